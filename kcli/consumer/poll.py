@@ -62,13 +62,13 @@ class Delivery:
         """The first chunk of each that may be delivered, until `most` bytes are reached, decompressed; they go to the
         end of the queue. `owned` is what the group gives at this moment, None without one."""
         got: list[Fetched] = []
-        served: dict[TopicPartition, None] = {}
+        served: dict[Cursor, int] = {}  # and the bytes that it no longer holds
         blocked: Window | None = None
         size = 0
         for cursor in self._deliverable(owned):
             if not cursor.chunks:
                 got.append(self._error_of(cursor))
-                served[cursor.at] = None
+                served[cursor] = 0
                 continue
             if got and size + cursor.chunks[0].size > most:
                 break
@@ -80,11 +80,14 @@ class Delivery:
                 blocked = blocked or window
                 continue
             size += plain
+            held = cursor.buffered
             got.append(self._piece_of(window, count))
-            served[cursor.at] = None
+            served[cursor] = held - cursor.buffered
         if got:
-            self._turn = [at for at in self._turn if at not in served] + [*served]
-            self._reader.changed()
+            last = [cursor.at for cursor in served]
+            seen = set(last)
+            self._turn = [at for at in self._turn if at not in seen] + last
+            self._reader.moved(served)
         if blocked is None and size < AHEAD and self._reader.settings.decompress:
             blocked = self._next_blocked(owned)
         if blocked is not None and (not got or size < AHEAD):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from kcli.model import Node, TopicPartition
 from kcli.proto import core
@@ -28,7 +30,7 @@ from kcli.proto.messages.offset_for_leader_epoch import (
 )
 
 
-async def until(condition):
+async def until(condition: Callable[[], object]) -> None:
     """Wait for what must come soon."""
     for _ in range(5000):
         if condition():
@@ -40,7 +42,16 @@ async def until(condition):
 MARKER_KEYS = {"abort": b"\0\0\0\0", "commit": b"\0\0\0\1", 99: b"\0\0\0\x63"}
 
 
-def batch(base, values, *, pid=-1, transactional=False, marker=None, epoch=0, last=None):
+def batch(
+    base: int,
+    values: Sequence[bytes | None],
+    *,
+    pid: int = -1,
+    transactional: bool = False,
+    marker: Any = None,
+    epoch: int = 0,
+    last: int | None = None,
+) -> bytes:
     """A stored batch. `last` is the last offset where the tail was compacted away; values of None make holes."""
     builder = core.Builder()
     for value in values:
@@ -62,24 +73,24 @@ def batch(base, values, *, pid=-1, transactional=False, marker=None, epoch=0, la
 class Log:
     """One partition: stored batches as (base, last, bytes), and what the broker says about it."""
 
-    def __init__(self):
-        self.batches = []
+    def __init__(self) -> None:
+        self.batches: list[tuple[int, int, bytes]] = []
         self.start = 0
         self.end = 0
-        self.lso = None
-        self.aborted = []
-        self.epoch_ends = {}
-        self.errors = []  # codes, or (code, changes), of the next answers
-        self.overrides = []
+        self.lso: int | None = None
+        self.aborted: list[tuple[int, int]] = []
+        self.epoch_ends: dict[int, tuple[int, int]] = {}
+        self.errors: list[Any] = []  # codes, or (code, changes), of the next answers
+        self.overrides: list[int] = []
 
-    def add(self, data):
+    def add(self, data: bytes) -> Log:
         base = int.from_bytes(data[:8], "big")
         last = base + int.from_bytes(data[23:27], "big", signed=True)
         self.batches.append((base, last, data))
         self.end = last + 1
         return self
 
-    def fill(self, count, size=10):
+    def fill(self, count: int, size: int = 10) -> Log:
         for _ in range(count // size):
             self.add(batch(self.end, [b"%d" % n for n in range(self.end, self.end + size)]))
         return self
@@ -98,14 +109,14 @@ class Log:
 class FakeBroker:
     """Answers Fetch, ListOffsets and OffsetForLeaderEpoch from logs; `hook(request)` may delay, raise or replace."""
 
-    def __init__(self, node_id, logs):
+    def __init__(self, node_id: int, logs: dict[TopicPartition, Log]) -> None:
         self.node_id = node_id
         self.logs = logs
-        self.asked = []
-        self.hook = None
+        self.asked: list[Any] = []
+        self.hook: Callable[[Any], Awaitable[object]] | None = None
         self.session = None
         self.top_error = 0
-        self.sessions = {}
+        self.sessions: dict[int, Any] = {}
         self.more = asyncio.Event()
 
     async def ask(self, request, *, timeout=None, lane=None, max_version=None):
@@ -122,7 +133,7 @@ class FakeBroker:
         return self.epoch_end(request)
 
     @property
-    def fetches(self):
+    def fetches(self) -> list[FetchRequest]:
         return [one for one in self.asked if isinstance(one, FetchRequest)]
 
     async def fetch(self, request):
@@ -206,14 +217,16 @@ class FakeBroker:
 class FakeCluster:
     """`leaders` says who leads what; a leader that moved is -1 until looked up again."""
 
-    def __init__(self, logs, brokers=1):
+    def __init__(self, logs: dict[TopicPartition, Log], brokers: int = 1) -> None:
         self.logs = logs
         self.brokers = {n: FakeBroker(n, logs) for n in range(brokers)}
         self.leaders = {at: at.partition % brokers for at in logs}
         self.epochs = dict.fromkeys(logs, 0)
-        self.forgotten = set()
+        self.forgotten: set[TopicPartition] = set()
         self.lookups = 0
-        self.ids = {}
+        self.ids: dict[str, bytes] = {}
+        self._version = 0
+        self._seen: object = None
 
     async def leader(self, at):
         self.lookups += 1
@@ -225,6 +238,13 @@ class FakeCluster:
 
     def leader_epoch(self, at):
         return self.epochs[at]
+
+    def leaders_version(self) -> int:
+        """Grows with what a test changes by hand, too."""
+        now = (dict(self.leaders), dict(self.epochs), set(self.forgotten))
+        if now != self._seen:
+            self._version, self._seen = self._version + 1, now
+        return self._version
 
     def leader_moved(self, at, leader_id=-1, leader_epoch=-1, endpoint: Node | None = None):
         if leader_id >= 0:

@@ -255,7 +255,7 @@ def test_A3_03_a_partition_is_paused_at_half_of_the_queue_and_resumed_at_a_quart
             done[at] = fetched.next_offset
 
         settings = GroupSettings(group="g", auto_commit=False)
-        async with Consumer(world, ConsumerSettings(partition_max_bytes=100), settings) as consumer:  # type: ignore[arg-type]
+        async with Consumer(world, ConsumerSettings(partition_max_bytes=100), settings) as consumer:
             workers = Workers(consumer, work, size=8)
             running = asyncio.create_task(workers.run(["t"]))
             await until(lambda: sum(end == 40 for end in done.values()) == 3)

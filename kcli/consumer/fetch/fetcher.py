@@ -45,7 +45,8 @@ AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVA
 
 
 class Fetcher:
-    """The fetcher of one broker. `idle` while it has nothing to fetch, `full` if undelivered chunks are the reason."""
+    """The fetcher of one broker. `idle` while it has nothing to fetch, `full` if undelivered chunks are the reason, of
+    `held` bytes."""
 
     def __init__(self, reader: FetchEngine, node: int) -> None:
         self.reader = reader
@@ -53,6 +54,7 @@ class Fetcher:
         self.wake = asyncio.Event()
         self.idle = False
         self.full = False
+        self.held = 0
         self.session = FetchSession()
         self._rank: dict[TopicPartition, int] = {}
         self._answers = 0
@@ -154,7 +156,7 @@ class Fetcher:
         for at, topic_id in plan.forget:
             gone = forgotten.setdefault((at.topic, topic_id), ForgottenTopic(topic=at.topic, topic_id=topic_id))
             gone.partitions.append(at.partition)
-        cursors = [cursor for cursor in self.reader.cursors.values() if cursor.at in wanted]
+        cursors = [cursor for at in wanted if (cursor := self.reader.cursors.get(at)) is not None]
         held = sum(cursor.buffered for cursor in cursors)
         cut_off = max((cursor.max_bytes for cursor in cursors if cursor.fruitless), default=1)  # a batch of theirs was
         return FetchRequest(

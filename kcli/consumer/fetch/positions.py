@@ -172,15 +172,16 @@ class Positions:
         settings = self.reader.settings
         bounds = {at: cursor.start for at, cursor in asked.items()}
         answers = await resolve(self.reader.cluster, bounds, settings.isolation, reset=settings.reset, deadline=ROUND)
+        found: dict[Cursor, int] = {}
         for at, answer in answers.items():
             cursor = asked[at]
             if cursor.generation != generations[at]:
                 continue
             if isinstance(answer, KcliError):
                 self._later(cursor, answer)
-            else:
-                cursor.resolved(generations[at], answer.offset)
-        self.reader.changed()
+            elif cursor.resolved(generations[at], answer.offset):
+                found[cursor] = 0
+        self.reader.moved(found)  # before other leaders have answered
 
     async def _outside(self, cursors: list[Cursor]) -> None:
         """The position is not in the log: what the policy says (E21)."""

@@ -7,8 +7,9 @@ Assignments change in one synchronous block, so nothing can run in between (A3.0
 from __future__ import annotations
 
 import asyncio
+import math
 
-from kcli.consumer.fetch.cursor import READY, Cursor
+from kcli.consumer.fetch.cursor import Cursor
 from kcli.consumer.fetch.fetcher import Fetcher
 from kcli.consumer.fetch.positions import Positions
 from kcli.metrics.observer import ConsumerObserver
@@ -40,7 +41,7 @@ class Work:
         self.held = 0
 
     def add(self, cursor: Cursor, now: float) -> None:
-        if not cursor.paused:
+        if cursor.chunks and not cursor.paused:
             self.held += cursor.buffered
         if cursor.fetchable:
             if cursor.retry_at <= now:
@@ -76,6 +77,9 @@ class Reader:
         self.failure: BaseException | None = None
         self.notice: Callable[[str], None] | None = None
         self.closed = False
+        self._homes: dict[int, list[Cursor]] = {}  # the cursors of each broker; of -1: of an unknown one
+        self._leaders = -1  # the version of the leaders that was true of
+        self._settled_until = 0.0  # when a preferred replica's time is over: a loop time
         self._tasks: dict[asyncio.Task[None], None] = {}  # a set that keeps its order: a run can be repeated
 
     # -- what is read -----------------------------------------------------------------------------------------------
@@ -96,29 +100,62 @@ class Reader:
         self.changed()
 
     def changed(self) -> None:
-        """Cursors or leaders changed: wake all tasks that have something to do. One look at the cursors serves all
-        fetchers, as each of them looks at all cursors when it wakes."""
+        """Cursors or leaders changed: wake all tasks that have something to do."""
         if self.closed:
             return
         if not self._tasks and self.cursors:
             self.run(self.positions.run())
-        self.positions.wake.set()
         self.arrived.set()
-        now = asyncio.get_running_loop().time()
-        works: dict[int, Work] = {}
+        self._settle(asyncio.get_running_loop().time())
+
+    def _settle(self, now: float) -> None:
+        """Find the broker of each cursor, and wake the fetchers with work and the look-ups. A fetcher that wakes looks
+        at its own cursors only: with all of them, brokers times partitions would be looked at in each round."""
+        self.positions.wake.set()
+        self._leaders, self._settled_until = self.cluster.leaders_version(), math.inf
+        self._homes = {}
         for cursor in self.cursors.values():
             node = self.node_of(cursor, now)
-            if node not in works:
-                works[node] = Work()
-            works[node].add(cursor, now)
+            if cursor.replica >= 0:
+                self._settled_until = min(self._settled_until, cursor.replica_until)
+            if node in self._homes:
+                self._homes[node].append(cursor)
+                continue
+            self._homes[node] = [cursor]
             if node >= 0 and node not in self.fetchers:
                 fetcher = self.fetchers[node] = Fetcher(self, node)
                 self.run(fetcher.run())
         for node, fetcher in self.fetchers.items():
-            work = works.get(node) or Work()
-            fetcher.full = self._full(work)
+            work = self._work_of(node, now)
+            self._holds(fetcher, work.held)
             if not fetcher.idle or (work.due and not fetcher.full) or work.again is not None:
                 fetcher.wake.set()
+
+    def moved(self, cursors: Mapping[Cursor, int]) -> None:
+        """The positions of these moved, and these bytes of each were handed out: wake their fetchers if that gives them
+        work. As `changed`, at a cost that does not grow with all cursors."""
+        now = asyncio.get_running_loop().time()
+        if self._unsettled(now):
+            self.changed()
+            return
+        for cursor, size in cursors.items():
+            fetcher = self.fetchers.get(self.node_of(cursor, now))
+            if fetcher is None:  # its leader is being looked up
+                continue
+            was_full = fetcher.full
+            self._holds(fetcher, fetcher.held - size)
+            if not fetcher.full and (was_full or cursor.fetchable):
+                fetcher.wake.set()
+
+    def _unsettled(self, now: float) -> bool:
+        """Whether the cursors may have other brokers than they had."""
+        return self.cluster.leaders_version() != self._leaders or now >= self._settled_until
+
+    def _work_of(self, node: int, now: float) -> Work:
+        work = Work()
+        for cursor in self._homes.get(node, ()):
+            work.add(cursor, now)
+        return work
 
     def node_of(self, cursor: Cursor, now: float) -> int:
         """The broker to fetch a partition from: the preferred replica while it holds (C12), else the leader, -1 if
@@ -137,28 +174,17 @@ class Reader:
 
         None while the node's undelivered bytes fill half its share of the buffer or a whole fetch: a fetch without the
         fast partitions would wait at the broker for the slow ones. Bytes of a paused partition do not count, so it
-        blocks no other (E12). A full fetcher is not woken for partitions that it must not fetch: two of them would wake
-        one another for ever.
+        blocks no other (E12). The first fetcher to see that leaders may have changed wakes the others.
         """
-        work = Work()
-        for cursor in self.cursors.values():
-            where = self.node_of(cursor, now)
-            if where != node:
-                other = self.fetchers.get(where)
-                if other is not None:
-                    if other.idle and not other.full and cursor.fetchable and cursor.retry_at <= now:
-                        other.wake.set()
-                elif cursor.state == READY:
-                    self.positions.wake.set()
-                continue
-            work.add(cursor, now)
-        full = self._full(work)
-        if node in self.fetchers:
-            self.fetchers[node].full = full
-        return [] if full else work.due, work.again
+        if self._unsettled(now):
+            self._settle(now)
+        work, fetcher = self._work_of(node, now), self.fetchers[node]
+        self._holds(fetcher, work.held)
+        return [] if fetcher.full else work.due, work.again
 
-    def _full(self, work: Work) -> bool:
-        return work.held > min(self.share // 2, self.settings.partition_max_bytes)
+    def _holds(self, fetcher: Fetcher, size: int) -> None:
+        """`size` is the bytes of its broker that are buffered and not delivered."""
+        fetcher.held, fetcher.full = size, size > min(self.share // 2, self.settings.partition_max_bytes)
 
     @property
     def share(self) -> int:
