@@ -184,10 +184,9 @@ class Consumer:
 
     def fetch_states(self) -> dict[TopicPartition, FetchState]:
         """Why each assigned partition is fetched now, or is not (`kcli.consumer.fetch.states.STATES`)."""
-        from kcli.consumer.fetch.states import state_of
+        from kcli.consumer.fetch.states import states_of
 
-        now = asyncio.get_running_loop().time()
-        return {at: state_of(self._reader, cursor, now) for at, cursor in self._reader.cursors.items()}
+        return states_of(self._reader, asyncio.get_running_loop().time())
 
     # -- where ------------------------------------------------------------------------------------------------------
 

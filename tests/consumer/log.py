@@ -255,5 +255,8 @@ class FakeCluster:
     async def node(self, node_id):
         return self.brokers[node_id]
 
+    def silencing(self) -> dict[int, float]:
+        return {}
+
     def topic_id(self, topic):
         return self.ids.get(topic, bytes(16))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.reader import Reader
+    from kcli.model import TopicPartition
 
     class FetchState(NamedTuple):
         """`state` is one of `STATES`; `node_id` the broker to fetch from, -1 if unknown; `seconds` until the next
@@ -42,11 +43,19 @@ STATES = {
 }
 
 
-def state_of(reader: Reader, cursor: Cursor, now: float) -> FetchState:
-    """The state at the loop time `now`."""
+def states_of(reader: Reader, now: float) -> dict[TopicPartition, FetchState]:
+    """The states of all partitions at the loop time `now`."""
+    held = sum(cursor.buffered for cursor in reader.cursors.values())
+    silences = reader.cluster.silencing()
+    return {at: _state_of(reader, cursor, now, held, silences) for at, cursor in reader.cursors.items()}
+
+
+def _state_of(reader: Reader, cursor: Cursor, now: float, held: int, silences: dict[int, float]) -> FetchState:
     node = cursor.replica if cursor.replica >= 0 and now < cursor.replica_until else reader.cluster.leader_id(cursor.at)
     wait = max(0.0, cursor.retry_at - now)
-    state, reason = _held_by_us(reader, cursor) or _held_by_cluster(reader, cursor, node, now)
+    state, reason = _held_by_us(reader, cursor) or _held_by_cluster(reader, cursor, node, silences)
+    if state == FULL:
+        reason = f"{held} bytes wait for a poll"
     return FetchState(state, node, wait if reason and reason == cursor.trouble else 0.0, reason)
 
 
@@ -64,7 +73,7 @@ def _held_by_us(reader: Reader, cursor: Cursor) -> tuple[str, str] | None:
     return None
 
 
-def _held_by_cluster(reader: Reader, cursor: Cursor, node: int, now: float) -> tuple[str, str]:
+def _held_by_cluster(reader: Reader, cursor: Cursor, node: int, silences: dict[int, float]) -> tuple[str, str]:
     if node < 0 and (cursor.state != RESOLVING or cursor.trouble):
         return "no leader", cursor.trouble
     if cursor.state == VALIDATING:
@@ -73,11 +82,10 @@ def _held_by_cluster(reader: Reader, cursor: Cursor, node: int, now: float) -> t
         return "backing off", cursor.trouble
     if cursor.state == RESOLVING:
         return "resolving", ""
-    silence = reader.cluster.silencing().get(node, 0.0)
+    silence = silences.get(node, 0.0)
     if silence:
         return "throttled", f"broker {node} asks for {silence:.0f} s without requests"
     fetcher = reader.fetchers.get(node)
     if (fetcher is not None and fetcher.full) or not cursor.fetchable:
-        held = sum(other.buffered for other in reader.cursors.values())
-        return FULL, f"{held} bytes wait for a poll"
+        return FULL, ""
     return FETCHING, ""

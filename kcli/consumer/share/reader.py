@@ -53,6 +53,8 @@ class ShareReader:
         self.failure: BaseException | None = None
         self.outcomes: Callable[[list[Outcome]], None] = lambda _: None
         self._retry_at: dict[TopicPartition, tuple[float, int]] = {}  # when, after how many troubles
+        self._leaders = -1  # the version of the leaders that `_led` is true of
+        self._led: dict[int, dict[Place, TopicPartition]] = {}  # what is assigned, by its leader
         self._leaderless = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._timers: set[asyncio.TimerHandle] = set()
@@ -62,6 +64,7 @@ class ShareReader:
     def assign(self, places: dict[Place, TopicPartition]) -> None:
         """Acquire records of these partitions. Acquired records of others stay acquired."""
         self.assigned = dict(places)
+        self._leaders = -1
         self.names |= places
         for fetcher in self.fetchers.values():
             fetcher.empty &= places.keys()
@@ -73,8 +76,8 @@ class ShareReader:
             return
         if not self._tasks and self.assigned:
             self._run(self._find_leaders())
-        for at in self.assigned.values():
-            node = self.cluster.leader_id(at)
+        self._settle()
+        for node in self._led:
             if node < 0:
                 self._leaderless.set()
             elif node not in self.fetchers:
@@ -88,12 +91,18 @@ class ShareReader:
 
     def wanted(self, node: int) -> dict[Place, TopicPartition]:
         """What to fetch from this broker now."""
+        if self.cluster.leaders_version() != self._leaders:
+            self._settle()
         now = asyncio.get_running_loop().time()
-        return {
-            place: at
-            for place, at in self.assigned.items()
-            if self.cluster.leader_id(at) == node and self._retry_at.get(at, (0.0, 0))[0] <= now
-        }
+        led = self._led.get(node, {})
+        return {place: at for place, at in led.items() if self._retry_at.get(at, (0.0, 0))[0] <= now}
+
+    def _settle(self) -> None:
+        """Find the leaders of what is assigned, once for all fetchers, until one may have changed."""
+        self._leaders = self.cluster.leaders_version()
+        self._led = {}
+        for place, at in self.assigned.items():
+            self._led.setdefault(self.cluster.leader_id(at), {})[place] = at
 
     def later(self, at: TopicPartition, error: KcliError, *, at_once: bool = False) -> None:
         """Something is wrong with a partition: try again after a pause, that grows."""
