@@ -153,12 +153,15 @@ class Delivery:
             return self._fetched(cursor, chunk, batches, None, ())
         trouble = chunk.trouble
         cursor.delivered(following, -1 if trouble is not None else chunk.epoch)
-        if trouble is not None and not (cursor.end is not None and following >= cursor.end):
+        ended = cursor.end is not None and following >= cursor.end
+        if trouble is not None and not ended:
             cursor.rewind()
             cursor.fail(trouble)
             cursor.error = None  # handed out right here
         else:
             trouble = None
+            if ended and cursor.position < cursor.fetch_at:  # `stop_at` may move the end: then it is fetched again
+                cursor.rewind()
         return self._fetched(cursor, chunk, batches, trouble, chunk.skipped)
 
     def _fetched(

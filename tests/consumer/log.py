@@ -154,7 +154,8 @@ class FakeBroker:
         if not rows and not full:
             self.more.clear()
             try:
-                await asyncio.wait_for(self.more.wait(), request.max_wait_ms / 1000)
+                async with asyncio.timeout(request.max_wait_ms / 1000):  # wait_for can swallow a cancel before 3.12
+                    await self.more.wait()
             except TimeoutError:
                 pass
             rows = self.rows(request, wanted, full)

@@ -10,7 +10,7 @@ import pytest
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.fetch.cursor import Cursor
 from kcli.grammar.bound import Bound
-from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.proto.messages.list_offsets import ListOffsetsRequest
 from kcli.settings import ConsumerSettings
 from tests.consumer.log import FakeCluster, Log, until
@@ -133,13 +133,31 @@ async def test_C12_what_a_replica_held_counts_for_it_until_all_is_counted_anew()
         await full(consumer)
         reader = consumer._reader
         moving = reader.cursors[TPS[0]]
-        moving.replica, moving.replica_until = 1, asyncio.get_running_loop().time() + 0.05
+        moving.replica, moving.replica_until = 1, asyncio.get_running_loop().time() + 300
         reader.changed()
         both = reader.fetchers[1].held
-        await asyncio.sleep(0.1)
+        moving.replica_until = reader._settled_until = asyncio.get_running_loop().time()
         reader.moved({moving: 0})
         assert reader.fetchers[1].held < both
         assert reader.fetchers[0].held == moving.buffered
+
+
+async def test_C9_what_a_truncated_partition_held_makes_room_for_the_others_of_its_broker() -> None:
+    lost, quiet = TPS[:2]
+    logs = {lost: Log().fill(200), quiet: Log()}
+    cluster = FakeCluster(logs)
+    async with reading(cluster, SMALL.replace(reset="none")) as consumer, asyncio.timeout(5):
+        consumer.assign({lost: 100, quiet: 0})
+        await full(consumer)
+        cursor = consumer._reader.cursors[lost]
+        cursor.state = "validating"
+        consumer._reader.truncated(cursor, 5, 0)
+        assert cursor.buffered == 0
+        assert consumer._reader.fetchers[0].held == 0
+        logs[quiet].fill(10)
+        read = set()
+        while quiet.partition not in read:
+            read |= {fetched.partition for fetched in await consumer.poll(1)}
 
 
 async def test_E13_a_start_that_was_found_is_read_from_before_other_leaders_have_answered() -> None:
@@ -154,3 +172,62 @@ async def test_E13_a_start_that_was_found_is_read_from_before_other_leaders_have
         consumer.assign(dict.fromkeys(TPS[:2], Bound("earliest")))
         (fetched,) = await consumer.poll()
         assert fetched.partition == 0
+
+
+async def test_E13_what_the_group_committed_is_read_from_before_leaders_have_answered() -> None:
+    """One partition has a commit; the other's leader does not answer where its log begins."""
+    cluster = FakeCluster({at: Log().fill(20) for at in TPS[:2]}, brokers=2)
+
+    async def hang(request: object) -> None:
+        if isinstance(request, ListOffsetsRequest):
+            await asyncio.Event().wait()
+
+    async def stored(ats: list[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        return {at: OffsetAndMetadata(10) if at == TPS[0] else None for at in ats}
+
+    async with reading(cluster) as consumer, asyncio.timeout(2):
+        cluster.brokers[1].hook = hang
+        consumer._reader.stored = stored
+        await consumer._link.on_assigned(set(TPS[:2]))
+        (fetched,) = await consumer.poll()
+        assert (fetched.partition, consumer.position(TPS[0])) == (0, 20)
+
+
+async def test_E23_a_position_check_before_the_look_up_of_the_start_began_is_done() -> None:
+    cluster = FakeCluster({TPS[0]: Log().fill(20)})
+    async with reading(cluster) as consumer, asyncio.timeout(2):
+        consumer.assign({TPS[0]: Bound("earliest")})
+        await asyncio.sleep(0)  # the look-up is a task, which has not begun
+        consumer.validate_position(TPS[0])
+        (fetched,) = await consumer.poll()
+        assert fetched.error is None
+
+
+async def test_E23_a_seek_before_a_position_check_began_is_not_answered_by_the_reset_policy() -> None:
+    cluster = FakeCluster({TPS[0]: Log().fill(20)})
+    async with reading(cluster, SMALL.replace(reset="latest")) as consumer, asyncio.timeout(2):
+        consumer.assign({TPS[0]: 10})
+        await until(lambda: cluster.brokers[0].fetches)
+        consumer.validate_position(TPS[0])
+        await asyncio.sleep(0)
+        consumer.seek(TPS[0], Bound("earliest"))
+        (fetched,) = await consumer.poll()
+        assert next(iter(fetched.batches[0])).offset == 0
+
+
+@pytest.mark.parametrize("most", [600, 100_000], ids=["some fetches", "one fetch"])
+async def test_E18_an_end_that_is_moved_on_loses_no_record(most: int) -> None:
+    cluster = FakeCluster({TPS[0]: Log().fill(200)})
+    read: list[int] = []
+
+    async def read_to_the_end() -> None:
+        while not consumer.finished:
+            read.extend(record.offset for got in await consumer.poll(1) for batch in got.batches for record in batch)
+
+    async with reading(cluster, SMALL.replace(partition_max_bytes=most)) as consumer, asyncio.timeout(5):
+        consumer.assign({TPS[0]: 0})
+        await until(lambda: consumer._reader.cursors[TPS[0]].fetch_at > 26)
+        for end in (25, 26, 140, 200):
+            consumer.stop_at({TPS[0]: end})
+            await read_to_the_end()
+            assert read == list(range(end))

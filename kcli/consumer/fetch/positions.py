@@ -95,6 +95,8 @@ class Positions:
             elif fetcher is not None:
                 fetcher.wake.set()
         for work, cursors in due.items():
+            for cursor in cursors:
+                cursor.busy = True
             self.reader.run(self._look_up(work, cursors))
         if spread:
             self.reader.changed()
@@ -115,14 +117,15 @@ class Positions:
         return self._leader if cursor.state == READY and homeless else None
 
     async def _look_up(self, work: Callable[[list[Cursor]], Awaitable[None]], cursors: list[Cursor]) -> None:
-        for cursor in cursors:
-            cursor.busy = True
+        now = asyncio.get_running_loop().time()
+        still = [one for one in cursors if self._missing(one, homeless=self.reader.node_of(one, now) < 0) == work]
         try:
-            await work(cursors)
+            if still:  # a seek since this task was created may want another look-up, or none
+                await work(still)
         except AuthError:
             raise
         except KcliError as error:
-            for cursor in cursors:
+            for cursor in still:
                 self._later(cursor, error)
         finally:
             for cursor in cursors:
@@ -159,9 +162,13 @@ class Positions:
         generations = {cursor.at: cursor.generation for cursor in cursors}
         stored = [at for at, cursor in asked.items() if cursor.start.kind == "stored"]
         if stored and reader.stored is not None:
+            found: dict[Cursor, int] = {}
             for at, commit in (await reader.stored(stored)).items():
                 if commit is not None and commit.offset >= 0 and at in asked:
-                    asked.pop(at).resolved(generations[at], commit.offset, commit.leader_epoch)
+                    cursor = asked.pop(at)
+                    if cursor.resolved(generations[at], commit.offset, commit.leader_epoch):
+                        found[cursor] = 0
+            reader.moved(found)  # before leaders are asked about the others (E13)
         by_leader: dict[int, dict[TopicPartition, Cursor]] = {}  # one that does not answer holds up its own only (E13)
         for at, cursor in asked.items():
             by_leader.setdefault(reader.cluster.leader_id(at), {})[at] = cursor
@@ -269,6 +276,7 @@ class Positions:
         unknown = end < 0 or end_epoch < 0
         if self.reader.settings.reset == "none":
             self.reader.fail(cursor, LogTruncated(cursor.at, position, lost))
+            self.reader.changed()  # what it held is dropped, which makes room for others
             return
         cursor.seek(Bound(self.reader.settings.reset) if unknown else Bound("offset", lost))
         self.reader.say(

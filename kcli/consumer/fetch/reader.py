@@ -118,10 +118,8 @@ class Reader:
             node = self.node_of(cursor, now)
             if cursor.replica >= 0:
                 self._settled_until = min(self._settled_until, cursor.replica_until)
-            if node in self._homes:
-                self._homes[node].append(cursor)
-                continue
-            self._homes[node] = [cursor]
+            self._homes.setdefault(node, []).append(cursor)
+        for node in self._homes:
             if node >= 0 and node not in self.fetchers:
                 fetcher = self.fetchers[node] = Fetcher(self, node)
                 self.run(fetcher.run())
