@@ -130,6 +130,7 @@ def partitions(places: list[int], folder: Path) -> Curves:
             reset = [KCLI, "groups", "reset", "g", "-t", topic, "--to-earliest", "--execute", *ends]
             subprocess.run(reset, check=True, capture_output=True, timeout=300)
             lists(curves, place, ends, "topics list", "topics stats", "lag -g g", "lag -g g --by partition")
+            lists(curves, place, ends, "groups reset g --all-topics --to-latest --dry-run", "groups describe g")
     return curves
 
 

@@ -7,6 +7,7 @@ with the members' names.
 from __future__ import annotations
 
 import asyncio
+from itertools import groupby
 
 from kcli import codes
 from kcli.admin.groups.commits import delete_commits, write_commits
@@ -105,12 +106,12 @@ async def standings(
     does not have is an error of its own."""
     wanted = sorted(set(partitions))
     log_bounds: dict[TopicPartition, tuple[int, int] | KcliError] = {}
-    for topic in sorted({at.topic for at in wanted}):
+    for topic, ats in groupby(wanted, key=lambda at: at.topic):
         numbers = await numbers_of(cluster, topic)
-        for at in wanted:
-            if at.topic == topic and isinstance(numbers, KcliError):
+        for at in ats:
+            if isinstance(numbers, KcliError):
                 log_bounds[at] = numbers
-            elif at.topic == topic and not isinstance(numbers, KcliError) and at.partition not in numbers:
+            elif at.partition not in numbers:
                 log_bounds[at] = NoPartition(at, len(numbers))
     ends, starts, _ = await bounds(cluster, [at for at in wanted if at not in log_bounds], "read_uncommitted")
     for at in ends:
@@ -131,10 +132,10 @@ class NoPartition(KcliError):
         super().__init__(f"{at.topic} [{at.partition}]: the topic has partitions 0 to {count - 1} only")
 
 
-async def numbers_of(cluster: Cluster, topic: str) -> list[int] | KcliError:
+async def numbers_of(cluster: Cluster, topic: str) -> set[int] | KcliError:
     """The partitions of a topic, or why they are not known."""
     try:
-        return sorted(await cluster.partitions(topic))
+        return set(await cluster.partitions(topic))
     except BrokerError as error:
         return TopicMissing(topic) if error.code is codes.UNKNOWN_TOPIC_OR_PARTITION else error
     except KcliError as error:
