@@ -68,10 +68,12 @@ class Metadata:
             await self.refresh([])
 
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
-        """See `model.Cluster.refresh`. Concurrent requests for the same topics share one refresh."""
-        if topics:
-            self._wanted.update(topics)
-        key = frozenset(self._wanted) if topics is None or topics else frozenset()
+        """See `model.Cluster.refresh`. Concurrent requests for the same topics share one refresh. A new topic is asked
+        about alone: with all that are known, the n topics of a loop would be asked about n² times."""
+        about = frozenset(topics or ())
+        alone = topics is not None and (not about or not about <= self.topology.topics.keys())
+        self._wanted |= about
+        key = about if alone else frozenset(self._wanted)
         await share(self._refreshing.get(key) or self._begin(key, key if topics is None else topics))
 
     def _begin(self, key: frozenset[str], because_of: Collection[str]) -> asyncio.Task[None]:
