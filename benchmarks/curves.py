@@ -167,6 +167,17 @@ def batches(places: list[int], folder: Path) -> Curves:
     return curves
 
 
+OF_ALL = (
+    "topics describe *",
+    "topics trim * --before 1 --dry-run",
+    "groups describe *",
+    "groups peek *",
+    "txn producers *",
+    "consume * -o beginning -e -q",
+)
+"""Commands of all topics or of all groups."""
+
+
 def groups(places: list[int], folder: Path) -> Curves:
     """More and more groups, two to a topic of two partitions."""
     del folder
@@ -174,7 +185,7 @@ def groups(places: list[int], folder: Path) -> Curves:
     for place in places:
         with cluster(3) as ends:
             asyncio.run(fill(ends[1], max(place // 2, 1), place))
-            lists(curves, place, ends, "lag", "groups list", "topics list")
+            lists(curves, place, ends, "lag", "groups list", "topics list", *OF_ALL)
     return curves
 
 

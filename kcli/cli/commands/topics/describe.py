@@ -79,7 +79,8 @@ def describe(options: DescribeOptions) -> int:
         )
         for name, error in bad(configs).items():
             document.fail(error, name)
-        document.of(TopicRow).extend(_row(topic, good(configs).get(name, {})) for name, topic in topics.items())
+        set_configs = good(configs)
+        document.of(TopicRow).extend(_row(topic, set_configs.get(name, {})) for name, topic in topics.items())
         rows = document.of(PartitionRow)
         for at, partition in partitions.items():
             problem = next((answer for answer in (starts[at], ends[at]) if isinstance(answer, KcliError)), None)

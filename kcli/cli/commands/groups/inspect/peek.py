@@ -76,13 +76,17 @@ def peek(options: PeekOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         snapshot = await take(cluster, names, stable=True)
         await problems(cluster, snapshot, document)
-        samples = [sample for sample in _samples(snapshot) if scope.has(_at(sample))]
+        by_group: dict[str, list[Sample]] = {}
+        for sample in _samples(snapshot):
+            if scope.has(_at(sample)):
+                by_group.setdefault(sample.group, []).append(sample)
         for group in snapshot.groups:
-            if not any(sample.group == group.described.group for sample in samples):
+            if group.described.group not in by_group:
                 say(options, f"{group.described.group}: the group has committed nothing{' there' * scope.named}")
-        for name in dict.fromkeys(sample.group for sample in samples):
-            _say_beside(options, name, [sample for sample in samples if sample.group == name and _readable(sample)])
-            spans = {_at(sample): _span(sample) for sample in samples if sample.group == name and _readable(sample)}
+        for name, samples in by_group.items():
+            readable = [sample for sample in samples if _readable(sample)]
+            _say_beside(options, name, readable)
+            spans = {_at(sample): _span(sample) for sample in readable}
             records = await read_around(cluster, spans, before, after)
             document.of(PeekRow).extend(
                 _row(name, at, spans[at], record) for at in sorted(records) for record in records[at]
