@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli.cli.commands.cat.parsing.words import Fatal, say
 from kcli.cli.commands.cat.reading import CatReading, words_of
 from kcli.cli.commands.consume.sink import Sink
@@ -10,6 +12,7 @@ from kcli.errors import BrokerError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.cat.parsing.line import CommandLine
+    from kcli.cli.commands.consume.commits import Commits
     from kcli.cli.runtime.signals import Stop
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
@@ -39,17 +42,24 @@ async def join(line: CommandLine, stop: Stop) -> int:
                 say(line.verbosity, 1, "Waiting for group rebalance")
                 try:
                     if await stop.unless(_subscribe(line, consumer, member)):
-                        while not reading.over and not stop.asked:
-                            for fetched in await stop.unless(consumer.poll(LOOK_UP)) or ():
-                                await reading.take(fetched)
-                            if consumer.finished:
-                                member.ended()
-                            await commits.in_time()
+                        await _read(member, commits, stop)
                 finally:
                     await commits.last()
     finally:
         sink.close()
     return 0
+
+
+async def _read(member: Member, commits: Commits, stop: Stop) -> None:
+    reading, consumer = member.reading, member.reading.consumer
+    while not reading.over and not stop.asked:
+        for fetched in await stop.unless(consumer.poll(LOOK_UP)) or ():
+            await reading.take(fetched)
+        if consumer.finished:
+            member.ended()
+            if not reading.over:  # other members have all partitions: a poll would return at once, again and again
+                await stop.unless(asyncio.sleep(LOOK_UP))
+        await commits.in_time()
 
 
 class Member:
@@ -99,9 +109,11 @@ class Member:
                 reading.at_end(at, 0)
 
     def ended(self) -> None:
-        """Close what was read to its end without a record to say so: the log was emptied, or ends in markers."""
+        """Close what was read to its end without a record to say so: the log was emptied, or ends in markers. Nothing
+        is left to read where the last partition that was not at its end went to another member."""
         for at in sorted(self.reading.open & self.reading.ends.keys()):
             self.reading.at_end(at, self.reading.ends[at])
+        self.reading.over = self.reading.over or bool(self.reading.consumer.assignment)
 
     async def revoked(self, partitions: set[TopicPartition]) -> None:
         """Commit, and read them no more."""
