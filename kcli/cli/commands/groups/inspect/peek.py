@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.terminal import Terminal
     from kcli.lag.figures import Sample
-    from kcli.lag.snapshot import Snapshot
     from kcli.model import Cluster
 
 AROUND = 3  # records on each side
@@ -76,15 +75,13 @@ def peek(options: PeekOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         snapshot = await take(cluster, names, stable=True)
         await problems(cluster, snapshot, document)
-        by_group: dict[str, list[Sample]] = {}
-        for sample in _samples(snapshot):
-            if scope.has(_at(sample)):
-                by_group.setdefault(sample.group, []).append(sample)
         for group in snapshot.groups:
-            if group.described.group not in by_group:
-                say(options, f"{group.described.group}: the group has committed nothing{' there' * scope.named}")
-        for name, samples in by_group.items():
-            readable = [sample for sample in samples if _readable(sample)]
+            name = group.described.group
+            committed = [sample for sample in group.samples if sample.committed is not None and scope.has(_at(sample))]
+            if not committed:
+                say(options, f"{name}: the group has committed nothing{' there' * scope.named}")
+                continue
+            readable = [sample for sample in committed if _readable(sample)]
             _say_beside(options, name, readable)
             spans = {_at(sample): _span(sample) for sample in readable}
             records = await read_around(cluster, spans, before, after)
@@ -93,10 +90,6 @@ def peek(options: PeekOptions) -> int:
             )
 
     return answer(options, SHAPE, work, _shown)
-
-
-def _samples(snapshot: Snapshot) -> list[Sample]:
-    return [sample for group in snapshot.groups for sample in group.samples if sample.committed is not None]
 
 
 def _at(sample: Sample) -> TopicPartition:
