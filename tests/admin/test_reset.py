@@ -11,6 +11,7 @@ from kcli.admin.groups import reset_plan
 from kcli.admin.groups.reset import Change, Standing, Wanted, decide
 from kcli.errors import KcliError
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+from tests.fakes.compared import Compared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,30 +106,19 @@ def test_E43_any_function_of_a_partition_is_a_form() -> None:
     assert (change.new, change.notes, change.open) == (at(50), ["half"], True)
 
 
-class Number(int):
-    """A partition that counts how often it is compared."""
-
-    compared = 0
-
-    def __eq__(self, other: object) -> bool:
-        Number.compared += 1
-        return int(self) == other
-
-    __hash__ = int.__hash__
-
-
 async def test_partitions_are_looked_for_at_a_cost_in_step_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     class Topics:
-        async def partitions(self, topic: str) -> list[Number]:
-            return [Number(n) for n in range(500)]
+        async def partitions(self, topic: str) -> list[Compared]:
+            return [Compared(n) for n in range(500)]
 
     async def no_bounds(*_: object) -> tuple[dict[TopicPartition, object], ...]:
         return {}, {}, {}
 
     monkeypatch.setattr(reset_plan, "bounds", no_bounds)
     wanted = [TopicPartition(topic, n) for topic in ("a", "b") for n in range(501)]
+    Compared.times = 0
     found = await reset_plan.standings(cast("Cluster", Topics()), wanted)
     assert {at: str(error) for at, error in found.items()} == {
         TopicPartition(topic, 500): f"{topic} [500]: the topic has partitions 0 to 499 only" for topic in ("a", "b")
     }
-    assert Number.compared <= 2 * len(wanted)
+    assert Compared.times <= 2 * len(wanted)

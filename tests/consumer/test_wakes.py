@@ -37,6 +37,12 @@ def counted(monkeypatch: pytest.MonkeyPatch, consumer: Consumer, method: str) ->
     return given
 
 
+async def no_offsets(request: object) -> None:
+    """A broker's hook: no response to ListOffsets."""
+    if isinstance(request, ListOffsetsRequest):
+        await asyncio.Event().wait()
+
+
 async def full(consumer: Consumer) -> None:
     fetchers = consumer._reader.fetchers
     await until(lambda: fetchers and all(fetcher.full and fetcher.idle for fetcher in fetchers.values()))
@@ -163,12 +169,8 @@ async def test_C9_what_a_truncated_partition_held_makes_room_for_the_others_of_i
 async def test_E13_a_start_that_was_found_is_read_from_before_other_leaders_have_answered() -> None:
     cluster = FakeCluster({at: Log().fill(20) for at in TPS[:2]}, brokers=2)
 
-    async def hang(request: object) -> None:
-        if isinstance(request, ListOffsetsRequest):
-            await asyncio.Event().wait()
-
     async with reading(cluster) as consumer, asyncio.timeout(2):
-        cluster.brokers[1].hook = hang
+        cluster.brokers[1].hook = no_offsets
         consumer.assign(dict.fromkeys(TPS[:2], Bound("earliest")))
         (fetched,) = await consumer.poll()
         assert fetched.partition == 0
@@ -178,15 +180,11 @@ async def test_E13_what_the_group_committed_is_read_from_before_leaders_have_ans
     """One partition has a commit; the other's leader does not answer where its log begins."""
     cluster = FakeCluster({at: Log().fill(20) for at in TPS[:2]}, brokers=2)
 
-    async def hang(request: object) -> None:
-        if isinstance(request, ListOffsetsRequest):
-            await asyncio.Event().wait()
-
     async def stored(ats: list[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
         return {at: OffsetAndMetadata(10) if at == TPS[0] else None for at in ats}
 
     async with reading(cluster) as consumer, asyncio.timeout(2):
-        cluster.brokers[1].hook = hang
+        cluster.brokers[1].hook = no_offsets
         consumer._reader.stored = stored
         await consumer._link.on_assigned(set(TPS[:2]))
         (fetched,) = await consumer.poll()

@@ -23,23 +23,12 @@ from kcli.pipeline.source.read import BatchReader
 from kcli.pipeline.source.stream import FRESH, StreamReader
 from kcli.pipeline.source.task_sizes import LARGE, SMALL, parts_by_bytes, shares, too_small
 from kcli.sandbox.thread import SandboxThread
+from tests.fakes.compared import Compared
 from tests.pipeline.topics import Topics
 
 MANY = 400
 VALUE = StructType([StructField("value", BinaryType())])
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
-
-
-class Compared(int):
-    """A number that counts how often one is compared with another."""
-
-    times = 0
-
-    def __eq__(self, other: object) -> bool:
-        Compared.times += 1
-        return int(self) == other
-
-    __hash__ = int.__hash__
 
 
 @pytest.fixture
