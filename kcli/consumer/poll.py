@@ -84,9 +84,8 @@ class Delivery:
             got.append(self._piece_of(window, count))
             served[cursor] = held - cursor.buffered
         if got:
-            last = [cursor.at for cursor in served]
-            seen = set(last)
-            self._turn = [at for at in self._turn if at not in seen] + last
+            last = dict.fromkeys(cursor.at for cursor in served)
+            self._turn = [at for at in self._turn if at not in last] + [*last]
             self._reader.moved(served)
         if blocked is None and size < AHEAD and self._reader.settings.decompress:
             blocked = self._next_blocked(owned)
