@@ -89,6 +89,11 @@ def own(at: Resource, config: Config) -> bool:
     return config.source == ("all brokers" if at == ("broker", "") else at.kind)
 
 
+def whole_number(text: str | None) -> int | None:
+    """The number that a config says; None for one below zero and for what is no number: a broker may say anything."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
 def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[str | None, bool]:
     """The value after a change, if it can be known, and whether the change has no effect: it sets an inherited value,
     or deletes an override that does not exist."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs.resources import Resource, describe_configs, whole_number
 from kcli.errors import KcliError
 from kcli.text.numbers import duration, size
 from kcli.tui.text.printable import printable
@@ -40,8 +40,8 @@ def kept(configs: list[Config]) -> Kept:
     values = {config.name: config.value for config in configs}
     policy, limits = values.get("cleanup.policy") or "", []
     if "delete" in policy.split(","):
-        age, most = (_number(values.get(name)) for name in RETENTION)
-        limits = [_time(age)] * (age >= 0) + [size(most)] * (most >= 0) or ["for ever"]
+        age, most = (whole_number(values.get(name)) for name in RETENTION)
+        limits = ([] if age is None else [_time(age)]) + ([] if most is None else [size(most)]) or ["for ever"]
     others = [
         f"{config.name}={'(secret)' if config.secret else config.value}"
         for config in configs
@@ -53,8 +53,3 @@ def kept(configs: list[Config]) -> Kept:
 def _time(age: int) -> str:
     """Whole days as days: `7d`."""
     return f"{age // DAY}d" if age and age % DAY == 0 else duration(age / 1000)
-
-
-def _number(text: str | None) -> int:
-    """-1, which is no limit, also for what is no number: a broker may say anything."""
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else -1

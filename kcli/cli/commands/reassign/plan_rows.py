@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs.min_isr import MIN_ISR, min_isr
 from kcli.cli.commands.reassign.planning import Plan
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.runtime.answer import plural, say
+from kcli.errors import KcliError
 from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
 
@@ -117,20 +118,20 @@ def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> No
 
 
 async def warn_of_few_replicas(cluster: Cluster, options: QuietOptions, plan: Plan) -> None:
-    """Fewer replicas than a write with acks=all has to have."""
+    """Fewer replicas than a write with acks=all has to have, or perhaps fewer."""
     least: dict[str, int] = {}
     for at, brokers in plan.changes().items():
         if len(brokers) < len(plan.everything[at]):
             least[at.topic] = min(len(brokers), least.get(at.topic, len(brokers)))
     if not least:
         return
-    name = "min.insync.replicas"
-    for resource, configs in (
-        await describe_configs(cluster, [Resource("topic", t) for t in least], names=[name])
-    ).items():
-        if isinstance(configs, list) and configs and int(configs[0].value or 0) > least[resource.name]:
+    for topic, needed in (await min_isr(cluster, least)).items():
+        replicas = plural(least[topic], "replica")
+        if isinstance(needed, KcliError):
+            say(options, f"WARNING: {topic} will have {replicas}, and {MIN_ISR} is not known: {needed}")
+        elif needed > least[topic]:
             say(
                 options,
-                f"WARNING: {resource.name} will have {plural(least[resource.name], 'replica')} and {name}="
-                f"{configs[0].value}: no producer can write to it with acks=all",
+                f"WARNING: {topic} will have {replicas} and {MIN_ISR}={needed}: "
+                "no producer can write to it with acks=all",
             )

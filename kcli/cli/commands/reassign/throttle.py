@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import DELETE, Operation, Resource
+from kcli.admin.configs.resources import DELETE, Operation, Resource, whole_number
 from kcli.admin.configs.resources import about as about_resource
 from kcli.admin.reassign import throttles
 from kcli.admin.reassign.reassignments import list_reassignments
@@ -118,7 +118,8 @@ async def _change(
 
 def _row(at: Resource, name: str, old: str | None, new: str | None, result: str) -> ThrottleRow:
     def shown(value: str | None) -> str | None:
-        return f"{bytes_text(int(value))}/s" if value and name.endswith(("rate", "second")) else value
+        rate = whole_number(value) if name.endswith(("rate", "second")) else None
+        return value if rate is None else f"{bytes_text(rate)}/s"
 
     return ThrottleRow(
         kind=at.kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs.min_isr import min_isr
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.topics.stats import last_writes
 from kcli.asking.fan_out import good
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kcli.admin.topics.topics import Partition, Topic
     from kcli.cli.commands.topics.state_options import StateOptions
     from kcli.model import Cluster
-
-MIN_ISR = "min.insync.replicas"
 
 
 class States(Value):
@@ -83,16 +81,12 @@ async def _added(cluster: Cluster) -> dict[TopicPartition, int]:
 
 
 async def _min_isr(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int]:
-    """min.insync.replicas of each topic, wherever it is set. Raises KcliError where it is not told."""
+    """min.insync.replicas of each topic. Raises KcliError where one is not known."""
     least: dict[str, int] = {}
-    resources = [Resource("topic", name) for name in topics]
-    for at, configs in (await describe_configs(cluster, resources, names=[MIN_ISR])).items():
-        if isinstance(configs, KcliError):
-            raise configs
-        value = next((config.value for config in configs if config.name == MIN_ISR), None)
-        if value is None:
-            raise KcliError(f"{at.name}: the broker does not report {MIN_ISR}")
-        least[at.name] = int(value)
+    for name, number in (await min_isr(cluster, topics)).items():
+        if isinstance(number, KcliError):
+            raise number
+        least[name] = number
     return least
 
 

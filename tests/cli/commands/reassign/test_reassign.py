@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
+from kcli.admin.configs.min_isr import MIN_ISR
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
@@ -275,6 +276,29 @@ def test_fewer_replicas_than_a_write_needs_is_warned_of(
     assert main(["configs", "set", "topic", "orders", "min.insync.replicas=2", "--execute", "--no-undo", "-q"]) == 0
     assert main(["reassign", "plan", "orders", "--replication-factor", "1"]) == 0
     assert "WARNING: orders will have 1 replica and min.insync.replicas=2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("told", "said"), [("x" * 9, "x" * 9), ("-1", "-1"), ("9" * 5000, "9" * 40)], ids=["text", "negative", "long"]
+)
+def test_a_config_that_is_no_number_is_said_and_stops_nothing(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], told: str, said: str
+) -> None:
+    sandbox.call(lambda it: it.topics.by_name["orders"].configs.update({MIN_ISR: told}))
+    assert main(["reassign", "plan", "orders", "--replication-factor", "1"]) == 0
+    warning = "WARNING: orders will have 1 replica, and min.insync.replicas is not known: "
+    assert (
+        f"{warning}orders: the broker reports {MIN_ISR}={said}, which is no number of replicas\n"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_throttle_that_is_no_number_is_shown_as_it_is(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "leader.replication.throttled.rate"
+    sandbox.call(lambda it: it.cluster.broker_configs.by_broker.update({"2": {name: "fast"}}))
+    assert [(row["config"], row["old"]) for row in throttled(capsys)] == [(name, "fast")]
 
 
 def disks(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[dict[str, Any]]:

@@ -40,6 +40,14 @@ def test_states_of_a_healthy_cluster(shell: Shell) -> None:
     assert topics(shell, "--at-min-isr", "t*") == ["two"]
 
 
+def test_a_config_that_is_no_number_ends_in_a_sentence(shell: Shell, sandbox: SandboxThread) -> None:
+    sandbox.call(lambda it: it.topics.by_name["two"].configs.update({"min.insync.replicas": "many"}))
+    done = shell("topics", "list", "--at-min-isr")
+    assert done.returncode == 1
+    assert done.stderr == b"kcli: two: the broker reports min.insync.replicas=many, which is no number of replicas\n"
+    assert topics(shell, "--at-min-isr", "o*") == ["one"]
+
+
 def test_states_when_a_broker_is_down(shell: Shell, sandbox: SandboxThread) -> None:
     held = json.loads(shell.ok("topics", "describe", "one", "-J"))["partitions"][0]["replicas"]
     down = next(broker for broker in (1, 2, 3) if broker not in held)
