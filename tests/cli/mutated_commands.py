@@ -100,6 +100,7 @@ COMMANDS: dict[str, str] = {
     "pipeline replay": "pipeline replay orders copied --speed max -J",
     "topics list": "topics list",
     "topics list --format json": "topics list --format json",
+    "topics list in a state": "topics list --under-replicated --at-min-isr --under-min-isr --unused 1d",
     "topics describe": "topics describe orders",
     "topics create": "topics create another --dry-run",
     "topics create for real": "topics create made",
