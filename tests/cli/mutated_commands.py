@@ -50,6 +50,8 @@ ENOUGH = 20.0  # seconds of following, likewise
 COLLECTED = 30
 """Runs between two collections of cycles, whose destructors are heard. More of them do not fit the processor's cache,
 and the collector takes half as long again."""
+MORE = 300
+"""Records that runs may add before all of them are taken away: each `consume` reads, and each `copy` doubles them."""
 CONFIGS = 6
 """Each sixth config of a broker is here, and those of topics, 82 of 340: a shorter list is changed in the same ways."""
 QUICK = {
@@ -254,6 +256,7 @@ class Bench:
         for line, given in SEEDING:
             done = self._run("", line, given, patient=True)
             assert done.code == 0, (line, done)
+        self._ends: dict[tuple[str, int], int] = self._open.call(_ends)
         self._kept = self._open.call(_committed)
         self._rights = self._open.call(_rights)
         self.runs = 0
@@ -302,14 +305,20 @@ class Bench:
         return done
 
     def _mend(self) -> None:
-        """Have what a command took from the sandbox there again."""
+        """Have what a command took from the sandbox there again, and not all that commands added."""
         if not self._is_whole(self._open._sandbox):  # a call of its thread costs more than a look
             self._open.call(self._restore)
 
     def _is_whole(self, sandbox: Any) -> bool:
         access, groups = sandbox.cluster.access, sandbox.cluster.groups.offsets.by_group
         rights = access.acls.rules, access.scram._changed, sandbox.cluster.quotas.by_entity
-        return rights == self._rights and sandbox.topics.by_name.keys() >= TOPICS and all(map(groups.get, self._kept))
+        if rights != self._rights or not sandbox.topics.by_name.keys() >= TOPICS:
+            return False
+        return all(map(groups.get, self._kept)) and self._added(sandbox) <= MORE
+
+    def _added(self, sandbox: Any) -> int:
+        """The records that runs have added to the topics."""
+        return sum(_ends(sandbox).values()) - sum(self._ends.values())
 
     def _restore(self, sandbox: Any) -> None:
         """Have the topics, groups, users, ACLs and quotas again that a command deleted."""
@@ -318,6 +327,13 @@ class Bench:
         cluster.quotas.by_entity = dict(quotas)
         for topic in TOPICS - sandbox.topics.by_name.keys():
             sandbox.topics.create(topic, 2)
+        if self._added(sandbox) > MORE:
+            for topic, index in _ends(sandbox):
+                sandbox.faults.logs.truncate(topic, index, self._ends.get((topic, index), 0))
+                sandbox.topics.partition(topic, index).producers.known.clear()
+            by_group = sandbox.cluster.groups.offsets.by_group
+            for group in [*by_group]:  # no commit is past the end
+                by_group[group] = dict(self._kept.get(group, {}))
         for group, kept in self._kept.items():
             if not sandbox.cluster.groups.offsets.by_group.get(group):
                 sandbox.cluster.groups.get_or_create(group)
@@ -344,6 +360,12 @@ class Bench:
             self._around.close()
             self._around.enter_context(environment(bootstrap, self.folder, settings))
             self._surroundings = (bootstrap, settings)
+
+
+def _ends(sandbox: Any) -> dict[tuple[str, int], int]:
+    """The end of each partition."""
+    topics = sandbox.topics.by_name
+    return {(name, part.index): part.log.end for name in TOPICS for part in topics[name].partitions}
 
 
 def _committed(sandbox: Any) -> dict[str, Any]:
