@@ -321,7 +321,8 @@ class Bench:
         return sum(_ends(sandbox).values()) - sum(self._ends.values())
 
     def _restore(self, sandbox: Any) -> None:
-        """Have the topics, groups, users, ACLs and quotas again that a command deleted."""
+        """Have the topics, groups, users, ACLs and quotas again that a command deleted, and without the records that
+        commands added."""
         cluster, (rules, users, quotas) = sandbox.cluster, self._rights
         cluster.access.acls.rules, cluster.access.scram._changed = set(rules), dict(users)
         cluster.quotas.by_entity = dict(quotas)
@@ -364,8 +365,10 @@ class Bench:
 
 def _ends(sandbox: Any) -> dict[tuple[str, int], int]:
     """The end of each partition."""
-    topics = sandbox.topics.by_name
-    return {(name, part.index): part.log.end for name in TOPICS for part in topics[name].partitions}
+    topics = [*sandbox.topics.by_name.values()]  # at once: the sandbox's thread may still delete one
+    return {
+        (topic.name, part.index): part.log.end for topic in topics if topic.name in TOPICS for part in topic.partitions
+    }
 
 
 def _committed(sandbox: Any) -> dict[str, Any]:
