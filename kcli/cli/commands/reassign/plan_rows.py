@@ -118,7 +118,7 @@ def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> No
 
 
 async def warn_of_few_replicas(cluster: Cluster, options: QuietOptions, plan: Plan) -> None:
-    """Fewer replicas than a write with acks=all has to have, or perhaps fewer."""
+    """Say which topics will have fewer replicas than a write with acks=all needs, and where that is not known."""
     least: dict[str, int] = {}
     for at, brokers in plan.changes().items():
         if len(brokers) < len(plan.everything[at]):
