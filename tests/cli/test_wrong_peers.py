@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from tests.certificates import Authority
 from tests.cli.conftest import Shell
 from tests.ports import free_port
 
@@ -117,17 +117,8 @@ def test_B1_a_TLS_port_is_named(words: list[str], certificate: Path) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A key and a certificate of its own, in one file."""
-    folder = tmp_path_factory.mktemp("tls")
-    key, signed = folder / "key.pem", folder / "cert.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
-         "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(signed)],
-        check=True, capture_output=True, timeout=60,
-    )  # fmt: skip
-    both = folder / "both.pem"
-    both.write_bytes(key.read_bytes() + signed.read_bytes())
-    return both
+    """A key and a certificate in one file."""
+    return Authority(tmp_path_factory.mktemp("tls")).issue("server").both
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=NAMES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,10 +46,8 @@ def test_signs_of_roff_are_escaped() -> None:
 
 
 @pytest.mark.process
-@each("program", ("mandoc", "man"))
+@pytest.mark.parametrize("program", [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("mandoc", "man")])
 def test_no_page_has_a_warning(program: str, tmp_path: Path) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"no {program} on this machine")
     options = ["-T", "lint", "-W", "warning"] if program == "mandoc" else ["--warnings", "-E", "UTF-8", "-l", "-Tutf8"]
     done = subprocess.run(
         [program, *options, *write(tmp_path, 0)], env={**os.environ, "LC_ALL": "C.UTF-8", "MANPAGER": "cat"},

@@ -122,6 +122,7 @@ async def test_librdkafka_sets_reads_and_removes_acls(sandbox: SandboxThread) ->
         next(iter(client.create_acls([wrong]).values())).result(SECOND)
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 async def test_users_that_strangers_set_log_in_here_and_users_of_ours_there(
     mechanism: str, sandbox: SandboxThread
@@ -168,6 +169,7 @@ def kcat(sandbox: SandboxThread, mechanism: str, name: str, password: str) -> su
     )
 
 
+@pytest.mark.needs("kcat")
 async def test_acls_bind_librdkafka(sandbox: SandboxThread) -> None:
     """Without an ACL kcat may not write; with write it may; and it still may not read."""
     words = {**ADMIN, "sasl.username": "bob", "sasl.password": "b", "topic.message.timeout.ms": "3000"}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+pytestmark = pytest.mark.needs("kcat")
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 
 

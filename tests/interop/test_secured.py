@@ -48,6 +48,7 @@ def librdkafka(mechanism: str, folder: Path, password: str = USERS["alice"]) -> 
     }  # fmt: skip
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_kcat_writes_and_reads_over_sasl_ssl(secured: SandboxThread, folder: Path, mechanism: str) -> None:
     options = [word for key, value in librdkafka(mechanism, folder).items() for word in ("-X", f"{key}={value}")]
@@ -62,6 +63,7 @@ def test_kcat_writes_and_reads_over_sasl_ssl(secured: SandboxThread, folder: Pat
     assert done.stdout == b"one\ntwo\n"
 
 
+@pytest.mark.needs("kcat")
 def test_kcat_with_a_wrong_password_is_refused(secured: SandboxThread, folder: Path) -> None:
     options = [word for key, value in librdkafka("PLAIN", folder, "no").items() for word in ("-X", f"{key}={value}")]
     done = subprocess.run(

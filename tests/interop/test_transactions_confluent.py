@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+pytestmark = pytest.mark.needs("kcat")
 
 
 def kcat(bootstrap: str, *arguments: str, data: bytes = b"") -> bytes:

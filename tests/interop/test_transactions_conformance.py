@@ -17,13 +17,12 @@ from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kcli.sandbox import Sandbox
-from tests.kafka.artifacts import missing
 from tests.kafka.cluster import Kafka
 from tests.sandbox.client import Peer, batch
 from tests.sandbox.log.test_recovery import _At
 from tests.sandbox.transacting import V1, V2, Producer, end_of, headers, position_of
 
-pytestmark = [pytest.mark.kafka, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
+pytestmark = [pytest.mark.kafka, pytest.mark.needs("java", "mvn")]
 CHECKS_TIMEOUTS = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "50"}
 LATER = {14, 15, 16, 51}  # loading, not available, not coordinator, concurrent transactions
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.kafka.artifacts import missing
 from tests.kafka.tools import run_tool
 
-pytestmark = [pytest.mark.kafka, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
+pytestmark = [pytest.mark.kafka, pytest.mark.needs("java", "mvn")]
 
 
 def tool(name: str, *arguments: str) -> str:

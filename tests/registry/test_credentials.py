@@ -19,8 +19,7 @@ from tests.each import each
 from tests.idp import Idp
 from tests.programs import Result
 from tests.registry.commands import Commands
-from tests.registry.conftest import require
-from tests.registry.oracles import SecuredApicurio, Srfake, apicurio_missing, srfake_missing
+from tests.registry.oracles import SecuredApicurio, Srfake
 from tests.registry.scripted import Scripted, answer, nobody
 
 WORD, OTHER = "correct-horse", "battery-staple"
@@ -44,7 +43,6 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="module")
 def secured(authority: Authority) -> Iterator[Secured]:
-    require(apicurio_missing())
     with Idp({"me": WORD, "reader": WORD}, roles=ROLES) as idp:
         started = SecuredApicurio(idp, authority.issue("server"))
         yield Secured(started.start(), idp, authority)
@@ -183,7 +181,6 @@ def test_tls_and_a_login(secured: Secured, registry: None, tmp_path: Path) -> No
 @pytest.fixture(scope="module")
 def mutual(authority: Authority) -> Iterator[Srfake]:
     """A registry that wants certificates of the authority."""
-    require(srfake_missing())
     server = authority.issue("mutual")
     started = Srfake(certificate=str(server.certificate), key=str(server.key), clients=str(authority.path))
     yield started.start()
@@ -240,7 +237,6 @@ def test_a_client_certificate_that_is_refused(
 
 
 def test_a_redirect_is_refused_and_gets_no_credentials(registry: None, tmp_path: Path) -> None:
-    require(srfake_missing())
     with Scripted(answer(["evil"])) as other:
         sends = Srfake(redirect=f"{other.url}/subjects").start()
         try:

@@ -20,8 +20,7 @@ from kcli.registry.settings import Origin, RegistrySettings
 from kcli.schemas import AVRO, JSON, PROTOBUF, Reference, Schema
 from kcli.secret import Secret
 from kcli.version import __version__
-from tests.registry.conftest import require
-from tests.registry.oracles import Oracle, Srfake, srfake_missing
+from tests.registry.oracles import Oracle, Srfake
 
 Names = Callable[[str], str]
 
@@ -283,7 +282,6 @@ async def test_many_at_once(client: RegistryClient, subject: Names) -> None:
 
 
 async def test_credentials(registry: None) -> None:
-    require(srfake_missing())
     pair = b64encode(b"me:word").decode()
     wanting = Srfake(authorization=f"Basic {pair}").start()
     try:

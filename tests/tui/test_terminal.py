@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 
 from kcli.sandbox.thread import SandboxThread
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not there")
+pytestmark = pytest.mark.needs("tmux")
 
 KCLI = f"{sys.executable} -m kcli"
 LIMIT = 30.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
-from tests.cli.completion.shells import NAMES, Terminal, needed
+from tests.cli.completion.shells import Terminal
 from tests.cli.completion.test_complete import HOSTILE
 from tests.cli.conftest import Shell
 from tests.sandbox.registry.asking import register
@@ -30,11 +30,13 @@ def sandbox() -> Iterator[SandboxThread]:
         yield running
 
 
-@pytest.fixture(scope="module", params=NAMES)
+SHELLS = ["bash", *(pytest.param(name, marks=pytest.mark.needs(name)) for name in ("zsh", "fish"))]
+
+
+@pytest.fixture(scope="module", params=SHELLS)
 def terminal(
     request: pytest.FixtureRequest, sandbox: SandboxThread, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Terminal]:
-    needed(request.param)
     folder = tmp_path_factory.mktemp(request.param)
     with Terminal(request.param, folder, sandbox.bootstrap, KCLI_SCHEMA_REGISTRY_URL=sandbox.registry_url) as made:
         config = made.home / ".config" / "kcli" / "config.toml"
@@ -121,7 +123,7 @@ def test_hostile_names_are_neither_shown_nor_run(terminal: Terminal) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SHELLS)
 def test_a_dead_cluster_does_not_keep_the_prompt(name: str, tmp_path: Path) -> None:
     """From TAB to prompt in 0.3 s (bash, zsh; fish itself takes 0.1 s more) on a quiet machine: the best of some."""
     took = []

@@ -15,12 +15,12 @@ from confluent_kafka.admin import AdminClient
 
 from kcli.sandbox.thread import SandboxThread
 from tests.idp import Idp
-from tests.kafka.conftest import require
 from tests.kafka.secured import SecuredKafka
 from tests.programs import Result, kcli
 
 pytestmark = pytest.mark.kafka
 
+CONFIGS = "org.apache.kafka.tools.ConfigCommand"
 ACLS, TOKENS = "org.apache.kafka.tools.AclCommand", "org.apache.kafka.tools.DelegationTokenCommand"
 SET = ("kind", "name", "pattern", "principal", "host", "operation", "permission")
 
@@ -69,7 +69,6 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    require()
     folder = tmp_path_factory.mktemp("secured")
     with Idp({"kcli": "idp-secret"}) as idp:
         kafka = SecuredKafka(folder, idp)
@@ -158,7 +157,7 @@ def test_who_is_set_by_kcli_logs_in_everywhere_and_kafka_configs_tells(cluster: 
     path.write_text(password)
     path.chmod(0o600)
     cluster.rows("users", "set", "kim", "--password-file", str(path), "--execute")
-    told = cluster.tool("kafka.admin.ConfigCommand", "--describe", "--entity-type", "users", "--entity-name", "kim")
+    told = cluster.tool(CONFIGS, "--describe", "--entity-type", "users", "--entity-name", "kim")
     assert "SCRAM-SHA-256=iterations=8192" in told
     assert "SCRAM-SHA-512=iterations=8192" in told
     for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
@@ -172,7 +171,7 @@ def test_who_is_set_by_kcli_logs_in_everywhere_and_kafka_configs_tells(cluster: 
         }
         theirs = AdminClient({"bootstrap.servers": cluster.kafka.at("SASL"), **login})
         assert theirs.list_topics(timeout=10).cluster_id
-    cluster.tool("kafka.admin.ConfigCommand", "--alter", "--entity-type", "users", "--entity-name", "lee",
+    cluster.tool(CONFIGS, "--alter", "--entity-type", "users", "--entity-name", "lee",
                  "--add-config", "SCRAM-SHA-256=[iterations=5000,password=lees-secret]")  # fmt: skip
     assert cluster.rows("users", "describe", "lee") == [
         {"user": "lee", "mechanism": "SCRAM-SHA-256", "iterations": 5000}
@@ -237,8 +236,8 @@ def test_kafkas_own_tools_administer_the_sandbox(cluster: Cluster) -> None:
         tool(ACLS, "--remove", "--force", "--allow-principal", "User:bob", "--consumer", *words)
         assert sandbox.call(lambda made: made.cluster.access.acls.rules) == set()
         users = ("--entity-type", "users", "--entity-name")
-        tool("kafka.admin.ConfigCommand", "--alter", *users, "lee", "--add-config", "SCRAM-SHA-512=[password=x]")
-        assert "SCRAM-SHA-512=iterations=4096" in tool("kafka.admin.ConfigCommand", "--describe", *users, "lee")
+        tool(CONFIGS, "--alter", *users, "lee", "--add-config", "SCRAM-SHA-512=[password=x]")
+        assert "SCRAM-SHA-512=iterations=4096" in tool(CONFIGS, "--describe", *users, "lee")
         made = tool(TOKENS, "--create", "--max-life-time-period", "-1")
         (token,) = sandbox.call(lambda made: [one.id for one in made.cluster.access.tokens.living()])
         assert token in made

@@ -37,7 +37,7 @@ def test_partitions_and_configs_of_a_topic(kafka3: Kafka, topic_name: Callable[[
     assert "retention.ms=5000" in told
     fewer = rows(kafka3, "changes", "topics", "alter", topic, "-p", "3", "--execute", code=1)
     assert fewer[0]["result"] == "failed"
-    theirs(kafka3, "kafka.admin.ConfigCommand", "--alter", "--entity-type", "topics", "--entity-name", topic,
+    theirs(kafka3, "org.apache.kafka.tools.ConfigCommand", "--alter", "--entity-type", "topics", "--entity-name", topic,
            "--add-config", "segment.ms=123456789")  # fmt: skip
     rows(kafka3, "configs", "configs", "set", "topic", topic, "max.message.bytes=2000000", "--execute")
     found = {row["config"]: row for row in rows(kafka3, "configs", "configs", "get", "topic", topic)}

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.programs import Result, kcli
 
+CONFIGS = "org.apache.kafka.tools.ConfigCommand"
 TOOLS = "org.apache.kafka.tools."
 PASSWORD = {
     "ALICE_PASSWORD": "wonderland", "APPLY_ALICE_PASSWORD": "wonderland",
@@ -62,7 +62,6 @@ acls:
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Kafka]:
     """One node with an authorizer, for whose client listener everybody is a super user."""
-    require()
     made = Kafka(1, settings={
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
@@ -120,20 +119,20 @@ def test_what_is_declared_is_what_Kafkas_tools_read(guarded: Kafka, kafka: Kafka
     assert "retention.ms=259200000" in told
     assert "segment.bytes=67108864" in told
     assert "compact" in told
-    told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "brokers", "--entity-default")
+    told = theirs(guarded, CONFIGS, "--describe", "--entity-type", "brokers", "--entity-default")
     assert "log.cleaner.backoff.ms=14000" in told
-    told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "brokers", "--entity-name", "1")
+    told = theirs(guarded, CONFIGS, "--describe", "--entity-type", "brokers", "--entity-name", "1")
     assert "listener.name.client.plain.sasl.jaas.config=null sensitive=true" in told
     assert {row["new"] for row in done if row["config"].endswith("jaas.config")} == {"***"}
     assert "hunter2" not in undo.read_text()
-    told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "groups",
+    told = theirs(guarded, CONFIGS, "--describe", "--entity-type", "groups",
                   "--entity-name", "apply-app")  # fmt: skip
     assert "consumer.session.timeout.ms=46000" in told
-    told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "users",
+    told = theirs(guarded, CONFIGS, "--describe", "--entity-type", "users",
                   "--entity-name", "apply-alice")  # fmt: skip
     assert "SCRAM-SHA-512=iterations=8192" in told
     assert "SCRAM-SHA-256=iterations=8192" in told
-    told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "users",
+    told = theirs(guarded, CONFIGS, "--describe", "--entity-type", "users",
                   "--entity-name", "apply-alice", "--entity-type", "clients", "--entity-default")  # fmt: skip
     assert "producer_byte_rate=1.048576E7" in told
     assert "request_percentage=50.5" in told
@@ -146,7 +145,7 @@ def test_what_is_declared_is_what_Kafkas_tools_read(guarded: Kafka, kafka: Kafka
         assert run(guarded, *words, folder=tmp_path).out == b"", words
     elsewhere(guarded, kafka, tmp_path)
 
-    theirs(guarded, "kafka.admin.ConfigCommand", "--alter", "--entity-type", "topics", "--entity-name", "apply-orders",
+    theirs(guarded, CONFIGS, "--alter", "--entity-type", "topics", "--entity-name", "apply-orders",
            "--add-config", "retention.ms=5,max.message.bytes=2000000")  # fmt: skip
     theirs(guarded, TOOLS + "AclCommand", "--add", "--allow-principal", "User:apply-bob", "--operation", "Write",
            "--topic", "apply-orders")  # fmt: skip

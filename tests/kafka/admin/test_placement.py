@@ -13,10 +13,9 @@ import pytest
 
 from tests.kafka.admin.test_administration import ADMIN, rows, theirs
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.programs import kcli
 
-CONFIG = "kafka.admin.ConfigCommand"
+CONFIG = "org.apache.kafka.tools.ConfigCommand"
 MOVE = f"{ADMIN}reassign.ReassignPartitionsCommand"
 
 
@@ -226,7 +225,6 @@ def _begun_by_their_tool(kafka: Kafka, topic: str, path: Path) -> None:
 @pytest.fixture(scope="module")
 def two_disks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kafka, list[str]]]:
     """One node with two log directories."""
-    require()
     paths = [str(tmp_path_factory.mktemp(name)) for name in "ab"]
     cluster = Kafka(1, settings={"log.dirs": ",".join(paths)})
     cluster.start()

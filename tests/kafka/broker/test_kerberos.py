@@ -17,11 +17,10 @@ from kcli.settings import ClientSettings, parse_bootstrap
 from tests.certificates import Authority
 from tests.kafka import kdc as kerberos
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.ports import free_ports
 from tests.programs import kcli
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.needs("krb5kdc", "kdb5_util", "kadmin.local")]
 
 
 class KerberizedKafka(Kafka):
@@ -60,15 +59,7 @@ class KerberizedKafka(Kafka):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KerberizedKafka, Path]]:
     """Kafka, and alice's keytab."""
-    require()
-    reason = kerberos.missing()
-    if reason is None:
-        try:
-            import gssapi  # noqa: F401
-        except ImportError:
-            reason = "python-gssapi is not installed"
-    if reason is not None:
-        pytest.skip(f"no Kerberos: {reason}")
+    pytest.importorskip("gssapi", reason="pip install gssapi (it needs libkrb5-dev)")
     kdc = kerberos.Kdc(tmp_path_factory.mktemp("kdc"))
     before = {name: os.environ.get(name) for name in kdc.environment}
     os.environ |= kdc.environment

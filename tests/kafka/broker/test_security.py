@@ -21,7 +21,6 @@ from kcli.security import OAuth, Sasl, Security, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import PASSWORD
 from tests.idp import Idp, unsecured
-from tests.kafka.conftest import require
 from tests.kafka.secured import REAUTH_MS, USERS, SecuredKafka
 from tests.programs import kcli
 
@@ -33,7 +32,6 @@ QUICKLY = 2.0  # seconds within which a refusal is told
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredKafka]:
-    require()
     with Idp(CLIENT) as idp:
         kafka = SecuredKafka(tmp_path_factory.mktemp("tls"), idp)
         kafka.start()

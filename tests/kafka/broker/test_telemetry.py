@@ -3,7 +3,6 @@ it got, as Kafka's own classes read it (TelemetryReceiver.java)."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -14,9 +13,7 @@ import pytest
 import kcli
 from tests.kafka.artifacts import libs
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.kafka.strangers import until
-from tests.kafka.tools import can_compile
 from tests.programs import kcli as run
 
 SOURCE = Path(__file__).parents[1] / "TelemetryReceiver.java"
@@ -40,10 +37,6 @@ class Receiving(Kafka):
 
 @pytest.fixture(scope="module")
 def receiving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Receiving]:
-    require()
-    if not can_compile():
-        assert "CI" not in os.environ, "in CI the plugin is a must: install a JDK"
-        pytest.skip("the Java at hand cannot compile the plugin")
     folder = tmp_path_factory.mktemp("plugin")
     subprocess.run(["javac", "-cp", f"{libs()}/*", "-d", str(folder), str(SOURCE)], check=True, timeout=120)
     cluster = Receiving(folder)
@@ -59,6 +52,7 @@ def settings(kafka: Kafka, client_id: str) -> kcli.ClientSettings:
     return kcli.ClientSettings(bootstrap=kcli.parse_bootstrap(kafka.bootstrap), client_id=client_id, metrics_push=True)
 
 
+@pytest.mark.needs("javac")
 def test_kafka_reads_what_is_pushed_and_the_push_at_the_end(
     receiving: Receiving, topic_name: Callable[[], str]
 ) -> None:
@@ -90,6 +84,7 @@ def test_kafka_reads_what_is_pushed_and_the_push_at_the_end(
     assert 0 < gauges[f"{PRODUCER}node.request.latency.avg"] <= gauges[f"{PRODUCER}node.request.latency.max"] < 60_000
 
 
+@pytest.mark.needs("javac")
 def test_the_property_turns_it_on_for_a_command(receiving: Receiving, topic_name: Callable[[], str]) -> None:
     topic, at = topic_name(), ("-b", receiving.bootstrap, "-X", "enable.metrics.push=true")
     assert run("topics", "create", topic, "-b", receiving.bootstrap).code == 0

@@ -25,6 +25,7 @@ def made(kafka: Kafka, name: str, partitions: int) -> str:
     return name
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.long
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def test_a_million_records_are_copied_untouched(
@@ -48,6 +49,7 @@ def test_a_million_records_are_copied_untouched(
         assert both[0]
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.long
 def test_exactly_once_though_kcli_and_a_leader_are_killed(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     source, target = made(kafka3, topic_name(), 3), made(kafka3, topic_name(), 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from tests.certificates import Authority
 from tests.idp import Idp
-from tests.kafka.conftest import require
 from tests.kafka.secured import USERS, SecuredKafka
 from tests.programs import kcat, kcli
 
@@ -22,7 +20,6 @@ LOGIN = "org.apache.kafka.common.security"
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredKafka]:
-    require()
     with Idp({"kcli": "idp-secret"}) as idp:
         kafka = SecuredKafka(tmp_path_factory.mktemp("tls"), idp)
         kafka.start()
@@ -146,7 +143,7 @@ def test_a_file_of_javas_is_read_as_javas_client_reads_it(secured: SecuredKafka)
     assert b"from java\n" in done.out
 
 
-@pytest.mark.skipif(shutil.which("kcat") is None, reason="needs kcat")
+@pytest.mark.needs("kcat")
 def test_a_file_of_librdkafkas_is_read_as_kcat_reads_it(secured: SecuredKafka) -> None:
     path = secured.folder / "kcat.conf"
     path.touch(0o600)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -11,7 +10,7 @@ import pytest
 from tests.cli.commands.cat.kcat_pair import Result, Row, Scene, comparable, table
 from tests.kafka.cluster import Kafka
 
-pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+pytestmark = pytest.mark.needs("kcat")
 
 OF_ITS_OWN = [
     Row("read", "-L -t no-such-topic", "", ""),

@@ -56,6 +56,7 @@ def test_a_million_lines_in_the_same_bytes_out(kafka: Kafka, topic: str, million
     assert counted.out.split()[-1] == str(LINES).encode()
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_kcat_reads_what_kcli_wrote_and_the_reverse(kafka: Kafka, topic: str, codec: str) -> None:
     lines = b"".join(b"key-%d\tvalue %d %s\n" % (n, n, b"x" * (n % 300)) for n in range(20_000))
@@ -105,6 +106,7 @@ def test_tail_shows_the_last_records_by_time_over_partitions(kafka: Kafka, topic
     assert shown.out.split() == [b"v%d" % n for n in range(80, 90)]
 
 
+@pytest.mark.needs("kcat")
 def test_E18_exact_end_with_transaction_markers_and_deleted_records(kafka: Kafka, topic: str) -> None:
     lines = b"".join(b"%d\n" % n for n in range(1000))
     transactional = ["-X", f"transactional.id={topic}"]

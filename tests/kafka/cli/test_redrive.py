@@ -28,6 +28,7 @@ def letter(n: int, topic: str, spring: bool) -> str:
     return json.dumps({"key": f"k{n}", "value": str(n), "timestamp": 1_700_000_000_000 + n, "headers": headers})
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("words", [[], ["--exactly-once"]], ids=["at least once", "exactly once"])
 def test_dead_letters_go_back_to_partition_time_and_headers(
     kafka: Kafka, topic_name: Callable[[], str], words: list[str]

@@ -13,7 +13,6 @@ import pytest
 
 from tests.kafka.artifacts import libs
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.kafka.strangers import until
 from tests.kafka.tools import java
 from tests.programs import KCLI, Background, Result, kcli
@@ -145,7 +144,7 @@ def test_a_limit_takes_exactly_so_many_and_gives_the_rest_back(kafka: Kafka, top
 
 def test_E66_what_a_killed_member_held_another_gets(kafka: Kafka, topic: str, tmp_path: Path) -> None:
     kafka.tool(
-        "kafka.admin.ConfigCommand", "--bootstrap-server", kafka.bootstrap, "--alter", "--group", topic,
+        "org.apache.kafka.tools.ConfigCommand", "--bootstrap-server", kafka.bootstrap, "--alter", "--group", topic,
         "--add-config", "share.session.timeout.ms=2000,share.heartbeat.interval.ms=500",
     )  # fmt: skip
     produce(kafka, topic, 0, 1000)
@@ -199,7 +198,6 @@ def test_E65_a_dead_leader_loses_no_record(
 @pytest.fixture(scope="module")
 def without() -> Iterator[Kafka]:
     """A Kafka on which share groups are switched off."""
-    require()
     cluster = Kafka(1, features={"share.version": 0})
     cluster.start()
     yield cluster

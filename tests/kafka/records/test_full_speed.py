@@ -29,6 +29,7 @@ def progress(*floods: Flood) -> None:
         flood.progress()
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.long
 def test_R5_two_floods_survive_kill_freeze_restart_and_outage(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topics = create(kafka3, topic_name()), create(kafka3, topic_name())

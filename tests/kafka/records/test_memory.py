@@ -17,6 +17,7 @@ OUTAGE = 10.0  # seconds; three times the request timeout, so that batches are s
 LIMIT = 3 * ProducerSettings().buffer_memory
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 def test_D6_A5_23_an_outage_at_full_speed_stays_under_three_times_the_buffer(

@@ -60,6 +60,7 @@ def put(producer: Producer, topic: str, *values: str) -> None:
     assert producer.flush(20) == 0
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_E13_committed_and_aborted_transactions(kafka: Kafka, topic: str, codec: str) -> None:
     at = ("-b", kafka.bootstrap)
@@ -118,6 +119,7 @@ def test_E18_a_log_that_ends_in_markers_only(kafka: Kafka, topic: str) -> None:
     assert read(kafka, topic, "--isolation", "read_committed", "-o", "1").out == b""
 
 
+@pytest.mark.needs("kcat")
 def test_E18_a_compacted_log_with_gaps_and_a_compacted_end(kafka: Kafka, topic_name: Callable[[], str]) -> None:
     topic = create(
         kafka, topic_name(), "--config", "cleanup.policy=compact", "--config", "segment.bytes=1048576",
@@ -175,6 +177,7 @@ def test_E4_LogAppendTime_is_the_brokers_time(kafka: Kafka, topic_name: Callable
     assert (json.loads(found.out)["at_offset"], json.loads(found.out)["at_timestamp"]) == (0, shown["timestamp"])
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_records_of_every_shape(kafka: Kafka, topic: str, codec: str) -> None:
     big = os.urandom(450_000).hex()

@@ -21,7 +21,6 @@ from kcli.producer.transactions.state import AbortRequired, Fenced
 from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.consumer.group.fakes import Reader
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.kafka.transactions import decided
 from tests.programs import KCLI, kcat, kcli
 
@@ -29,7 +28,6 @@ from tests.programs import KCLI, kcat, kcli
 @pytest.fixture(scope="module")
 def kafka_v1() -> Iterator[Kafka]:
     """One node whose transactions are of version 1 (KIP-98), as a cluster's that was upgraded."""
-    require()
     cluster = Kafka(1, features={"transaction.version": 1})
     cluster.start()
     yield cluster
@@ -92,6 +90,7 @@ async def send(producer: Producer, topic: str, name: str, count: int = 20) -> li
     return values
 
 
+@pytest.mark.needs("kcat")
 async def test_D36_D37_readers_see_the_committed_and_never_an_aborted_record(
     versioned: tuple[Kafka, int], topic_name: Callable[[], str]
 ) -> None:
@@ -122,6 +121,7 @@ async def test_D36_D37_readers_see_the_committed_and_never_an_aborted_record(
         assert seen == sorted(kept)
 
 
+@pytest.mark.needs("kcat")
 async def test_D41_a_second_producer_fences_the_first(
     versioned: tuple[Kafka, int], topic_name: Callable[[], str]
 ) -> None:
@@ -140,6 +140,7 @@ async def test_D41_a_second_producer_fences_the_first(
     assert seen_by_kcat(kafka, topic) == sorted(kept)
 
 
+@pytest.mark.needs("kcat")
 async def test_D38_a_transaction_that_took_too_long_is_not_committed(
     versioned: tuple[Kafka, int], topic_name: Callable[[], str]
 ) -> None:
@@ -156,6 +157,7 @@ async def test_D38_a_transaction_that_took_too_long_is_not_committed(
     assert seen_by_kcat(kafka, topic) == []
 
 
+@pytest.mark.needs("kcat")
 async def test_D40_positions_are_committed_with_the_records_or_not_at_all(
     versioned: tuple[Kafka, int], topic_name: Callable[[], str]
 ) -> None:
@@ -188,10 +190,10 @@ async def test_D40_positions_are_committed_with_the_records_or_not_at_all(
     assert seen_by_kcat(kafka, topic) == sorted(kept)
 
 
+@pytest.mark.needs("kcat")
 async def test_D37_the_cluster_is_upgraded_between_two_transactions(
     topic_name: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    require()
     monkeypatch.setattr(transaction, "LOOK_AGAIN", 0.0)
     kafka = Kafka(1, features={"transaction.version": 1})
     await asyncio.to_thread(kafka.start)
@@ -215,6 +217,7 @@ async def test_D37_the_cluster_is_upgraded_between_two_transactions(
         kafka.stop()
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.long
 async def test_D35_C15_the_coordinator_is_killed_mid_transaction(kafka3: Kafka, topic_name: Callable[[], str]) -> None:
     topic = create(kafka3, topic_name(), 2, 3)
@@ -238,6 +241,7 @@ async def test_D35_C15_the_coordinator_is_killed_mid_transaction(kafka3: Kafka, 
     assert seen_by_kcat(kafka3, topic) == sorted(kept)
 
 
+@pytest.mark.needs("kcat")
 @pytest.mark.parametrize("batch", [None, 500])
 def test_D45_kcli_produce_is_interrupted_and_readers_see_whole_transactions(
     versioned: tuple[Kafka, int], topic_name: Callable[[], str], batch: int | None

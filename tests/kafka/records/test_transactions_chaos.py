@@ -27,6 +27,7 @@ def topic(kafka3: Kafka, topic_name: Callable[[], str]) -> str:
 
 
 @pytest.mark.long
+@pytest.mark.needs("kcat")
 def test_D38_transactions_are_whole_or_absent_through_kills_of_leader_coordinator_and_producer(
     kafka3: Kafka, topic: str
 ) -> None:

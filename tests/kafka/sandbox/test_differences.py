@@ -11,12 +11,13 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import pytest
+
 from kcli.proto.messages import REQUESTS
 from kcli.sandbox.answers import ANSWERS
 from kcli.sandbox.settings import SandboxSettings
 from kcli.sandbox.thread import SandboxThread
 from tests.kafka.cluster import Kafka
-from tests.kafka.conftest import require
 from tests.kafka.sandbox.answered import fits
 from tests.kafka.sandbox.asked import Compared, compared, coordinators
 from tests.kafka.sandbox.odd_requests import OddRequest, tables
@@ -66,8 +67,8 @@ async def all_compared(kafka: int, sandbox: int) -> list[Compared]:
     return [each for results in await asyncio.gather(*plays) for each in results]
 
 
+@pytest.mark.xfail(strict=True, reason="Support Kafka 4.4, and a sandbox that behaves like it")
 def test_the_sandbox_answers_as_kafka_does_except_where_the_page_says_so() -> None:
-    require()
     real = cluster()
     try:
         real.start()

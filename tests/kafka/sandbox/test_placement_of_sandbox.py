@@ -8,7 +8,6 @@ from pathlib import Path
 from kcli.sandbox.thread import SandboxThread
 from tests.kafka.admin.test_administration import ADMIN
 from tests.kafka.admin.test_placement import CONFIG, MOVE, until
-from tests.kafka.conftest import require
 from tests.kafka.tools import run_tool
 
 
@@ -18,7 +17,6 @@ def theirs(sandbox: SandboxThread, tool: str, *words: str) -> str:
 
 
 def test_the_sandbox_is_administered_by_kafkas_tools(tmp_path: Path) -> None:
-    require()
     with SandboxThread(brokers=3, disks=2, topics={"orders": 3}) as sandbox:
         who = ("--entity-type", "users", "--entity-name", "alice", "--entity-type", "clients", "--entity-default")
         theirs(sandbox, CONFIG, "--alter", *who, "--add-config", "producer_byte_rate=2048,request_percentage=50")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.kafka import artifacts
-from tests.pipeline.jobs.lake.rest_catalog import require
 
 if TYPE_CHECKING:
     from tests.pipeline.topics import Topics
@@ -27,7 +26,6 @@ LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
 @pytest.mark.process
 @pytest.mark.timeout(400)
 def test_the_listener_says_what_was_written_and_no_input(topics: Topics, tmp_path: Path) -> None:
-    require(POM, "openlineage")
     topic = topics.make(1)
     topics.values(topic, 300)
     (jar,) = artifacts.libs(POM, "openlineage").glob("openlineage-spark_2.13-*.jar")

@@ -12,7 +12,6 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.kafka.conftest import require
 from tests.pipeline import connector
 from tests.pipeline.topics import Topics
 
@@ -30,7 +29,6 @@ START = int(time.time() * 1000) - 3_600_000  # young enough to be kept
 
 @pytest.fixture(scope="module")
 def oracle(spark: SparkSession) -> SparkSession:
-    require()
     assert connector.jars()
     return spark
 

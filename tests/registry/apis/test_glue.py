@@ -10,7 +10,6 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -26,7 +25,6 @@ from tests.cli.conftest import Shell
 from tests.ports import free_port
 from tests.programs import Result
 from tests.registry.commands import Commands
-from tests.registry.conftest import require
 from tests.registry.scripted import Asked, Scripted, Step, raw
 
 KEY, SECRET = "AKIAOFTHETESTS", "sesame-open-sesame"
@@ -38,7 +36,7 @@ START_LIMIT = 60.0  # seconds
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
     """The address of moto's server."""
-    require(None if find_spec("moto") else "moto is not installed (pip install '.[dev]')")
+    pytest.importorskip("moto", reason="pip install '.[dev]'")
     port = free_port()
     words = [sys.executable, "-m", "tests.registry.apis.glue_server", "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -19,14 +19,6 @@ PACKAGES = ("package.json", "package-lock.json")
 INSTALL = ["npm", "ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"]
 
 
-def missing() -> str | None:
-    """Why it cannot run here, or None."""
-    for program in ("node",) if modules().exists() else ("node", "npm"):
-        if shutil.which(program) is None:
-            return f"{program} is not on the PATH (Confluent's client for Node is fetched once by npm)"
-    return None
-
-
 def modules() -> Path:
     """Other packages are another folder."""
     digest = hashlib.sha256(b"".join((SOURCE / name).read_bytes() for name in PACKAGES)).hexdigest()

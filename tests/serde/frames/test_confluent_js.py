@@ -18,22 +18,16 @@ from tests.registry.commands import Commands
 from tests.registry.conftest import apicurio as apicurio
 from tests.registry.conftest import oracle as oracle
 from tests.registry.conftest import registry as registry
-from tests.registry.conftest import require
 from tests.registry.conftest import sandboxed as sandboxed
 from tests.registry.conftest import srfake as srfake
 from tests.registry.conftest import subject as subject
 from tests.registry.oracles import Oracle
-from tests.serde.frames.node import missing, serdes
+from tests.serde.frames.node import serdes
 from tests.serde.schemas.test_kafkajs import shown
 
 Names = Callable[[str], str]
 
-pytestmark = pytest.mark.timeout(700)  # npm fetches it once
-
-
-@pytest.fixture(autouse=True)
-def node() -> None:
-    require(missing())
+pytestmark = [pytest.mark.needs("node", "npm"), pytest.mark.timeout(700)]  # npm fetches it once
 
 
 async def test_what_it_wrote_is_read(oracle: Oracle, subject: Names) -> None:

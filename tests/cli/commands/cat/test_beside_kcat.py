@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import subprocess
 
 import pytest
 
 from tests.cli.conftest import Shell
 
-pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+pytestmark = pytest.mark.needs("kcat")
 
 RECORDS = [
     {

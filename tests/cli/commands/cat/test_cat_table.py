@@ -7,7 +7,6 @@ write – what stands in the topic afterwards, too; refused, nobroker – nothin
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.cli.commands.cat.kcat_pair import Result, Row, Scene, comparable, tab
 
 pytestmark = [
     pytest.mark.process,  # each test: kcat runs beside all of them, whatever their order
-    pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed"),
+    pytest.mark.needs("kcat"),
 ]
 
 ROWS = table()

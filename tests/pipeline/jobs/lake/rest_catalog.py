@@ -14,24 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import pytest
-
 from tests.kafka import artifacts
 
 POM = Path(__file__).with_name("pom.xml")
 NAME = "iceberg-rest"
 MAIN = "org.apache.iceberg.rest.RESTCatalogServer"
 PATIENCE = 120
-
-
-def require(pom: Path = POM, name: str = NAME) -> None:
-    """Skip with the reason where Java or Maven is missing; in CI that is a failure."""
-    there = (artifacts.cache(pom, name) / "complete").exists()
-    wanted = [program for program in ("java", *(() if there else ("mvn",))) if shutil.which(program) is None]
-    if wanted:
-        if os.environ.get("CI"):
-            pytest.fail(f"in CI {name} is a must: {wanted[0]} is not on the PATH")
-        pytest.skip(f"no {name}: {wanted[0]} is not on the PATH")
 
 
 class RestCatalog:

@@ -15,7 +15,6 @@ import pytest
 from kcli.pipeline.jobs import registry
 from kcli.pipeline.sink.storage import delta_options, storage_here
 from tests.kafka import artifacts
-from tests.pipeline.jobs.lake.rest_catalog import require
 from tests.pipeline.jobs.lake.test_object_store import bucket as bucket
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ class Shells:
 
 @pytest.fixture
 def shells(topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shells:
-    require(POM, "hadoop-aws")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Shells(topics, tmp_path)
 

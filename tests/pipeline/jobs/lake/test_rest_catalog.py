@@ -12,7 +12,7 @@ from kcli.cli.main import main
 from kcli.errors import KcliError
 from kcli.pipeline.jobs.lake import iceberg_commit
 from tests.pipeline.jobs.lake.readers import by_duckdb, by_pyiceberg, strays
-from tests.pipeline.jobs.lake.rest_catalog import Relay, RestCatalog, require
+from tests.pipeline.jobs.lake.rest_catalog import Relay, RestCatalog
 from tests.pipeline.jobs.lake.test_commits import entries, known
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def rest_catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestCatalog]:
-    require()
     catalog = RestCatalog(tmp_path_factory.mktemp("catalog"))
     try:
         yield catalog.start()

@@ -15,7 +15,6 @@ from kcli.errors import UsageError
 from kcli.pipeline.jobs.checkpoints import Beside, begun, names, query_of
 from kcli.pipeline.sink.storage import delta_options, storage_here
 from tests.kafka import artifacts
-from tests.pipeline.jobs.lake.rest_catalog import require
 from tests.pipeline.jobs.lake.test_killed import run
 from tests.pipeline.jobs.lake.test_object_store import bucket as bucket
 
@@ -34,7 +33,6 @@ def test_a_stream_with_its_checkpoint_and_table_in_a_store_is_killed_and_continu
 ) -> None:
     import deltalake
 
-    require(POM, "hadoop-aws")
     topic = topics.make(1)
     values = [b'{"n":%d}' % n for n in range(300)]
     topics.fill(topic, [(0, None, None, value, ()) for value in values[:200]])
