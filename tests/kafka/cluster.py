@@ -46,6 +46,7 @@ class Node:
         self.starts = 0
         self.options: list[str] = []  # of the virtual machine, besides JVM
         self.classpath = ""  # after Kafka's jars
+        self.jars: Path | None = None  # of another Kafka than the newest
 
     def start(self) -> None:
         """Start the process; `Kafka.wait_ready` tells when it is of use."""
@@ -53,7 +54,7 @@ class Node:
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*java(), *self.options, f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}", "-cp",
-                 f"{libs()}/*{self.classpath}", "kafka.Kafka", str(self.folder / "server.properties")],
+                 f"{self.jars or libs()}/*{self.classpath}", "kafka.Kafka", str(self.folder / "server.properties")],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
             )  # fmt: skip
 
@@ -162,7 +163,7 @@ class Kafka:
 
     def _format(self, node: Node) -> None:
         done = subprocess.run(
-            [*java(), "-cp", f"{libs()}/*", "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
+            [*java(), "-cp", f"{node.jars or libs()}/*", "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
              "-c", str(node.folder / "server.properties"),
              *self.format_words,
              *(word for name, level in self.features.items() for word in ("--feature", f"{name}={level}"))],

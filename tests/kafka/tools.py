@@ -9,6 +9,7 @@ import os
 import select
 import struct
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -56,9 +57,10 @@ class ToolServer:
     """One virtual machine; it ends with this process."""
 
     def __init__(self) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         self._process = subprocess.Popen(
             [*java(), "-cp", f"{libs()}/*", str(SOURCE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8"},
+            stderr=self._errors, env={**os.environ, "LC_ALL": "C.UTF-8"},
         )  # fmt: skip
         atexit.register(self.close)
 
@@ -88,7 +90,9 @@ class ToolServer:
                 raise subprocess.TimeoutExpired(self._process.args, timeout)
             chunk = os.read(pipe, size - len(received))
             if not chunk:
-                raise EOFError("the virtual machine of Kafka's tools ended")
+                self._errors.seek(0)
+                said = self._errors.read().decode(errors="replace")
+                raise EOFError(f"the virtual machine of Kafka's tools ended: {said[-2000:]}")
             received += chunk
         return bytes(received)
 
@@ -96,7 +100,7 @@ class ToolServer:
         atexit.unregister(self.close)
         self._process.kill()
         self._process.wait(30)
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe is not None:
                 pipe.close()
 

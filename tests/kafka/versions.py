@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.kafka import artifacts
 from tests.kafka.artifacts import libs
 from tests.kafka.cluster import Kafka
 from tests.kafka.tools import JVM
 from tests.ports import free_port
 
 NEWEST = "newest"
-VERSIONS = ("2.1.1", "3.3.2", "3.9.1", NEWEST)
+VERSIONS = ("2.1.1", "3.3.2", "3.9.1", "4.3.1", NEWEST)
 POM = Path(__file__).with_name("versions.pom.xml")
 START_LIMIT = 120.0
 RECORDS = "".join(f"key-{number % 7}\tvalue {number}\n" for number in range(10_000))
@@ -51,7 +53,7 @@ class Failed(Exception):
 
 
 def jars(version: str) -> str:
-    """The class path of a version, fetched on first use."""
+    """The class path of a version with ZooKeeper, fetched on first use."""
     scala = "2.12" if version < "2.4" else "2.13"
     with tempfile.TemporaryDirectory() as folder:
         pom = Path(folder) / "pom.xml"
@@ -60,11 +62,21 @@ def jars(version: str) -> str:
         return f"{libs(pom, f'kafka-{version}')}/*"
 
 
+def without_zookeeper(version: str) -> Path:
+    """The folder with the jars of a version from 4.0 on: those of the newest, with another number."""
+    with tempfile.TemporaryDirectory() as folder:
+        pom = Path(folder) / "pom.xml"
+        number = r"(?<=<kafka\.version>)[^<]+"
+        pom.write_text(re.sub(number, version, artifacts.POM.read_text()))
+        return artifacts.libs(pom, f"kafka-{version}")
+
+
 @contextlib.contextmanager
 def cluster(version: str, folder: Path) -> Iterator[str]:
     """The address of a broker of a version."""
-    if version == NEWEST:
+    if version == NEWEST or version >= "4":
         kafka = Kafka()
+        kafka.nodes[0].jars = None if version == NEWEST else without_zookeeper(version)
         try:
             kafka.start()
             yield kafka.bootstrap
