@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,8 +129,14 @@ def too_wide(task: Task, printed: str, width: int) -> list[str]:
     return [line for line in ESCAPES.sub("", printed).splitlines() if cells(line) > width]
 
 
+def _section(name: str) -> Any:
+    """A section, with the optional program that its lines call."""
+    calls_jq = any("| jq " in task.line for task in SECTIONS[name])
+    return pytest.param(name, marks=pytest.mark.needs("jq")) if calls_jq else name
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", [_section(name) for name in SECTIONS])
 def test_each_line_does_its_task(lines: Lines, section: str) -> None:
     failed = []
     for task in SECTIONS[section]:
