@@ -7,6 +7,8 @@ import pytest
 from kcli.lag.figures import Sample, by_topic, measure, note, over, total
 from kcli.lag.status import BEHIND, LOSING_DATA, NO_COMMIT, OK, ORPHANED, SEVERITY, UNKNOWN, worst
 
+LAG = pytest.mark.xfail(strict=True, reason="Lag: correct status, sums and ages in every situation")
+
 
 def sample(
     committed: int | None, end: int | None, *, start: int = 0, owned: bool | None = True, topic: str = "t"
@@ -22,10 +24,11 @@ def sample(
         (sample(90, 100, owned=False), 10, ORPHANED),
         (sample(100, 100, owned=False), 0, OK),
         (sample(None, 100), None, NO_COMMIT),
+        pytest.param(sample(None, 100, start=100), 0, OK, marks=LAG),
         (sample(None, 100, owned=False), None, NO_COMMIT),
         (sample(5, 100, start=50), 95, LOSING_DATA),
         (sample(5, 100, start=50, owned=False), 95, LOSING_DATA),
-        (sample(120, 100), 0, OK),
+        pytest.param(sample(120, 100), None, "PAST END", marks=LAG),
         (Sample(committed=1, end=9, owned=True, error="broker 2 is down"), None, UNKNOWN),
         (sample(1, None), None, UNKNOWN),
     ],
@@ -35,9 +38,9 @@ def test_E68_one_sample_tells_lag_and_status(given: Sample, lag: int | None, sta
     assert (row.lag, row.status) == (lag, status)
 
 
-def test_E68_committed_beyond_the_end_is_clamped_and_said() -> None:
+def test_E68_the_note_says_how_far_a_commit_is_beyond_the_end() -> None:
     row = measure(sample(120, 100))
-    assert (row.lag, row.beyond) == (0, 20)
+    assert row.beyond == 20
     assert note(row.lost, row.beyond, row.unread) == "committed 20 beyond end"
 
 
@@ -67,12 +70,12 @@ def test_a_group_is_as_bad_as_its_worst_partition_whatever_the_order() -> None:
             assert worst(one, other) == worst(other, one) == SEVERITY[max(SEVERITY.index(one), SEVERITY.index(other))]
 
 
-def test_totals_add_what_is_known_and_count_what_is_not() -> None:
+def test_totals_count_the_partitions_whose_lag_is_unknown() -> None:
     rows = [measure(s) for s in (sample(90, 100), sample(None, 50), sample(1, None, topic="u"))]
     whole = total(rows, "g")
-    assert (whole.lag, whole.no_commit, whole.unknown, whole.unread) == (10, 1, 1, 50)
+    assert (whole.no_commit, whole.unknown, whole.unread) == (1, 1, 50)
     assert (whole.partitions, whole.topics, whole.status) == (3, 2, BEHIND)
-    assert [(t.topic, t.lag) for t in by_topic(rows)] == [("t", 10), ("u", None)]
+    assert [(t.topic, t.unknown) for t in by_topic(rows)] == [("t", 0), ("u", 1)]
 
 
 def test_a_sum_of_nothing_known_is_not_zero() -> None:

@@ -25,6 +25,8 @@ from kcli.lag.status import (
     tolerated,
 )
 
+LAG = pytest.mark.xfail(strict=True, reason="Lag: correct status, sums and ages in every situation")
+
 
 def facts(**changes: Any) -> Facts:
     usual: dict[str, Any] = {"committed": 90, "end": 100, "start": 0, "stable": 100, "owned": True}
@@ -38,6 +40,8 @@ def facts(**changes: Any) -> Facts:
         (facts(end=None), UNKNOWN),
         (facts(committed=None), NO_COMMIT),
         (facts(committed=None, owned=False), NO_COMMIT),
+        pytest.param(facts(committed=None, start=100), OK, marks=LAG),
+        pytest.param(facts(committed=None, start=100, owned=False), OK, marks=LAG),
         (facts(committed=5, start=50), LOSING_DATA),
         (facts(committed=5, start=50, owned=False), LOSING_DATA),
         (facts(committed=50, start=50, owned=False), ORPHANED),
@@ -70,7 +74,7 @@ def facts(**changes: Any) -> Facts:
         (facts(committed=100, in_rate=0.0), IDLE),
         (facts(committed=100, in_rate=None), OK),
         (facts(committed=100, in_rate=3.0), OK),
-        (facts(committed=120), OK),
+        pytest.param(facts(committed=120), "PAST END", marks=LAG),
     ],
 )
 def test_the_first_rule_that_holds_names_the_status(given: Facts, expected: str) -> None:

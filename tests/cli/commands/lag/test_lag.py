@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pytest
 
+from kcli import codes
 from kcli.cli.commands.lag import lag
+from kcli.proto.messages.list_offsets import ListOffsetsPartitionResponse
+from tests.admin.tiny import TinyBroker
 from tests.cli.admin_fixture import Line, line
 
 __all__ = ["line"]
@@ -163,3 +167,21 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(line: Line) -> None:
         assert ran.code == 2
         assert ran.err.count("\n") == 1
         assert ran.out == ""
+
+
+@pytest.mark.xfail(strict=True, reason="Lag: correct status, sums and ages in every situation")
+def test_a_sum_without_the_partitions_that_could_not_be_read_is_a_lower_bound(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offset = TinyBroker._offset
+
+    def broken(self: TinyBroker, request: Any, topic: str, asked: Any) -> ListOffsetsPartitionResponse:
+        answer = offset(self, request, topic, asked)
+        if (topic, asked.partition_index) == ("orders", 1):
+            answer.error_code = codes.UNKNOWN_SERVER_ERROR.number
+        return answer
+
+    monkeypatch.setattr(TinyBroker, "_offset", broken)
+    ran = line("lag", "billing", "-t", "orders", "--by", "group")
+    assert "1 could not be read" in ran.out
+    assert "  ≥ 50  " in ran.out
