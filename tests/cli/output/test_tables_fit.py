@@ -1,4 +1,4 @@
-"""Tables on a terminal fit: no line is too long, no word and no number is broken, names are cut in the middle.
+"""Tables on a terminal fit: no line is too long, no word and no number is broken.
 
 The snapshots are of every table at three widths; `make snapshots` writes them."""
 
@@ -20,6 +20,7 @@ from tests.cli.output.snapshots import REMADE, tables
 from tests.cli.output.table_samples import WIDTHS, document, drawn, heading
 
 SHAPES = {one.name: one for one in every()}
+NAMES = pytest.mark.xfail(strict=True, reason="Exact results at the prompt")
 TOO_LONG = {"tokens.create"}
 """What is shown once is never cut: the password of a token."""
 
@@ -36,6 +37,23 @@ def test_each_table_is_as_it_was(name: str, width: int) -> None:
 def test_the_snapshots_are_of_the_tables_that_there_are() -> None:
     for width in WIDTHS:
         assert tables(width).read_text().count("\n== ") + 1 == len(SHAPES), REMADE
+
+
+@NAMES
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_snapshots_show_whole_names(width: int) -> None:
+    """Two topics whose names differ in the middle look the same when the middle is cut. The first name of a row
+    has to be whole wherever it is shown."""
+    whole = tables(width).read_text()
+    cut = []
+    for name, declared in SHAPES.items():
+        text = whole.partition(heading(declared, width))[2].partition("\n== ")[0]
+        for section, rows in document(declared).tables():
+            first = next((one for one in section.drawn(rows) if one.form == "name"), None)
+            hidden = first is not None and first.title in text.rpartition("hidden columns: ")[2]
+            if first is not None and not hidden and not all(shown(first, row) in text for row in rows):
+                cut.append(f"{name}: {first.name}")
+    assert cut == []
 
 
 @pytest.mark.parametrize("width", [*WIDTHS, 61, 40])
@@ -140,21 +158,29 @@ def test_a_pipe_gets_every_column_uncut() -> None:
     assert name in render(rows(name), "table")
 
 
-def test_columns_go_by_rank_and_names_are_cut_before_that() -> None:
+@NAMES
+@pytest.mark.parametrize("width", [90, 66])
+def test_columns_go_before_a_name_is_cut(width: int) -> None:
     long = "payments.eu-west-1.card-authorisations.v3"
-    assert render(rows(long, long), "table", Terminal(width=90)).splitlines() == [
-        "NAME                   HOST                     LAG     SIZE  RATE    AGE   OFFSET  STATUS",
-        "payments.e…sations.v3  payments.e…sations.v3  1.23M  5.0 GiB    12  1m15s  1234567  STUCK",
-    ]
-    assert render(rows(long, long), "table", Terminal(width=66)).splitlines() == [
-        "NAME                    LAG     SIZE  RATE    AGE   OFFSET  STATUS",
-        "payments.e…ations.v3  1.23M  5.0 GiB    12  1m15s  1234567  STUCK",
+    lines = render(rows(long, long), "table", Terminal(width=width)).splitlines()
+    assert lines[1].startswith(f"{long}  ")
+    assert "HOST" not in lines[0]
+    assert lines[-1].startswith("hidden columns: HOST")
+    assert max(map(cells, lines)) <= width
+
+
+def test_columns_go_by_rank() -> None:
+    assert render(rows("payments.eu-west-1"), "table", Terminal(width=66)).splitlines() == [
+        "NAME                  LAG     SIZE  RATE    AGE   OFFSET  STATUS",
+        "payments.eu-west-1  1.23M  5.0 GiB    12  1m15s  1234567  STUCK",
         "hidden columns: HOST; --wide shows all",
     ]
 
 
-def test_a_terminal_as_narrow_as_a_word_shows_the_first_columns_that_fit() -> None:
-    assert render(rows("payments.eu-west-1"), "table", Terminal(width=10)).splitlines()[:2] == ["NAME", "payme…st-1"]
+@NAMES
+def test_a_terminal_narrower_than_a_name_shows_all_of_it() -> None:
+    lines = render(rows("payments.eu-west-1"), "table", Terminal(width=10)).splitlines()
+    assert lines[:2] == ["NAME", "payments.eu-west-1"]
 
 
 def test_colours_are_of_statuses_and_titles_only() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaException, Producer
 
+from kcli import SyncClient
 from tests.kafka.cluster import Kafka, Node
 from tests.programs import kcli, until
 from tests.sandbox.client import batch
@@ -224,9 +225,6 @@ def test_meta_is_what_kcat_reads_and_coord_what_librdkafka_would_ask(two: Kafka)
     assert [(one["broker"], f"{one['host']}:{one['port']}") for one in mine["brokers"]] == [
         (one["id"], one["name"]) for one in sorted(kcats["brokers"], key=lambda one: one["id"])
     ]
-    # under KRaft each answer names any living broker as the controller: it forwards what is meant for it
-    known = {one["broker"] for one in mine["brokers"]}
-    assert {mine["cluster"][0]["controller"], kcats["controllerid"]} <= known
     assert {
         (p["topic"], p["partition"], p["leader"], tuple(p["replicas"]), tuple(p["isr"])) for p in mine["partitions"]
     } == {
@@ -246,6 +244,17 @@ def test_meta_is_what_kcat_reads_and_coord_what_librdkafka_would_ask(two: Kafka)
     told = theirs(two, "consumer.group.ConsumerGroupCommand", "--describe", "--group", "billing", "--state")
     assert f"({share[0]['coordinator']})" in told
     assert {row["kind"] for row in share} == {"group", "transaction", "share"}
+
+
+@pytest.mark.xfail(strict=True, reason="Lag: correct status, sums and ages in every situation")
+def test_the_controller_is_the_leader_of_the_quorum(two: Kafka) -> None:
+    """In KRaft each Metadata response names a random broker, so one answer proves nothing."""
+    found = re.search(r"LeaderId:\s+(\d+)", theirs(two, "MetadataQuorumCommand", "describe", "--status"))
+    assert found is not None
+    with SyncClient(two.bootstrap) as client:
+        named = {client.admin.describe_cluster().controller for _ in range(40)}
+    assert named == {int(found[1])}
+    assert ours(two, "meta")["cluster"][0]["controller"] == int(found[1])
 
 
 def test_a_vote_is_given_by_ours_and_taken_by_theirs_and_a_dead_broker_forgotten(doomed: Kafka) -> None:
