@@ -21,7 +21,7 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
-.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-spark-long test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
+.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-spark-long test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan mutants check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -104,6 +104,9 @@ nightly: $(VENV)/.made-dev  ## what is too long for every change, at most three 
 
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
 	$(BIN)/python -m tests.asan
+
+mutants: $(VENV)/.made-dev  ## break one rule of a module at a time, and list what no test notices: ARGS=kcli/consumer; MUTANTS (40), MUTANTS_SEED (0)
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 check: $(VENV)/.made-dev  ## lint, types, measures of the tree, import contracts
 	$(BIN)/ruff check .
