@@ -248,6 +248,29 @@ def test_a_commit_in_the_middle_is_of_what_was_iterated_over(kafka: kcli.SyncCli
     assert committed(kafka, "by hand") == 25
 
 
+def test_a_commit_stores_the_given_offsets_with_epoch_and_metadata(kafka: kcli.SyncClient) -> None:
+    zero, one = TopicPartition("rows", 0), TopicPartition("rows", 1)
+    with kafka.consumer("rows", group=kcli.GroupSettings(group="given", auto_commit=False)) as consumer:
+        next(consumer)  # by default the place after it would be committed
+        consumer.commit({zero: kcli.OffsetAndMetadata(7, 0, "checked by bob"), one: 5})
+        assert consumer.committed([zero, one]) == {
+            zero: kcli.OffsetAndMetadata(7, 0, "checked by bob"),
+            one: kcli.OffsetAndMetadata(5),
+        }
+    stored = kafka.admin.committed(["given"])["given"]
+    assert isinstance(stored, dict)
+    assert stored[zero] == kcli.OffsetAndMetadata(7, 0, "checked by bob")
+
+
+def test_after_a_poll_a_commit_is_of_what_was_polled(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", group=kcli.GroupSettings(group="polled", auto_commit=False)) as consumer:
+        polled = consumer.poll(10)
+        consumer.commit()
+        there = consumer.committed([TopicPartition(one.topic, one.partition) for one in polled])
+    assert polled
+    assert [offset and offset.offset for offset in there.values()] == [one.next_offset for one in polled]
+
+
 def test_seek_goes_back_and_positions_are_told(kafka: kcli.SyncClient) -> None:
     at = TopicPartition("rows", 0)
     with kafka.consumer("rows", stop_at_end=True) as consumer:
@@ -316,6 +339,41 @@ def test_transactions(kafka: kcli.SyncClient) -> None:
     committed_only = kcli.ConsumerSettings(isolation="read_committed")
     with kafka.consumer("paid", stop_at_end=True, settings=committed_only) as consumer:
         assert [message.value for message in consumer] == [b"kept"]
+
+
+@pytest.mark.parametrize("problem", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_block_that_raises_leaves_no_transaction_open(kafka: kcli.SyncClient, problem: type[BaseException]) -> None:
+    topic = f"left-{problem.__name__}"
+    kafka.admin.create_topics([kcli.NewTopic(topic=topic, partitions=1)])
+    with kafka.producer(kcli.ProducerSettings(transactional_id=topic)) as producer:
+
+        def fail() -> None:
+            with producer.transaction():
+                producer.send_and_wait(topic, b"dropped")
+                raise problem
+
+        with pytest.raises(problem):
+            fail()
+        # while the producer lives: an open transaction would hold readers back, and refuse the next one
+        with kafka.consumer(topic, stop_at_end=True, settings=READ_COMMITTED) as consumer:
+            assert list(consumer) == []
+            assert consumer.position(TopicPartition(topic, 0)) == 2  # past the record and the marker
+        with producer.transaction():
+            producer.send(topic, b"kept")
+        with kafka.consumer(topic, stop_at_end=True, settings=READ_COMMITTED) as consumer:
+            assert [message.value for message in consumer] == [b"kept"]
+
+
+def test_offsets_are_committed_with_the_transaction(kafka: kcli.SyncClient) -> None:
+    at = TopicPartition("rows", 2)
+    with (
+        kafka.producer(kcli.ProducerSettings(transactional_id="offsets")) as producer,
+        kafka.consumer("rows", group=kcli.GroupSettings(group="with", auto_commit=False)) as consumer,
+    ):
+        next(consumer)
+        with producer.transaction():
+            producer.send_offsets({at: kcli.OffsetAndMetadata(9, 0, "of a transaction")}, consumer.group_metadata())
+        assert consumer.committed([at]) == {at: kcli.OffsetAndMetadata(9, 0, "of a transaction")}
 
 
 def test_administration(kafka: kcli.SyncClient) -> None:

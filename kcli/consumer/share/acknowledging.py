@@ -69,17 +69,14 @@ class Acknowledging:
 
     def answered(self, acked: Ranges, results: Said) -> None:
         """The broker's word on each partition. A refusal of more than one offset is looked into later."""
-        self._tries = 0
+        if acked:  # the request that opens another session has none, and proves nothing
+            self._tries = 0
         for place, ranges in acked.items():
-            if place not in results:
-                self._settle(place, ranges, KcliError("the broker's response does not contain it"), unknown=True)
-                continue
-            number, message = results[place]
-            code = codes.of(number)
-            if code is codes.INVALID_RECORD_STATE and halves(ranges):
-                self._refused.append((place, ranges, code, message))
+            number, message = results.get(place, (0, None))
+            if number == codes.INVALID_RECORD_STATE.number and halves(ranges):
+                self._refused.append((place, ranges, codes.INVALID_RECORD_STATE, message))
             else:
-                self._settle(place, ranges, BrokerError(code, self._about(place), message) if code else None)
+                self._settle_as(place, ranges, results)
 
     def given_again(self, place: Place, spans: list[tuple[int, int]]) -> None:
         """The response with the refusal delivered these records again: this is a new delivery, so they are not
@@ -153,13 +150,12 @@ class Acknowledging:
             results = await self._ask({place: part})
             if results is None:
                 continue
-            number, text = results.get(place, (codes.UNKNOWN_SERVER_ERROR.number, None))
+            number, _ = results.get(place, (0, None))
             smaller = halves(part) if number == codes.INVALID_RECORD_STATE.number else []
             if smaller:
                 parts += smaller
             else:
-                refusal = codes.of(number)
-                self._settle(place, part, BrokerError(refusal, self._about(place), text or None) if refusal else None)
+                self._settle_as(place, part, results)
 
     async def _ask(self, acked: Ranges) -> Said | None:
         """The broker's word by partition; None when the request failed as a whole, which is dealt with then."""
@@ -221,9 +217,7 @@ class Acknowledging:
             self._settle_all(self.take(), KcliError("the share session was over"))
             return
         for place, ranges in acked.items():
-            number, message = results.get(place, (0, None))
-            code = codes.of(number)
-            self._settle(place, ranges, BrokerError(code, self._about(place), message or None) if code else None)
+            self._settle_as(place, ranges, results)
 
     def abandon(self) -> None:
         """Send nothing more."""
@@ -234,6 +228,15 @@ class Acknowledging:
     def _about(self, place: Place) -> str:
         at = self._reader.names.get(place)
         return f"{at.topic} partition {at.partition}" if at is not None else f"partition {place[1]}"
+
+    def _settle_as(self, place: Place, ranges: list[Range], results: Said) -> None:
+        """Settle what the broker's response says of a partition; unknown if the response does not contain it."""
+        if place not in results:
+            self._settle(place, ranges, KcliError("the broker's response does not contain it"), unknown=True)
+            return
+        number, message = results[place]
+        error = BrokerError(codes.of(number), self._about(place), message or None) if number else None
+        self._settle(place, ranges, error)
 
     def _settle_all(self, acked: Ranges, error: KcliError, *, unknown: bool = False) -> None:
         for place, ranges in acked.items():

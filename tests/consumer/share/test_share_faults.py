@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -290,6 +291,96 @@ async def test_E66_close_tells_what_could_not_be_said() -> None:
             w.sandbox.faults.wire.lose_answer("ShareAcknowledge")
             (unknown,) = await consumer.close()
             assert unknown.unknown
+
+
+@pytest.mark.parametrize("rides", [True, False], ids=["on a fetch", "by itself"])
+async def test_an_acknowledgement_that_the_answer_leaves_out_is_unknown(rides: bool) -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            consumer.acknowledge(got)
+            w.sandbox.faults.wire.alter("ShareFetch" if rides else "ShareAcknowledge", leave_out)
+            if rides:
+                await consumer.poll(0.1)
+            (unknown,) = await consumer.commit(5)
+            assert (unknown.first, unknown.last, unknown.unknown) == (0, 9, True)
+            assert [outcome for outcome in w.outcomes if outcome.error is None] == []
+
+
+async def test_a_last_acknowledgement_that_the_answer_leaves_out_is_unknown() -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            consumer.acknowledge(got)
+            w.sandbox.faults.wire.alter("ShareAcknowledge", leave_out)
+            (unknown,) = await consumer.close()
+            assert (unknown.first, unknown.last, unknown.unknown) == (0, 9, True)
+
+
+async def test_an_offset_that_the_answer_leaves_out_is_unknown_while_a_refusal_is_looked_into() -> None:
+    async with world() as w:
+        await w.write(0, 2)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            consumer.acknowledge(got, first=1, last=1)
+            consumer.acknowledge(got, "release")
+            next(iter(w.share.partitions.values())).release(consumer.member_id)
+            left_out = 0
+
+            def later(response: Any) -> None:
+                nonlocal left_out
+                left_out += 1
+                if left_out > 1:
+                    leave_out(response)
+
+            w.sandbox.faults.wire.alter("ShareAcknowledge", later, times=3)
+            failures = await consumer.commit(5)
+            assert sorted((one.first, one.unknown) for one in failures) == [(0, True), (1, True)]
+
+
+def leave_out(response: Any) -> None:
+    response.responses = []
+
+
+async def test_an_acknowledgement_that_was_refused_with_its_session_is_sent_with_later_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            consumer.hold(got)
+            share = next(iter(w.share.partitions.values()))
+            monkeypatch.setattr(share, "release", lambda _: None)  # the records stay ours in the next session
+            consumer.acknowledge(got, first=0, last=4)
+            w.sandbox.faults.error("ShareAcknowledge", codes.SHARE_SESSION_NOT_FOUND, times=2)
+            committing = asyncio.create_task(consumer.commit(5))
+            await until(lambda: w.sandbox.seen.get(79, 0) >= 1)
+            consumer.acknowledge(got, first=5, last=9)
+            assert await committing == []
+            assert await consumer.commit(5) == []
+            assert w.start() == 10
+            assert sum(one.records for one in w.outcomes) == 10
+            assert {one.error for one in w.outcomes} == {None}
+
+
+async def test_an_acknowledgement_that_is_never_taken_is_reported_after_three_tries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            monkeypatch.setattr(next(iter(w.share.partitions.values())), "release", lambda _: None)
+            consumer.acknowledge(got)
+            w.sandbox.faults.error("ShareAcknowledge", codes.SHARE_SESSION_NOT_FOUND, times=3)
+            (failed,) = await consumer.commit(5)
+            assert (failed.first, failed.last, failed.unknown) == (0, 9, False)
+            assert isinstance(failed.error, BrokerError)
+            assert failed.error.code is codes.SHARE_SESSION_NOT_FOUND
+            assert w.start() == 0
 
 
 async def test_close_keeps_its_deadline_when_a_broker_hangs() -> None:
