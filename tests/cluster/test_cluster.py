@@ -93,6 +93,41 @@ async def test_C4_old_metadata_is_renewed_in_the_background() -> None:
         await fleet.told(before + 1)
 
 
+@pytest.mark.parametrize("age", [60.0, 300.0])
+async def test_C4_metadata_is_renewed_once_it_is_older_than_its_age_limit_and_not_before(age: float) -> None:
+    """A day of work without an error: the cluster is asked once per `metadata.max.age.ms`, however many callers."""
+    async with Fleet() as fleet:
+        fleet.topics |= {"t": {0: Told(1, 1)}, "u": {0: Told(1, 1)}}
+        cluster = fleet.cluster(**{} if age == 300.0 else {"metadata_max_age": age})
+        await cluster.refresh(["t", "u"])
+        for renewals in range(3):
+            before = len(fleet.asked())
+            await asyncio.sleep(age - 1.0)
+            await asyncio.gather(*(cluster.leader(AT) for _ in range(20)))
+            await asyncio.sleep(0.1)
+            assert len(fleet.asked()) == before, f"too early, after {renewals} renewals"
+            fleet.topics["u"][0] = Told(1, 2 + renewals)
+            await asyncio.sleep(1.0)
+            await asyncio.gather(*(cluster.leader(AT) for _ in range(20)))
+            await fleet.told(before + 1)
+            await asyncio.sleep(0.1)
+            assert len(fleet.asked()) == before + 1
+            assert cluster.leader_epoch(TopicPartition("u", 0)) == 2 + renewals, "every wanted topic is renewed"
+
+
+async def test_C4_a_refresh_of_one_topic_does_not_make_the_others_young() -> None:
+    async with Fleet() as fleet:
+        fleet.topics |= {"t": {0: Told(1, 1)}, "u": {0: Told(1, 1)}}
+        cluster = fleet.cluster(metadata_max_age=60.0)
+        await cluster.leader(AT)
+        await asyncio.sleep(50.0)
+        await cluster.refresh(["u"])  # a new topic is asked about alone
+        before = len(fleet.asked())
+        await asyncio.sleep(11.0)
+        await cluster.leader(AT)
+        await fleet.told(before + 1)
+
+
 async def test_C5_a_broker_with_old_news_changes_nothing() -> None:
     async with Fleet(2) as fleet:
         fleet.topics["t"] = {0: Told(2, 7)}

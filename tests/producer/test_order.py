@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from itertools import pairwise
 from typing import Any
 
@@ -365,6 +365,38 @@ def test_C7_D30_A1_10_a_moved_leader_is_followed_at_once_with_a_hint(hints: bool
         assert world.log().records == values(4)
 
     play(scene())
+
+
+@pytest.mark.parametrize("hints", [True, False])
+@pytest.mark.parametrize("idempotence", [True, False])
+def test_batches_in_flight_when_the_leader_changes_come_first_at_the_new_one(hints: bool, idempotence: bool) -> None:
+    """Five batches are with the old leader and four wait behind them; the new leader gets all nine as they were sent,
+    and refuses none."""
+
+    async def scene() -> None:
+        world = World()
+        world.hints = hints
+        async with producing(world, idempotence=idempotence) as producer:
+            await asyncio.gather(*await send_batches(producer, 1))
+            world.nodes_by_id[0].before = moved(world)
+            told = await asyncio.gather(*await send_batches(producer, 9, first=1))
+        assert world.log().leader == 1
+        assert world.log().records == values(10)
+        assert [one.offset for one in told] == list(range(1, 10))
+        assert [record.value for batch in world.log().seen for record in batch] == values(10)
+        balanced(producer)
+
+    play(scene())
+
+
+def moved(world: World) -> Callable[[], Coroutine[Any, Any, None]]:
+    """The partition has another leader, in a new leader epoch, before node 0 looks at the next request."""
+
+    async def move() -> None:
+        if world.log().leader == 0:
+            world.move(0, 1)
+
+    return move
 
 
 def test_D30_the_waits_between_attempts_double_up_to_a_second() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from kcli import codes
@@ -112,3 +114,64 @@ async def test_D40_consume_transform_produce_with_a_members_place_in_its_group(p
                     await producer.send_offsets({TopicPartition("in", 0): OffsetAndMetadata(3)}, behind)
                 await producer.abort()
             assert await committed(client) == [b"<%d>" % n for n in range(10)]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("problem", [ZeroDivisionError, asyncio.CancelledError, KeyboardInterrupt])
+async def test_a_block_that_raises_leaves_no_transaction_open(version: int, problem: type[BaseException]) -> None:
+    async with Sandbox(topics={"t": 1}, features={"transaction.version": version}) as sandbox:
+        async with (
+            Client(settings(sandbox)) as client,
+            client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
+        ):
+            with pytest.raises(problem):
+                async with producer.transaction():
+                    await producer.send_and_wait("t", b"dropped", partition=0)
+                    raise problem
+            # while the producer lives: an open transaction would hold readers back, and refuse the next one
+            assert await ends(client) == [2, 2]  # the record and its marker
+            async with producer.transaction():
+                await producer.send("t", b"kept", partition=0)
+            assert await committed(client) == [b"kept"]
+
+
+async def test_a_commit_that_a_refused_record_prevents_leaves_no_transaction_open() -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox:
+        async with (
+            Client(settings(sandbox)) as client,
+            client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
+        ):
+            with pytest.raises(AbortRequired):
+                async with producer.transaction():
+                    await producer.send_and_wait("t", b"dropped", partition=0)
+                    sandbox.faults.error("Produce", codes.INVALID_RECORD)
+                    await producer.send("t", b"refused", partition=0)
+            assert await ends(client) == [2, 2]
+            async with producer.transaction():
+                await producer.send("t", b"kept", partition=0)
+            assert await committed(client) == [b"kept"]
+
+
+async def test_an_abort_that_fails_as_well_is_told_with_the_error_of_the_block() -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox:
+        async with (
+            Client(settings(sandbox)) as client,
+            client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
+        ):
+            with pytest.raises(ZeroDivisionError) as raised:
+                async with producer.transaction():
+                    await producer.send_and_wait("t", b"dropped", partition=0)
+                    sandbox.faults.error("EndTxn", codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+                    raise ZeroDivisionError
+            (note,) = raised.value.__notes__
+            assert note.startswith("and the transaction could not be aborted: ")
+
+
+async def ends(client: Client) -> list[int]:
+    """The last stable offset of t[0], and its high watermark."""
+    found = []
+    for isolation in ("read_committed", "read_uncommitted"):
+        answer = (await list_offsets(client.cluster, {AT: LATEST}, isolation))[AT]
+        assert not isinstance(answer, Exception)
+        found.append(answer.offset)
+    return found

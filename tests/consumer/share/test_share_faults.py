@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from kcli import codes
+from kcli.broker.broker import NetworkBroker
 from kcli.consumer.share.chunk import Acquired
-from kcli.errors import BrokerError
+from kcli.errors import BrokerError, ConnectError
+from kcli.proto.messages.share_acknowledge import ShareAcknowledgeRequest
 from tests.consumer.share.world import gather, until, values, world
 
 pytestmark = pytest.mark.usefixtures("leaping_clock")
@@ -364,6 +366,25 @@ async def test_an_acknowledgement_that_was_refused_with_its_session_is_sent_with
             assert w.start() == 10
             assert sum(one.records for one in w.outcomes) == 10
             assert {one.error for one in w.outcomes} == {None}
+
+
+async def test_an_acknowledgement_that_could_not_be_sent_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            monkeypatch.setattr(next(iter(w.share.partitions.values())), "release", lambda _: None)
+            consumer.acknowledge(got)
+            ask, unsent = NetworkBroker.ask, [ConnectError("no connection", sent=False)]
+
+            async def asked(self: NetworkBroker, request: Any, **how: Any) -> Any:
+                if isinstance(request, ShareAcknowledgeRequest) and unsent:
+                    raise unsent.pop()
+                return await ask(self, request, **how)
+
+            monkeypatch.setattr(NetworkBroker, "ask", asked)
+            assert await consumer.commit(5) == []
+            assert w.start() == 10
 
 
 async def test_an_acknowledgement_that_is_never_taken_is_reported_after_three_tries(
