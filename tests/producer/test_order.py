@@ -389,6 +389,28 @@ def test_batches_in_flight_when_the_leader_changes_come_first_at_the_new_one(hin
     play(scene())
 
 
+@pytest.mark.parametrize("idempotence", [True, False])
+def test_a_batch_that_comes_new_waits_while_a_retried_one_is_on_its_way(idempotence: bool) -> None:
+    """The first batch fails at two leaders in a row. A second one that went along would be stored before it."""
+
+    async def scene() -> None:
+        world = World(latency=0.1)
+        log = world.log()
+        async with producing(world, idempotence=idempotence, linger=0.0) as producer:
+            await asyncio.gather(*await send_batches(producer, 1))
+            log.script += [codes.NOT_ENOUGH_REPLICAS, codes.NOT_ENOUGH_REPLICAS]
+            first = await send_batches(producer, 1, first=1)
+            while len(log.seen) < 2:  # noqa: ASYNC110 - what is waited for has no event
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.15)  # the first retry is on its way
+            await asyncio.gather(*first, *await send_batches(producer, 1, first=2))
+        assert log.records == values(3)
+        assert [record.value for batch in log.seen for record in batch] == [b"0", b"1", b"1", b"1", b"2"]
+        balanced(producer)
+
+    play(scene())
+
+
 def moved(world: World) -> Callable[[], Coroutine[Any, Any, None]]:
     """The partition has another leader, in a new leader epoch, before node 0 looks at the next request."""
 

@@ -124,7 +124,7 @@ async def test_a_block_that_raises_leaves_no_transaction_open(version: int, prob
             Client(settings(sandbox)) as client,
             client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
         ):
-            with pytest.raises(problem):
+            with pytest.raises(problem):  # noqa: PT012 - the block is what is tested
                 async with producer.transaction():
                     await producer.send_and_wait("t", b"dropped", partition=0)
                     raise problem
@@ -141,7 +141,7 @@ async def test_a_commit_that_a_refused_record_prevents_leaves_no_transaction_ope
             Client(settings(sandbox)) as client,
             client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
         ):
-            with pytest.raises(AbortRequired):
+            with pytest.raises(AbortRequired):  # noqa: PT012 - the block is what is tested
                 async with producer.transaction():
                     await producer.send_and_wait("t", b"dropped", partition=0)
                     sandbox.faults.error("Produce", codes.INVALID_RECORD)
@@ -158,7 +158,7 @@ async def test_an_abort_that_fails_as_well_is_told_with_the_error_of_the_block()
             Client(settings(sandbox)) as client,
             client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
         ):
-            with pytest.raises(ZeroDivisionError) as raised:
+            with pytest.raises(ZeroDivisionError) as raised:  # noqa: PT012 - the block is what is tested
                 async with producer.transaction():
                     await producer.send_and_wait("t", b"dropped", partition=0)
                     sandbox.faults.error("EndTxn", codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
