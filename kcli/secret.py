@@ -66,16 +66,28 @@ def without_login(url: str) -> str:
     if begins:
         first = min(begins)
         return f"{without_login(url[:first])},{without_login(url[first + 1 :])}"
-    url, mark, query = url.partition("?")
-    if mark:
-        url += f"?{HIDDEN}" if "=" in query else mark + query
     scheme, there, rest = url.partition("://")
-    place, slash, path = rest.partition("/")
-    if not there or "@" not in place:
-        return url
-    return f"{scheme}://{HIDDEN}@{place.rpartition('@')[2]}{slash}{path}"
+    if there and "@" in rest and not _is_place(rest):
+        url = f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}"  # the password may have @, / and ? in it
+    url, mark, query = url.partition("?")
+    return url + (f"?{HIDDEN}" if "=" in query else mark + query)
 
 
 def without_logins(servers: str) -> str:
     """A list of HOST:PORT without user names and passwords in front of hosts."""
-    return ",".join(f"{HIDDEN}@{one.rpartition('@')[2]}" if "@" in one else one for one in servers.split(","))
+    shown: list[str] = []
+    for one in servers.split(","):
+        if "@" not in one:
+            shown.append(one)
+            continue
+        while shown and "@" not in shown[-1] and not _is_place(shown[-1]):
+            shown.pop()  # a password with a comma in it
+        shown.append(f"{HIDDEN}@{one.rpartition('@')[2]}")
+    return ",".join(shown)
+
+
+def _is_place(text: str) -> bool:
+    """Whether it begins with HOST or HOST:PORT, and no login."""
+    import re
+
+    return re.match(r"\s*(\w+://)?([^\s:@/?#\[\]]+|\[[0-9a-fA-F:.]+\])(:\d*)?\s*([/?#]|$)", text) is not None

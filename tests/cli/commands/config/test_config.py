@@ -127,6 +127,55 @@ def test_without_anything_the_default_is_shown(home: Path, capsys: pytest.Captur
     assert (everything["linger.ms"], everything["acks"], everything["fetch.max.bytes"]) == ("5", "all", "8388608")
 
 
+LONG = "Zq7-" + "".join(f"{number:03d}xK" for number in range(60)) + "-tail9"
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sasl.password",
+        "ssl.key.pem",
+        "ssl.keystore.key",
+        "sasl.jaas.config",
+        "sasl.oauthbearer.client.secret",
+        "schema.registry.basic.auth.user.info",
+        "schema.registry.bearer.auth.token",
+    ],
+)
+def test_no_part_of_a_long_secret_is_shown(key: str, form: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A password of 300 characters is hidden to its end, in a column that is too narrow for it, too."""
+    (home / "secrets.properties").write_text(f"{key}={LONG}\n")
+    main(["config", "show", "-b", "a:1", "--format", form, "-F", str(home / "secrets.properties")])
+    said = "".join(capsys.readouterr())
+    assert key in said
+    assert [LONG[at : at + 4] for at in range(len(LONG) - 3) if LONG[at : at + 4] in said] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "url", "shown"),
+    [
+        ("schema.registry.url", "http://me:p@ss@sr:8081/x", "http://***@sr:8081/x"),
+        ("schema.registry.url", "http://me:p@ss@one:1,https://me:w@rd@two:2", "http://***@one:1,https://***@two:2"),
+        ("schema.registry.url", "http://me:p/a@ss@sr:8081", "http://***@sr:8081"),
+        ("schema.registry.url", "http://me:p?a@ss@sr:8081", "http://***@sr:8081"),
+        ("schema.registry.url", "http://me:p?a=@ss@sr:8081", "http://***@sr:8081"),
+        ("schema.registry.url", "http://me:p#a=@ss@sr:8081/y?token=x", "http://***@sr:8081/y?***"),
+        ("sasl.oauthbearer.token.endpoint.url", "https://me:p@ss@idp/token?key=v", "https://***@idp/token?***"),
+        ("schema.registry.url", "http://sr:8081/a@b", "http://sr:8081/a@b"),
+        ("schema.registry.url", "http://[::1]:8081/a@b", "http://[::1]:8081/a@b"),
+        ("bootstrap.servers", "a:1,[::1]:2,c", "a:1,[::1]:2,c"),
+        ("bootstrap.servers", "me:p@ss@a:1,me:p,w@b:2,c:3", "***@a:1,***@b:2,c:3"),
+    ],
+)
+def test_a_password_with_special_characters_is_hidden_in_an_address(
+    key: str, url: str, shown: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-b", url] if key == "bootstrap.servers" else ["-b", "a:1", "-X", f"{key}={url}"]
+    (value,) = [row["value"] for row in rows(capsys, "show", *words) if row["property"] == key]
+    assert value == shown
+
+
 def test_profiles_are_checked(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     found = {row["profile"]: row for row in rows(capsys, "check", code=1)}
     assert {name: row["result"] for name, row in found.items()} == {
