@@ -129,7 +129,6 @@ class Plugin(SourceFileLoader):
         super().__init__(NAME.sub("", path).replace("/", "."), str(Path(path).resolve()))
         self.number, self.passed = number, Path(passed)
         self.good: dict[str, bool] = {}
-        self.end = time.monotonic() + float(os.environ.get("MUTANTS_SECONDS", "60"))
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         mine = name == self.name and self.number is not None
@@ -144,6 +143,7 @@ class Plugin(SourceFileLoader):
         if self.number is not None:
             passed = set(json.loads(self.passed.read_text()))
             items[:] = [item for item in items if item.nodeid in passed]
+        self.end = time.monotonic() + float(os.environ.get("MUTANTS_SECONDS", "60"))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.good[report.nodeid] = self.good.get(report.nodeid, True) and report.passed
@@ -185,6 +185,7 @@ def main(places: list[str]) -> None:
             if file not in limits:
                 assert passes(file, None, passed) or passed.exists(), f"{file}: its tests do not end"
                 limits[file] = 10.0 + 2 * (time.monotonic() - begun)
+                print(f"{file}: {len(json.loads(passed.read_text()))} tests", file=sys.stderr, flush=True)
             if passes(file, number, passed, limits[file]):
                 survived += 1
                 print(text, flush=True)
