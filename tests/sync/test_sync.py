@@ -249,13 +249,14 @@ def test_a_commit_in_the_middle_is_of_what_was_iterated_over(kafka: kcli.SyncCli
 
 
 def test_a_commit_stores_the_given_offsets_with_epoch_and_metadata(kafka: kcli.SyncClient) -> None:
-    zero, one = TopicPartition("rows", 0), TopicPartition("rows", 1)
+    zero, one, two = (TopicPartition("rows", number) for number in range(3))
     with kafka.consumer("rows", group=kcli.GroupSettings(group="given", auto_commit=False)) as consumer:
         next(consumer)  # by default the place after it would be committed
-        consumer.commit({zero: kcli.OffsetAndMetadata(7, 0, "checked by bob"), one: 5})
-        assert consumer.committed([zero, one]) == {
+        consumer.commit({zero: kcli.OffsetAndMetadata(7, 0, "checked by bob"), one: 5, two: 0})
+        assert consumer.committed([zero, one, two]) == {
             zero: kcli.OffsetAndMetadata(7, 0, "checked by bob"),
             one: kcli.OffsetAndMetadata(5),
+            two: kcli.OffsetAndMetadata(0),  # the beginning is a commit, too
         }
     stored = kafka.admin.committed(["given"])["given"]
     assert isinstance(stored, dict)
