@@ -14,7 +14,9 @@ if [ ! -e "$root/usr/bin/make" ]; then
 fi
 for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt; do cp -L "$file" "$root$file"; done
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-trap 'umount "$root/proc"' EXIT
+mountpoint -q "$root/dev/pts" || mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+ln -sf pts/ptmx "$root/dev/ptmx"
+trap 'umount "$root/proc" "$root/dev/pts"' EXIT
 rm -rf "$root/root/kcli"
 git clone --quiet --depth 1 "file://$(pwd)" "$root/root/kcli"
 chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 sh -eu -c '

@@ -173,7 +173,7 @@ def test_a_record_that_is_nested_deep_ends_no_task(quote: bytes, depth: int) -> 
         assert (errors[1], text["text"]) == ("a JSON object that is nested too deep", None)
     else:
         assert text["text"] == deep.decode()
-    assert 1 in errors or depth < 1000
+    assert 1 in errors or depth < 1000 or sys.version_info >= (3, 14)  # which has no fixed limit for C code
 
 
 @pytest.mark.parametrize("name", [b"id", b"tx"])
@@ -184,8 +184,11 @@ def test_a_msgpack_record_that_is_nested_deep_ends_no_task(name: bytes) -> None:
     decode = converter("msgpack", kind)
     assert decode is not None
     made, errors = decode(pa.array([*cells, b"\x81\xa2id\x01"], pa.binary()))
-    assert made.to_pylist() == [None, None, {"id": 1, "tx": None}]
-    assert set(errors) == {0, 1}
+    *deep, good = made.to_pylist()
+    assert good == {"id": 1, "tx": None}
+    if sys.version_info < (3, 14):  # which has no fixed limit for C code
+        assert deep == [None, None]
+    assert set(errors) >= {number for number, row in enumerate(deep) if row is None}
 
 
 def test_datagrams_tell_how_far_a_task_is():

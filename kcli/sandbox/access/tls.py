@@ -89,7 +89,9 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
             .not_valid_before(now - timedelta(minutes=5))
             .not_valid_after(now + timedelta(days=days))
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
-        )
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+        )  # Python 3.13 and newer accept no certificate without the two identifiers
         if not authority:
             alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in names]
             alternatives += [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
