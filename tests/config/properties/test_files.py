@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcli.config.properties.files import lines_of
+from kcli.config.properties.known import KNOWN, convert
 from kcli.errors import UsageError
 
 
@@ -46,3 +47,10 @@ def test_another_file_is_librdkafkas_where_a_backslash_is_one(tmp_path: Path) ->
 def test_a_line_that_is_none_is_named(tmp_path: Path, data: bytes, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         read(tmp_path / "x.properties", data)
+
+
+def test_the_unit_of_a_property_is_the_one_in_its_name() -> None:
+    expected = {"ms": 1.5, "bytes": 1500, "kbytes": 1500 * 1024}
+    named = {name: expected[name.rpartition(".")[2]] for name in KNOWN if name.rpartition(".")[2] in expected}
+    assert len(named) > 30
+    assert {name: convert(name, "1500", KNOWN[name][2], "-X") for name in named} == named
