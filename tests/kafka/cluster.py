@@ -6,7 +6,6 @@ removed on success and kept when something failed to start.
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.kafka import class_archive
 from tests.kafka.artifacts import libs
-from tests.kafka.tools import java, run_tool
+from tests.kafka.tools import java, run_alone, run_tool
 from tests.ports import free_ports
 
 START_LIMIT = 180.0  # seconds; a virtual machine among many takes more than one minute
@@ -162,15 +161,16 @@ class Kafka:
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
     def _format(self, node: Node) -> None:
-        done = subprocess.run(
-            [*java(), "-cp", f"{node.jars or libs()}/*", "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
-             "-c", str(node.folder / "server.properties"),
-             *self.format_words,
-             *(word for name, level in self.features.items() for word in ("--feature", f"{name}={level}"))],
-            capture_output=True, timeout=START_LIMIT, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )  # fmt: skip
-        if done.returncode:
-            raise RuntimeError(f"formatting node {node.id} failed: {done.stdout}{done.stderr}")
+        words = [
+            "format", "-t", CLUSTER_ID, "-c", str(node.folder / "server.properties"), *self.format_words,
+            *(word for name, level in self.features.items() for word in ("--feature", f"{name}={level}")),
+        ]  # fmt: skip
+        if node.jars is None:
+            said = run_tool("kafka.tools.StorageTool", *words, timeout=START_LIMIT)
+        else:
+            said = run_alone("kafka.tools.StorageTool", *words, timeout=START_LIMIT, jars=node.jars)
+        if "Formatting" not in said:
+            raise RuntimeError(f"formatting node {node.id} failed: {said}")
 
     def wait_ready(self, limit: float = START_LIMIT) -> None:
         """Until every running node answers and is unfenced. Raises RuntimeError at the limit (seconds)."""

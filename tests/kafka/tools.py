@@ -38,10 +38,12 @@ def run_tool(main: str, *arguments: str, stdin: bytes | None = None, timeout: fl
     return _server().run([main, *arguments], stdin or b"", timeout).decode(errors="replace")
 
 
-def run_alone(main: str, *arguments: str, stdin: bytes | None = None, timeout: float = 60) -> str:
-    """The same in a virtual machine of its own."""
+def run_alone(
+    main: str, *arguments: str, stdin: bytes | None = None, timeout: float = 60, jars: Path | None = None
+) -> str:
+    """The same in a virtual machine of its own, of the Kafka with these jars (the newest)."""
     done = subprocess.run(
-        [*java(), "-cp", f"{libs()}/*", main, *arguments], input=stdin, timeout=timeout,
+        [*java(), "-cp", f"{jars or libs()}/*", main, *arguments], input=stdin, timeout=timeout,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C.UTF-8"},
     )  # fmt: skip
     return done.stdout.decode(errors="replace")
