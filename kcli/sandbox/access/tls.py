@@ -91,8 +91,11 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
-        )  # Python 3.13 and newer accept no certificate without the two identifiers
-        if not authority:
+        )  # Python 3.13 and newer accept no certificate without the two identifiers, and no authority without a usage
+        if authority:
+            signs = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
+            builder = builder.add_extension(signs, critical=True)
+        else:
             alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in names]
             alternatives += [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
             builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kcli.proto import core
 from kcli.proto.batch import seal
 from kcli.proto.core import Builder
 from kcli.sandbox.thread import SandboxThread
@@ -18,7 +18,7 @@ from tests.cli.commands.consume.test_corrupt import append
 from tests.cli.conftest import Shell
 
 MB = 1024 * 1024
-PURE = bool(os.environ.get("KCLI_PURE_PYTHON"))
+PURE = core.NAME != "compiled"
 MOST, MOST_OF_A_GIANT = (250, 1600) if PURE else (150, 600)
 """Megabytes; the plain-Python record core makes objects of what it prints."""
 WIDE = [f"wide{number}" for number in range(6)]
