@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from kcli.broker.broker import NetworkBroker
 from kcli.cluster.cluster import NetworkCluster
-from kcli.errors import Closed
+from kcli.errors import Closed, UsageError
 from kcli.metrics.observer import Observer
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
@@ -53,7 +53,7 @@ class Client:
     `settings` may be the bootstrap addresses alone. `connect` makes the connections to brokers instead of kcli's own:
     it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
     such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). `registry` is where `schemas` are
-    looked up, `hooks` are called when something happens. Raises ValueError for addresses that are none."""
+    looked up, `hooks` are called when something happens. Raises UsageError for addresses that are none."""
 
     def __init__(
         self,
@@ -64,7 +64,10 @@ class Client:
         hooks: Hooks | None = None,
     ) -> None:
         if isinstance(settings, str):
-            settings = ClientSettings(bootstrap=parse_bootstrap(settings))
+            try:
+                settings = ClientSettings(bootstrap=parse_bootstrap(settings))
+            except ValueError as problem:
+                raise UsageError(f"bootstrap: {problem}") from None
         self.settings = settings
         keep_large_blocks()
         self._observer = Observer(hooks)
@@ -122,8 +125,6 @@ class Client:
         """The schemas of the registry, looked up when they are asked for. Raises UsageError without a registry."""
         if self._schemas is None:
             if self._registry is None:
-                from kcli.errors import UsageError
-
                 raise UsageError("no schema registry is named: schema.registry.url says where it is")
             from kcli.registry.lookup import open_schemas
 
@@ -172,6 +173,8 @@ class Client:
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
+        if group is not None and not group.group:
+            raise UsageError("group: expected the name of a group, GroupSettings(group='billing')")
         settings = settings or ConsumerSettings()
         self._make_room(settings)
         own, observer = self.settings, self._observer
@@ -204,8 +207,6 @@ class Client:
         if self._closed:
             raise Closed("the client was closed")
         if change and self.settings.guard == "read_only":
-            from kcli.errors import UsageError
-
             raise UsageError(f"refused by read-only profile {self.settings.profile}: {change} would change the cluster")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from kcli.checked import REFUSED, SENT, Checked, flag, made_by, number, seconds, text, word, words
+from kcli.errors import UsageError
 from kcli.model import Address
-from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from kcli.security import Security
 
@@ -17,61 +19,143 @@ DEFAULT_PORT = 9092
 PARTITION_BYTES = 2 * 1024 * 1024
 
 
-class ClientSettings(Frozen):
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+LEVELS = {"gzip": (-1, 9), "lz4": (-(2**31), 2**31 - 1), "zstd": (-131072, 22)}
+PARTITIONERS = (
+    *("murmur2", "murmur2_random", "consistent", "consistent_random", "fnv1a", "fnv1a_random", "random", "roundrobin"),
+)
+NAME_OR_FUNCTION = f"{', '.join(PARTITIONERS)}, or a function"
+ACKS = {"all": -1, "-1": -1, "1": 1, "0": 0}
+ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+JAVA_ASSIGNORS = {
+    "org.apache.kafka.clients.consumer.rangeassignor": "range",
+    "org.apache.kafka.clients.consumer.roundrobinassignor": "roundrobin",
+    "org.apache.kafka.clients.consumer.stickyassignor": "sticky",
+    "org.apache.kafka.clients.consumer.cooperativestickyassignor": "cooperative-sticky",
+}
+
+
+def _is_acks(value: object) -> bool:
+    return type(value) is int and value in (-1, 0, 1)
+
+
+def _addresses(value: Any) -> Any:
+    """A tuple of addresses, out of pairs of a host and a port."""
+    if not isinstance(value, tuple | list):
+        return REFUSED
+    found = []
+    for one in value:
+        if not isinstance(one, tuple) or len(one) != 2:
+            return REFUSED
+        host, port = one
+        if not isinstance(host, str) or not host or not isinstance(port, int) or not 0 < port < 65536:
+            return REFUSED
+        found.append(Address(host, port))
+    return tuple(found)
+
+
+def _pairs(value: Any) -> Any:
+    """A tuple of pairs of texts."""
+    if not isinstance(value, tuple | list):
+        return REFUSED
+    for one in value:
+        if not isinstance(one, tuple) or len(one) != 2 or not all(isinstance(part, str) and part for part in one):
+            return REFUSED
+    return tuple(value)
+
+
+def _security(value: Any) -> Any:
+    from kcli.security import Security
+
+    return value if value is None or isinstance(value, Security) else REFUSED
+
+
+class ClientSettings(Checked):
     """Connections and metadata."""
 
-    bootstrap: tuple[Address, ...] = ()
-    client_id: str = ""  # "" becomes kcli-<pid>-<n>
-    request_timeout: float = 30.0
-    connect_timeout: float = 10.0  # DNS + TCP + TLS + SASL (B22), growing to connect_timeout_max
-    connect_timeout_max: float = 30.0
-    reconnect_backoff: float = 0.05
-    reconnect_backoff_max: float = 1.0
-    retry_backoff: float = 0.1
-    retry_backoff_max: float = 1.0
-    metadata_max_age: float = 300.0
-    rebootstrap_trigger: float = 300.0  # metadata.recovery.rebootstrap.trigger.ms (KIP-1102)
-    idle_timeout: float = 540.0
-    max_in_flight: int = 5
-    max_frame: int = 100 * 1024 * 1024
-    auto_create_topics: bool = False
-    rack: str = ""
-    hint: str = ""  # what to do where no bootstrap server is reached: the end of that error
-    deadline: float = 30.0  # of looking something up: bootstrap, a leader, a coordinator
-    guard: str = ""  # read_only | protected: what the profile forbids
-    profile: str = ""  # its name, for messages
-    security: Security | None = None  # TLS and SASL; None is PLAINTEXT
-    broker_map: tuple[tuple[str, str], ...] = ()  # (host:port or host, where to connect instead), for tunnels
-    trace: str = ""  # a line per frame: "-" to stderr, else to this file
-    metrics_push: bool = False  # push metrics that the cluster subscribes to (KIP-714); Java's default is true
-    dump: int = -1  # the API whose frames are shown on stderr, byte by byte; -1 for none
+    bootstrap: tuple[Address, ...] = made_by((), "addresses, as parse_bootstrap('HOST:PORT,…') makes them", _addresses)
+    client_id: str = text("")  # "" becomes kcli-<pid>-<n>
+    request_timeout: float = seconds(30.0, zero=False, most=SENT)
+    connect_timeout: float = seconds(10.0, zero=False)  # DNS + TCP + TLS + SASL (B22), growing to connect_timeout_max
+    connect_timeout_max: float = seconds(30.0, zero=False)
+    reconnect_backoff: float = seconds(0.05)
+    reconnect_backoff_max: float = seconds(1.0)
+    retry_backoff: float = seconds(0.1)
+    retry_backoff_max: float = seconds(1.0)
+    metadata_max_age: float = seconds(300.0, zero=False)
+    rebootstrap_trigger: float = seconds(300.0)  # metadata.recovery.rebootstrap.trigger.ms (KIP-1102)
+    idle_timeout: float = seconds(540.0, zero=False)
+    max_in_flight: int = number(5, 1)
+    max_frame: int = number(100 * 1024 * 1024, 1)
+    auto_create_topics: bool = flag(False)
+    rack: str = text("")
+    hint: str = text("")  # what to do where no bootstrap server is reached: the end of that error
+    deadline: float = seconds(30.0, zero=False)  # of looking something up: bootstrap, a leader, a coordinator
+    guard: str = word("", "read_only", "protected", also={"": ""})  # read_only | protected: what the profile forbids
+    profile: str = text("")  # its name, for messages
+    security: Security | None = made_by(None, "a kcli.Security, or None", _security)  # TLS and SASL; None is PLAINTEXT
+    # (host:port or host, where to connect instead), for tunnels
+    broker_map: tuple[tuple[str, str], ...] = made_by((), "pairs of texts: (FROM, TO)", _pairs)
+    trace: str = text("")  # a line per frame: "-" to stderr, else to this file
+    metrics_push: bool = flag(False)  # push metrics that the cluster subscribes to (KIP-714); Java's default is true
+    dump: int = number(-1, -1, 2**15 - 1)  # the API whose frames are shown on stderr, byte by byte; -1 for none
 
 
-class ProducerSettings(Frozen):
+class ProducerSettings(Checked):
     """The producer. Names follow Kafka's (`batch.size` is `batch_size`)."""
 
-    acks: int = -1
-    idempotence: bool = True
-    transactional_id: str | None = None
-    transaction_timeout: float = 60.0  # after which the coordinator aborts by itself
-    linger: float = 0.005
-    batch_size: int = 1_000_000
-    batch_records: int = 1_000_000_000
-    compression: str = "none"
-    compression_level: int | None = None
-    buffer_memory: int = 32 * 1024 * 1024
-    buffer_records: int = 50_000_000
-    max_block: float = 60.0
-    wait_for_topic: bool = True  # up to max_block for a topic that does not exist yet; else it is an error at once
-    max_request_size: int = 1_048_576
-    delivery_timeout: float = 120.0
-    request_timeout: float = 30.0
-    retries: int = 2**31 - 1
-    retry_backoff: float = 0.1
-    retry_backoff_max: float = 1.0
-    max_in_flight: int = 5
-    partitioner: str | Partition = "murmur2"  # or a function of (topic, key, partitions, those with a leader)
-    partitioner_availability_timeout: float = 0.0
+    acks: int = word(-1, "all", also=ACKS, take=_is_acks, expected="'all' or -1, 1 or 0")
+    idempotence: bool = flag(True)
+    transactional_id: str | None = text(None, "a text that is not empty", empty=False)
+    transaction_timeout: float = seconds(60.0, zero=False, most=SENT)  # after which the coordinator aborts by itself
+    linger: float = seconds(0.005)
+    batch_size: int = number(1_000_000)
+    batch_records: int = number(1_000_000_000, 1)
+    compression: str = word("none", *CODECS)
+    compression_level: int | None = number(None, -(2**31))
+    buffer_memory: int = number(32 * 1024 * 1024, 1, 2**63 - 1)
+    buffer_records: int = number(50_000_000, 1, 2**63 - 1)
+    max_block: float = seconds(60.0)
+    wait_for_topic: bool = flag(
+        True
+    )  # up to max_block for a topic that does not exist yet; else it is an error at once
+    max_request_size: int = number(1_048_576, 1)
+    delivery_timeout: float = seconds(120.0, zero=False)
+    request_timeout: float = seconds(30.0, zero=False, most=SENT)
+    retries: int = number(2**31 - 1)
+    retry_backoff: float = seconds(0.1)
+    retry_backoff_max: float = seconds(1.0)
+    max_in_flight: int = number(5, 1)
+    partitioner: str | Partition = word(
+        "murmur2", *PARTITIONERS, take=callable, expected=NAME_OR_FUNCTION
+    )  # or a function of (topic, key, partitions, those with a leader)
+    partitioner_availability_timeout: float = seconds(0.0)
+
+    def _check(self) -> None:
+        if self.transactional_id is not None and not self.idempotence:
+            raise UsageError("transactional_id needs idempotence=True (transactional.id, enable.idempotence)")
+        if self.idempotence and self.acks != -1:
+            raise UsageError(
+                f"acks {self.acks}: an idempotent producer needs acks=all; set idempotence=False for less"
+                " (enable.idempotence=false)"
+            )
+        if self.idempotence and self.max_in_flight > 5:
+            raise UsageError(
+                f"max_in_flight {self.max_in_flight}: an idempotent producer has at most 5 requests in flight"
+                " (max.in.flight.requests)"
+            )
+        low, high = LEVELS.get(self.compression, (None, None))
+        if self.compression_level is not None and low is not None and not low <= self.compression_level <= high:
+            raise UsageError(
+                f"compression_level {self.compression_level}: {self.compression} has levels {low} to {high}"
+                " (compression.level)"
+            )
+        if self.delivery_timeout < self.linger + self.request_timeout:
+            raise UsageError(
+                f"delivery_timeout {self.delivery_timeout:g}: expected at least linger + request_timeout,"
+                f" {self.linger + self.request_timeout:g} s"
+                " (delivery.timeout.ms must be at least linger.ms + request.timeout.ms)"
+            )
 
     def for_command(self, *, max_block_given: bool, wait_for_topic: bool = False) -> ProducerSettings:
         """For a command or a job: a topic that does not exist is an error at once, so that a typing error never waits.
@@ -81,24 +165,26 @@ class ProducerSettings(Frozen):
         return self.replace(max_block=longest, wait_for_topic=wait_for_topic)
 
 
-class ConsumerSettings(Frozen):
+class ConsumerSettings(Checked):
     """The consumer."""
 
-    isolation: str = "read_uncommitted"
-    fetch_min_bytes: int = 1
-    fetch_max_wait: float = 0.5
-    fetch_max_bytes: int = 8 * 1024 * 1024
-    partition_max_bytes: int = PARTITION_BYTES
-    buffer_bytes: int = 32 * 1024 * 1024  # prefetched and not yet delivered, whole client (E12)
-    check_crcs: bool = True
-    reset: str = "earliest"  # earliest | latest | none: where to go without a position, and when out of range
-    skip_corrupt: bool = False
-    max_decompressed: int = 256 * 1024 * 1024
-    decompress: bool = True  # before a poll hands out, and large batches in a thread; else by whoever reads the records
-    include_control: bool = False
-    request_timeout: float = 30.0
-    retry_backoff: float = 0.1
-    retry_backoff_max: float = 1.0
+    isolation: str = word("read_uncommitted", "read_uncommitted", "read_committed")
+    fetch_min_bytes: int = number(1)
+    fetch_max_wait: float = seconds(0.5, most=SENT)
+    fetch_max_bytes: int = number(8 * 1024 * 1024, 1)
+    partition_max_bytes: int = number(PARTITION_BYTES, 1)
+    buffer_bytes: int = number(32 * 1024 * 1024, 1, 2**63 - 1)  # prefetched and not yet delivered, whole client (E12)
+    check_crcs: bool = flag(True)
+    reset: str = word("earliest", "earliest", "latest", "none")  # where to go without a position, and when out of range
+    skip_corrupt: bool = flag(False)
+    max_decompressed: int = number(256 * 1024 * 1024, 1, 2**63 - 1)
+    decompress: bool = flag(
+        True
+    )  # before a poll hands out, and large batches in a thread; else by whoever reads the records
+    include_control: bool = flag(False)
+    request_timeout: float = seconds(30.0, zero=False, most=SENT)
+    retry_backoff: float = seconds(0.1)
+    retry_backoff_max: float = seconds(1.0)
 
     @property
     def partition_most_bytes(self) -> int:
@@ -108,23 +194,51 @@ class ConsumerSettings(Frozen):
         return 2 * most if most == PARTITION_BYTES else most
 
 
-class GroupSettings(Frozen):
+class GroupSettings(Checked):
     """Membership of a consumer group: `protocol` is "classic", or "consumer" for KIP-848, where the coordinator decides
     the session, the heartbeats and the assignment (by `remote_assignor`)."""
 
-    group: str = ""
-    protocol: str = "classic"
-    remote_assignor: str | None = None  # uniform | range; None is the coordinator's first choice
-    instance_id: str | None = None
-    session_timeout: float = 45.0
-    heartbeat_interval: float = 3.0
-    rebalance_timeout: float = 60.0
-    max_poll_interval: float = 300.0
-    assignors: tuple[str, ...] = ("range", "cooperative-sticky")  # also roundrobin, sticky
-    auto_commit: bool = True
-    auto_commit_interval: float = 5.0
-    block_rebalance_on_poll: bool = True
-    rack: str = ""
+    group: str = text("", "the name of a group", empty=False)
+    protocol: str = word("classic", "classic", "consumer")
+    remote_assignor: str | None = text(
+        None, "the name of an assignor", empty=False
+    )  # uniform | range; None is the coordinator's first choice
+    instance_id: str | None = text(None, "a text that is not empty", empty=False)
+    session_timeout: float = seconds(45.0, zero=False, most=SENT)
+    heartbeat_interval: float = seconds(3.0, zero=False)
+    rebalance_timeout: float = seconds(60.0, zero=False, most=SENT)
+    max_poll_interval: float = seconds(300.0, zero=False)
+    assignors: tuple[str, ...] = words(("range", "cooperative-sticky"), *ASSIGNORS, also=JAVA_ASSIGNORS)
+    auto_commit: bool = flag(True)
+    auto_commit_interval: float = seconds(5.0, zero=False)
+    block_rebalance_on_poll: bool = flag(True)
+    rack: str = text("")
+
+    def _check(self) -> None:
+        if self.protocol == "consumer":
+            for name, property_name in COORDINATORS.items():
+                if getattr(self, name) != getattr(DEFAULT_GROUP, name):
+                    raise UsageError(
+                        f"{name} ({property_name}) does not go with group.protocol=consumer:"
+                        " the group's coordinator decides it"
+                    )
+            return
+        if self.remote_assignor is not None:
+            raise UsageError("remote_assignor needs protocol='consumer' (group.remote.assignor, group.protocol)")
+        if self.heartbeat_interval >= self.session_timeout:
+            raise UsageError(
+                f"heartbeat_interval {self.heartbeat_interval:g}: expected less than session_timeout,"
+                f" {self.session_timeout:g} s (heartbeat.interval.ms, session.timeout.ms)"
+            )
+
+
+DEFAULT_GROUP = GroupSettings()
+COORDINATORS = {
+    "session_timeout": "session.timeout.ms",
+    "heartbeat_interval": "heartbeat.interval.ms",
+    "assignors": "partition.assignment.strategy",
+}
+"""What the coordinator decides in the protocol of KIP-848, and its properties."""
 
 
 def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Address, ...]:

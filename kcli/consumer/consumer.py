@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.checked import shown
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
 from kcli.errors import Closed, UsageError
-from kcli.grammar.bound import Bound
+from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
 
@@ -32,6 +33,18 @@ if TYPE_CHECKING:
     from kcli.settings import ConsumerSettings, GroupSettings
 
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
+
+
+def named(at: TopicPartition) -> str:
+    """Return a partition's name for an error. Raises UsageError for a value that is no partition."""
+    try:
+        topic, partition = at
+    except (TypeError, ValueError):
+        topic = partition = None
+    if type(topic) is not str or type(partition) is not int:
+        raise UsageError(f"{shown(at)} is no partition: expected a TopicPartition(topic, number)")
+    return f"{topic} partition {partition}"
+
 
 LAST_LEAVE = 5.0  # seconds for leaving the group where the client is closed before the consumer
 
@@ -99,7 +112,7 @@ class Consumer:
         self._add({at: start for at, start in partitions.items() if at not in self._reader.cursors})
 
     def _add(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        starts = {at: Bound("offset", start) if isinstance(start, int) else start for at, start in partitions.items()}
+        starts = {at: checked_bound(f"start of {named(at)}", given) for at, given in partitions.items()}
         for cursor in self._reader.add(starts):
             cursor.end = self._ends.get(cursor.at)
 
@@ -149,6 +162,8 @@ class Consumer:
 
     def stop_at(self, ends: Mapping[TopicPartition, int]) -> None:
         """Finish each partition when its position reaches the offset (exclusive, E18)."""
+        for at, end in ends.items():
+            checked_bound(f"end of {named(at)}", end)
         self._bounded = True
         self._ends.update(ends)
         for at, end in ends.items():
@@ -199,9 +214,9 @@ class Consumer:
         """Continue at another offset; fetched records are dropped. Raises UsageError if the partition is not owned."""
         cursor = self._cursor(at)
         if isinstance(to, OffsetAndMetadata):
-            cursor.seek(Bound("offset", to.offset), to.leader_epoch)
+            cursor.seek(checked_bound("seek: offset", to.offset), to.leader_epoch)
         else:
-            cursor.seek(Bound("offset", to) if isinstance(to, int) else to)
+            cursor.seek(checked_bound("seek: offset", to))
         self._reader.changed()
 
     def validate_position(self, at: TopicPartition) -> None:
@@ -250,8 +265,8 @@ class Consumer:
     def _cursor(self, at: TopicPartition) -> Cursor:
         try:
             return self._reader.cursors[at]
-        except KeyError:
-            raise UsageError(f"{at.topic} partition {at.partition} is not assigned to this consumer") from None
+        except (KeyError, TypeError):
+            raise UsageError(f"{named(at)} is not assigned to this consumer") from None
 
     # -- records ----------------------------------------------------------------------------------------------------
 
@@ -326,7 +341,8 @@ class Consumer:
 
     def _with_epoch(self, at: TopicPartition, offset: OffsetAndMetadata | int) -> OffsetAndMetadata:
         """An offset that is the position goes with the epoch of the record before it."""
-        given = OffsetAndMetadata(offset) if isinstance(offset, int) else offset
+        given = offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
+        checked_bound(f"commit of {named(at)}", given.offset)
         cursor = self._reader.cursors.get(at)
         if given.leader_epoch < 0 and cursor is not None and cursor.position == given.offset:
             return OffsetAndMetadata(given.offset, cursor.epoch, given.metadata)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from kcli.checked import shown
+from kcli.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -18,3 +21,21 @@ if TYPE_CHECKING:
 
 else:
     Bound = namedtuple("Bound", "kind value", defaults=(0,))
+
+KINDS = ("earliest", "latest", "stored", "offset", "relative", "from_start", "time")
+
+
+def checked_bound(name: str, given: Bound | int) -> Bound:
+    """Return a start as a Bound; `name` is what it is called in an error. Raises UsageError for a value that is no
+    place."""
+    bound = Bound("offset", given) if type(given) is int else given
+    if not isinstance(bound, Bound):
+        raise UsageError(f"{name} {shown(given)}: expected an offset or a Bound")
+    if bound.kind not in KINDS:
+        from kcli.text.suggest import did_you_mean
+
+        near = did_you_mean(str(bound.kind), KINDS)
+        raise UsageError(f"{name} of kind {shown(bound.kind)}: expected {', '.join(KINDS)}{near}")
+    if type(bound.value) is not int or not (bound.value >= 0 or bound.kind == "time"):
+        raise UsageError(f"{name} {shown(bound.value)}: expected a whole number, 0 or more")
+    return bound

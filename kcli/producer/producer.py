@@ -8,12 +8,11 @@ import contextlib
 from kcli.errors import Aborted, Closed, KcliError, UsageError
 from kcli.metrics.observer import ProducerObserver
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
-from kcli.producer.consistency import check
 from kcli.producer.engine.engine import Engine
 from kcli.producer.intake.lines import LineBlock, rows_of
 from kcli.producer.intake.placement import Placement
 from kcli.producer.intake.send_lines import Bulk
-from kcli.producer.intake.send_records import Records, report
+from kcli.producer.intake.send_records import ROW, Records, report
 from kcli.proto.core import split_lines
 
 TYPE_CHECKING = False
@@ -60,7 +59,6 @@ class Producer:
         interceptors: Sequence[Interceptor] = (),
         observer: Observer | None = None,
     ) -> None:
-        check(settings)
         self._cluster = cluster
         self._settings = settings
         placement = self._placement = Placement(cluster, settings)
@@ -148,7 +146,10 @@ class Producer:
         or partition), DeadlineExceeded."""
         hooks = self._interceptors
         if hooks is None:
-            promise = self._take(topic, value, key, headers, partition, timestamp)
+            try:
+                promise = self._take(topic, value, key, headers, partition, timestamp)
+            except TypeError:  # a topic or partition that cannot be a key of a dict: below it is refused by name
+                promise = None
             if promise is not None:
                 if on_delivery is not None:
                     report(promise, on_delivery)
@@ -185,7 +186,11 @@ class Producer:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all of them:
         where each was stored, or why not, in their order. One that may not be sent spoils none of the others."""
         sent: list[asyncio.Future[RecordMetadata]] = []
-        for partition, timestamp, key, value, headers in rows:
+        for row in rows:
+            try:
+                partition, timestamp, key, value, headers = row
+            except (TypeError, ValueError):
+                raise UsageError(ROW) from None
             try:
                 sent.append(await self.send(topic, value, key, headers, partition, timestamp))
             except Exception as problem:  # noqa: BLE001 - it is returned in its record's place

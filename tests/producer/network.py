@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kcli.model import Posted
 
 SPOKEN = {0: (3, 13), 3: (0, 13), 22: (0, 5)}
+PORT = 1000  # of node 0
 CLIENT_TIMEOUT = 5.0
 
 
@@ -55,10 +56,10 @@ class Network(World):
         self.stale[node_id] = (self.topic_id("t"), {at: View(log) for at, log in self.logs.items()})
 
     def connect(self, address: Address, node_id: int) -> Seat:
-        return Seat(self.nodes_by_id[address.port], node_id)
+        return Seat(self.nodes_by_id[address.port % PORT], node_id)
 
     def cluster(self) -> NetworkCluster:
-        settings = ClientSettings(bootstrap=tuple(Address("h", n) for n in self.nodes_by_id), deadline=3.0)
+        settings = ClientSettings(bootstrap=tuple(Address("h", PORT + n) for n in self.nodes_by_id), deadline=3.0)
         return NetworkCluster(self.connect, settings)
 
     def metadata(self, node_id: int, request: MetadataRequest) -> MetadataResponse:

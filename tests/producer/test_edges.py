@@ -147,7 +147,7 @@ def test_A4_06_an_interceptor_is_told_of_a_record_that_was_not_accepted() -> Non
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"compression": "brotli"}, "compression.type"),
+        ({"compression": "brotli"}, "compression 'brotli'"),
         ({"compression": "gzip", "compression_level": 77}, "compression.level"),
         ({"compression": "zstd", "compression_level": 77}, "compression.level"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 import kcli
 from kcli import codes
-from kcli.errors import BufferFull, Closed, KcliError
+from kcli.errors import BufferFull, Closed, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.producer.batches.accumulator import Accumulator
 from kcli.producer.batches.active import Active
@@ -39,7 +39,7 @@ def test_A4_05_text_is_refused_with_the_name_of_the_field(field: str, given: tup
     async def scene() -> None:
         async with producing(World()) as producer:
             value, key = given
-            with pytest.raises(TypeError, match=f"{field} must be bytes or None, not str"):
+            with pytest.raises(UsageError, match=f"{field} '[vk]': expected bytes or None"):
                 await producer.send("t", b"v" if field == "key" else value, key)  # type: ignore[arg-type]
         balanced(producer)
 

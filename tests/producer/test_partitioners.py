@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.producer.intake.hashing import NAMES, Partitioner, crc32, fnv1a
+from kcli.producer.intake.hashing import Partitioner, crc32, fnv1a
 from kcli.producer.producer import Producer
 from kcli.proto.murmur2 import partition_of
-from kcli.settings import ProducerSettings
+from kcli.settings import PARTITIONERS, ProducerSettings
 from tests.producer.world import World, balanced, play, producing, send_batches
 
 
@@ -110,8 +111,8 @@ def test_D11_a_function_places_records_and_lines() -> None:
     play(scene())
 
 
-@pytest.mark.parametrize("answer", [4, -1, "0"])
-def test_D11_a_function_that_names_no_partition_of_the_topic_fails_its_record_alone(answer: int) -> None:
+@pytest.mark.parametrize("answer", [4, -1, "0", True, 1.0, [0]])
+def test_D11_a_function_that_names_no_partition_of_the_topic_fails_its_record_alone(answer: Any) -> None:
     async def scene() -> None:
         world = World({"t": 4})
         async with producing(world, partitioner=lambda topic, key, *_: answer if key == b"bad" else 0) as producer:
@@ -137,7 +138,7 @@ def test_D11_what_a_function_raises_reaches_the_caller_of_send() -> None:
     play(scene())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PARTITIONERS)
 def test_D11_lines_and_single_records_agree(name: str) -> None:
     async def scene() -> None:
         world = World({"t": 7})
@@ -157,8 +158,8 @@ def test_D11_lines_and_single_records_agree(name: str) -> None:
 
 
 def test_D11_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(UsageError, match="unknown partitioner murmur3; known: murmur2"):
-        Producer(World(), ProducerSettings(partitioner="murmur3"))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"partitioner 'murmur3': expected murmur2, .* did you mean murmur2"):
+        ProducerSettings(partitioner="murmur3")
 
 
 def test_D12_a_leader_that_takes_nothing_is_left_out_after_the_availability_timeout() -> None:
@@ -268,7 +269,7 @@ def test_A4_07_a_record_that_cannot_be_appended_takes_no_room_from_others() -> N
             await producer.send("t", b"v")
             before = producer.metrics.buffered_bytes
             for _ in range(10):
-                with pytest.raises((TypeError, OverflowError)):
+                with pytest.raises(UsageError, match="timestamp 'now': expected"):
                     await producer.send("t", b"v", timestamp="now")  # type: ignore[arg-type]
             assert producer.metrics.buffered_bytes == before
         balanced(producer)

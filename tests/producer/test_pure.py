@@ -328,7 +328,7 @@ def test_D3_behind_a_waiting_batch_the_next_goes_on_filling() -> None:
 
 
 def test_D29_an_open_batch_expires_too_and_all_in_order() -> None:
-    found, queue = accumulator(delivery_timeout=10.0)
+    found, queue = accumulator(delivery_timeout=10.0, request_timeout=5.0)
     put(found, queue, now=0.0)
     found.close_all()
     put(found, queue, now=1.0)

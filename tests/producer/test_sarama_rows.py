@@ -8,7 +8,7 @@ import time
 import pytest
 
 from kcli import codes
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UsageError
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.engine.exchange import Exchange
 from kcli.producer.engine.sender import LeaderSender
@@ -136,7 +136,7 @@ def test_A5_19_a_record_that_cannot_be_encoded_spoils_none_of_the_others() -> No
             rows = [(0, None, None, b"%d" % n, [("h", 5)] if n == 5 else ()) for n in range(10)]
             found = await producer.send_all("t", rows)  # type: ignore[arg-type]
         assert [n for n, one in enumerate(found) if not isinstance(one, RecordMetadata)] == [5]
-        assert isinstance(found[5], TypeError)
+        assert isinstance(found[5], UsageError)
         assert world.log().records == [b"%d" % n for n in range(10) if n != 5]
         balanced(producer)
 

@@ -36,7 +36,7 @@ class Run:
         return transacting(
             self.world, linger=rng.choice([0.0, 0.005, 0.1]), batch_size=rng.choice([80, 300, 5000]),
             delivery_timeout=rng.choice([6.0, 30.0]), max_in_flight=rng.choice([1, 5]),
-            max_block=rng.choice([1.0, 10.0]), retries=rng.choice([1, 2**31]),
+            max_block=rng.choice([1.0, 10.0]), retries=rng.choice([1, 2**31 - 1]),
         )  # fmt: skip
 
     async def play(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import UsageError
+from kcli.settings import ASSIGNORS, CODECS, JAVA_ASSIGNORS, PARTITIONERS
 
 CLIENT, PRODUCER, CONSUMER, GROUP = "client", "producer", "consumer", "group"
 EVERYWHERE = (CLIENT, PRODUCER, CONSUMER)
@@ -20,12 +21,9 @@ _RESET = {
     "error": "none",
 }
 _ISOLATION = {"read_committed": "read_committed", "read_uncommitted": "read_uncommitted"}
-_PARTITIONERS = {
-    name: name
-    for name in "murmur2 murmur2_random consistent consistent_random fnv1a fnv1a_random random roundrobin".split()
-}
-_PROTOCOLS = {"classic": "classic", "consumer": "consumer", "CLASSIC": "classic", "CONSUMER": "consumer"}
-_CODECS = {codec: codec for codec in ("none", "gzip", "snappy", "lz4", "zstd")}
+_PARTITIONERS = {name: name for name in PARTITIONERS}
+_PROTOCOLS = {"classic": "classic", "consumer": "consumer"}
+_CODECS = {codec: codec for codec in CODECS}
 
 KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "client.id": ((CLIENT,), "client_id", "text"),
@@ -95,24 +93,15 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
 }
 CLASSIC = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
 SERVERS = ("bootstrap.servers", "metadata.broker.list")
-_ASSIGNORS = {
-    "range": "range",
-    "roundrobin": "roundrobin",
-    "sticky": "sticky",
-    "cooperative-sticky": "cooperative-sticky",
-    "org.apache.kafka.clients.consumer.RangeAssignor": "range",
-    "org.apache.kafka.clients.consumer.RoundRobinAssignor": "roundrobin",
-    "org.apache.kafka.clients.consumer.StickyAssignor": "sticky",
-    "org.apache.kafka.clients.consumer.CooperativeStickyAssignor": "cooperative-sticky",
-}
+_ASSIGNORS = {**{name: name for name in ASSIGNORS}, **JAVA_ASSIGNORS}
 
 
 def convert(key: str, text: str, unit: object, where: str) -> object:
     """A property's text as a value of its unit. Raises UsageError."""
     if isinstance(unit, dict):
-        if text not in unit:
+        if text.lower() not in unit:
             raise UsageError(f"{where}: {key} is one of {', '.join(unit)}")
-        return unit[text]
+        return unit[text.lower()]
     if unit == "bool":
         if text.lower() not in ("true", "false"):
             raise UsageError(f"{where}: {key} is true or false")
@@ -121,10 +110,10 @@ def convert(key: str, text: str, unit: object, where: str) -> object:
         return text
     if unit == "names":
         names = [name.strip() for name in text.split(",")]
-        unknown = [name for name in names if name not in _ASSIGNORS]
+        unknown = [name for name in names if name.lower() not in _ASSIGNORS]
         if unknown:
             raise UsageError(f"{where}: no assignor is named {unknown[0]}")
-        return tuple(dict.fromkeys(_ASSIGNORS[name] for name in names))
+        return tuple(dict.fromkeys(_ASSIGNORS[name.lower()] for name in names))
     try:
         number = float(text) if unit == "ms" else int(text)
     except ValueError:

@@ -26,15 +26,10 @@ if TYPE_CHECKING:
 
 LOG = Log("consumer.group")
 HEARTBEAT = 68
-_CLASSIC_ONLY = {
-    "session_timeout": "session.timeout.ms",
-    "heartbeat_interval": "heartbeat.interval.ms",
-    "assignors": "partition.assignment.strategy",
-}
 
 
 class ConsumerGroupSession(Session):
-    """A member by KIP-848. Raises UsageError for settings that the coordinator has and not the member (E61)."""
+    """A member by KIP-848."""
 
     _member: ConsumerMembership
     _share: Reconciliation
@@ -50,9 +45,6 @@ class ConsumerGroupSession(Session):
         retry_backoff: float = 0.1,
         retry_backoff_max: float = 1.0,
     ) -> None:
-        for field, name in _CLASSIC_ONLY.items():
-            if getattr(settings, field) != getattr(GroupSettings(), field):
-                raise UsageError(f"{name} does not go with group.protocol=consumer: the group's coordinator decides it")
         super().__init__(
             cluster,
             settings,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Hash = Callable[[bytes, int], int]
 
 MURMUR2 = ("murmur2", "murmur2_random")
-NAMES = (*MURMUR2, "consistent", "consistent_random", "fnv1a", "fnv1a_random", "random", "roundrobin")
 
 
 def crc32(key: bytes, count: int) -> int:

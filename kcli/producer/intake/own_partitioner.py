@@ -34,7 +34,7 @@ class OwnPartitioner:
             self._available = [partition for partition in everyone if self._is_available(partition)]
             self._of, self._until = everyone, now + AVAILABLE_FOR
         chosen = self._function(self._topic, key, everyone, self._available)
-        if chosen is not None and chosen not in everyone:
+        if chosen is not None and (type(chosen) is not int or chosen not in everyone):
             raise UsageError(
                 f"{self._topic}: the partitioner returned {chosen!r}; the partitions are 0-{max(everyone)}"
             )

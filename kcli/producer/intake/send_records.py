@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.errors import BrokerError
+from kcli.checked import shown
+from kcli.errors import BrokerError, UsageError
 from kcli.producer.intake.room import Room
 from kcli.proto.columns import AT_A_TIME, OVERHEAD, now_ms
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     Headers = Sequence[tuple[str, bytes | None]]
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
     Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
+
+
+ROW = "a row has five parts: (partition or None, timestamp or None, key, value, headers)"
 
 
 class Records:
@@ -105,7 +109,8 @@ class Records:
         """See `Producer.send_records`."""
         ticket = self._engine.enter()
         try:
-            for partition, timestamp, key, value, headers in rows:
+            for row in rows:
+                partition, timestamp, key, value, headers = row
                 size = self._size(topic, key, value, headers, timestamp)
                 if self.room.in_a_row >= AT_A_TIME:
                     await self._breathe()
@@ -149,7 +154,7 @@ class Records:
         headers: Headers,
     ) -> tuple[ProducerBatch, PartitionQueue]:
         """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
-        accumulator = self._engine.accumulator
+        accumulator, appending = self._engine.accumulator, False
         try:
             sticky = None
             if partition is None:
@@ -167,10 +172,13 @@ class Records:
                     queue = accumulator.queue(topic, sticky.choose(everyone))
                 batch = self._with_room(queue, size, now)
             before = batch.builder.size
+            appending = True
             batch.builder.append(stamp, key, value, headers)
             batch.spare += size - (batch.builder.size - before)
-        except BaseException:
+        except BaseException as problem:
             self._engine.budget.give(size, 1)
+            if appending and isinstance(problem, TypeError | ValueError | AttributeError):
+                raise wrong(topic, key, value, headers, None) from problem
             raise
         if sticky is not None:
             sticky.went(batch.builder.size - before)
@@ -190,16 +198,15 @@ class Records:
     def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers, timestamp: int | None) -> int:
         """The most bytes the record may take in a batch. Raises if it may not be sent at all."""
         self._check()
-        if not isinstance(topic, str):
-            raise TypeError(f"topic must be a str, not {type(topic).__name__}")
-        if timestamp is not None:
-            _check_timestamp(timestamp)
-        for name, given in (("key", key), ("value", value)):
-            if given is not None and not isinstance(given, bytes | bytearray | memoryview):
-                raise TypeError(f"{name} must be bytes or None, not {type(given).__name__}")
-        size = OVERHEAD + len(key or b"") + len(value or b"")
-        for title, content in headers:
-            size += 4 * len(title) + len(content or b"") + 10
+        try:
+            size = OVERHEAD + len(key or b"") + len(value or b"")
+            for title, content in headers:
+                size += 4 * len(title) + len(content or b"") + 10
+            right = _takes(topic, key, value, headers, timestamp)
+        except (TypeError, ValueError):
+            right = False
+        if not right:
+            raise wrong(topic, key, value, headers, timestamp)
         if size - OVERHEAD > self._settings.max_request_size:
             text = f"a record of {size - OVERHEAD} bytes is more than a request takes"
             most = f"({self._settings.max_request_size}, max.request.size)"
@@ -207,11 +214,41 @@ class Records:
         return size
 
 
-def _check_timestamp(timestamp: int) -> None:
-    if not isinstance(timestamp, int):
-        raise TypeError(f"timestamp must be an int or None, not {type(timestamp).__name__}")
-    if not -(2**63) <= timestamp < 2**63:
-        raise OverflowError(f"timestamp {timestamp} is no 64-bit number of milliseconds")
+BYTES = (bytes, bytearray, memoryview)
+
+
+def _takes(topic: object, key: object, value: object, headers: object, timestamp: object) -> bool:
+    """Whether the parts have the right types, except for what is in the headers: the encoder refuses those."""
+    return (
+        isinstance(topic, str)
+        and isinstance(headers, list | tuple)
+        and (key is None or isinstance(key, BYTES))
+        and (value is None or isinstance(value, BYTES))
+        and (timestamp is None or _is_timestamp(timestamp))
+    )
+
+
+def _is_timestamp(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+
+
+def wrong(topic: object, key: object, value: object, headers: object, timestamp: object) -> UsageError:
+    """Return the error for the first part of a record that has a wrong type or value."""
+    if not isinstance(topic, str):
+        return UsageError(f"topic {shown(topic)}: expected a text")
+    for name, given in (("key", key), ("value", value)):
+        if given is not None and not isinstance(given, BYTES):
+            return UsageError(f"{name} {shown(given)}: expected bytes or None")
+    if timestamp is not None and not _is_timestamp(timestamp):
+        return UsageError(f"timestamp {shown(timestamp)}: expected a 64-bit number of milliseconds, or None")
+    if not isinstance(headers, list | tuple):
+        return UsageError(f"headers {shown(headers)}: expected a list of (name, value) pairs")
+    for one in headers:
+        if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[0], str):
+            return UsageError(f"headers: {shown(one)}: expected a pair of a text and bytes or None")
+        if one[1] is not None and not isinstance(one[1], BYTES):
+            return UsageError(f"headers: value {shown(one[1])} of {one[0]}: expected bytes or None")
+    return UsageError(f"a record of {topic} cannot be encoded: expected texts that UTF-8 can encode as header names")
 
 
 def report(promise: Promise, on_delivery: Delivered) -> None:

@@ -47,7 +47,7 @@ def sealed(topic: str, partition: int) -> ProducerBatch:
 )  # fmt: skip
 def test_a_request_has_each_batch_under_its_topic(batches: list[tuple[str, int]], most: int | None) -> None:
     made = [sealed(*at) for at in batches]
-    settings = ProducerSettings(acks=1, request_timeout=2.5)
+    settings = ProducerSettings(acks=1, idempotence=False, request_timeout=2.5)
     request, cap = build(made, Ids(t=ID), settings, most)  # type: ignore[arg-type]
     parts = [(topic.name, part.index, part.records) for topic in request.topic_data for part in topic.partition_data]
     assert parts == [(*batch.at, batch.sealed and batch.sealed.data) for batch in made]

@@ -281,7 +281,7 @@ def test_what_makes_no_sense_is_a_usage_error(line: str, says: str) -> None:
     [
         ("t", 120),
         ("t -X delivery.timeout.ms=600000", 600),
-        ("t -X delivery.timeout.ms=5000", 60),
+        ("t -X delivery.timeout.ms=5000 -X request.timeout.ms=3000", 60),
         ("t -X max.block.ms=7000", 7),
     ],
 )
