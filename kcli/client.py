@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from kcli.broker.broker import NetworkBroker
 from kcli.cluster.cluster import NetworkCluster
-from kcli.errors import Closed, UsageError
+from kcli.errors import FORKED, Closed, UsageError
 from kcli.metrics.observer import Observer
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
@@ -45,6 +45,7 @@ LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold ca
 HEADROOM = 16 * 1024 * 1024
 """What a Fetch answer may be larger than fetch.max.bytes, in bytes: its first batch always comes whole."""
 _numbers = itertools.count(1)
+_clients: WeakSet[Client] = WeakSet()
 
 
 class Client:
@@ -76,7 +77,8 @@ class Client:
         self._registry = registry
         self._schemas: OpenSchemas | None = None
         self._users: WeakSet[User] = WeakSet()  # producers and consumers; closed ones too
-        self._closed = False
+        self._closed = self._forked = False
+        _clients.add(self)
 
     def _connect(self) -> Connect:
         """How brokers are connected to by these settings."""
@@ -118,6 +120,8 @@ class Client:
         """Questions about the cluster, and changes of it."""
         from kcli.admin.admin import Admin
 
+        if self._forked:
+            raise UsageError(FORKED)
         return Admin(self.cluster)
 
     @property
@@ -204,10 +208,25 @@ class Client:
     def _check(self, change: str = "") -> None:
         """Before anything is begun; the guard of each broker refuses the requests themselves. Raises Closed after the
         end."""
+        if self._forked:
+            raise UsageError(FORKED)
         if self._closed:
             raise Closed("the client was closed")
         if change and self.settings.guard == "read_only":
             raise UsageError(f"refused by read-only profile {self.settings.profile}: {change} would change the cluster")
+
+
+def _after_fork() -> None:
+    """Have the copies of clients in the child of a fork refuse what is asked of them: their connections are the
+    parent's."""
+    for client in _clients:
+        client._forked = True
+        for user in client._users:
+            user.forked(UsageError(FORKED))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def keep_large_blocks() -> None:

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
 
 
+FORKED = "the client was made before the process was forked, and does not work in the child: make a client in the child"
+
+
 class KcliError(Exception):
     """The root of all that kcli raises on purpose."""
 

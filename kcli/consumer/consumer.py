@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.states import FetchState
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session
+    from kcli.errors import KcliError
     from kcli.metrics.observer import Observer
     from kcli.metrics.values import ConsumerMetrics
     from kcli.model import Cluster, TopicPartition
@@ -379,6 +380,10 @@ class Consumer:
             raise Closed("the client was closed" if self._client_closed else "the consumer was closed")
         if self._reader.failure is not None:
             raise self._reader.failure
+
+    def forked(self, error: KcliError) -> None:
+        """Refuse everything: this is a copy in the child of a fork."""
+        self._reader.failure = error
 
     async def close(self, timeout: float = 30.0) -> None:
         """Commit (if automatic), leave the group, end every task; the group is not waited for longer than `timeout`

@@ -70,6 +70,7 @@ class Producer:
         self._take = self._records.room.take
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
         self._interceptors = self._hooks(interceptors)
+        self._sending: set[asyncio.Task[RecordMetadata]] = set()  # of `send_soon`: a loop keeps no task alive
         self._closed = False
         self._started = False
         self._stopped = False
@@ -169,6 +170,29 @@ class Producer:
         if on_delivery is not None:
             report(promise, on_delivery)
         return promise
+
+    def send_soon(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> asyncio.Future[RecordMetadata]:
+        """`send` for a callback on the event loop, which cannot wait: a full buffer is BufferFull at once, and a topic
+        that is not known yet is looked up in a task, whose error is that of the returned future."""
+        if self._interceptors is None:
+            promise = self._records.send_now(topic, value, key, headers, partition, timestamp)
+            if promise is not None:
+                return promise
+        self._check_send()
+        task = asyncio.get_running_loop().create_task(
+            self.send_and_wait(topic, value, key, headers, partition, timestamp), name=f"send to {topic}"
+        )
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+        return task
 
     async def send_and_wait(
         self,
@@ -358,6 +382,10 @@ class Producer:
         with contextlib.suppress(TimeoutError, KcliError):
             async with asyncio.timeout(timeout):
                 await self._transactional().abort()
+
+    def forked(self, error: KcliError) -> None:
+        """Refuse everything: this is a copy in the child of a fork."""
+        self._engine.poison, self._records.room.free = error, False
 
     # -- checks -----------------------------------------------------------------------------------------------------
 

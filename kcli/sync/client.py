@@ -52,7 +52,7 @@ class SyncClient:
     ) -> None:
         thread, client = self._thread, self._client
         self._thread = self._client = None
-        if thread is None or client is None:
+        if thread is None or client is None or thread.forked:
             return
         try:
             thread.run(client.__aexit__(kind, error, trace))

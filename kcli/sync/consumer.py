@@ -13,6 +13,7 @@ from kcli.model import TopicPartition
 from kcli.proto import core
 from kcli.proto.columns import Message
 from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.sync.loop_thread import Unopened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class SyncConsumer:
         """Raises UsageError for a selection that makes no sense."""
         if not selection.topics:
             raise UsageError("which topics? consumer('orders')")
-        self._thread = thread
+        self._opened = thread
+        self._thread: LoopThread | Unopened = Unopened("consumer")
         self._client = client
         self._selection = selection
         group, start = selection.group, selection.start
@@ -78,12 +80,15 @@ class SyncConsumer:
         self._iterating = False
 
     def __enter__(self) -> Self:
+        self._thread = self._opened
         self._thread.run(self._begin())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._thread.forked:
+            return
         with contextlib.suppress(Closed):  # the client was closed first, and the consumer with it
             self._thread.run(self._end(kind))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 
-from kcli.errors import Closed
+from kcli.errors import FORKED, Closed, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,19 +19,36 @@ PATIENCE = 10.0  # seconds for the loop's last tasks
 
 
 class LoopThread:
-    """Runs coroutines on its loop. It may be used from any thread but its own."""
+    """Runs coroutines on its loop for other threads. Its own thread, where callbacks and hooks run, may only `call`."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kcli-sync", daemon=True)
         self._thread.start()
+        self._process = os.getpid()
+
+    @property
+    def here(self) -> bool:
+        """Whether the caller is in this thread."""
+        return threading.get_ident() == self._thread.ident
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a copy in the child of a fork, where the thread does not run."""
+        return os.getpid() != self._process
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result; raises what it raises, and Closed after the end. What interrupts the wait, such as
-        Ctrl-C, cancels it."""
-        if self._loop.is_closed():
+        """The coroutine's result; raises what it raises, Closed after the end, and UsageError in the thread itself and
+        after a fork. What interrupts the wait, such as Ctrl-C, cancels it."""
+        problem = self._refusal()
+        if problem is None and self.here:
+            problem = UsageError(
+                "this call waits for the client's own thread, and was made in it, by a callback or a hook: "
+                "make it in another thread; send and metrics may be called here"
+            )
+        if problem is not None:
             work.close()
-            raise Closed("the client was closed")
+            raise problem
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -39,20 +57,45 @@ class LoopThread:
             raise
 
     def call(self, function: Callable[[], T]) -> T:
-        """A function's result, called in the loop's thread."""
+        """A function's result, called in the loop's thread. Raises as `run`, except in the thread itself."""
+        if self.here and not self.forked:
+            return function()
 
         async def work() -> T:
             return function()
 
         return self.run(work())
 
+    def _refusal(self) -> Exception | None:
+        if self.forked:
+            return UsageError(FORKED)
+        return Closed("the client was closed") if self._loop.is_closed() else None
+
     def close(self) -> None:
-        """Cancel what still runs, and end the thread. Again: nothing."""
-        if not self._loop.is_closed():
+        """Cancel what still runs, and end the thread. Again, and after a fork: nothing."""
+        if not self._loop.is_closed() and not self.forked:
             self.run(_cancel_all())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(PATIENCE)
             self._loop.close()
+
+
+class Unopened:
+    """Takes the place of a LoopThread until a `with` block is entered; `what` was not."""
+
+    here = forked = False
+
+    def __init__(self, what: str) -> None:
+        self._problem = f"use the {what} in a with block"
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Raise UsageError."""
+        work.close()
+        raise UsageError(self._problem)
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Raise UsageError."""
+        raise UsageError(self._problem)
 
 
 async def _cancel_all() -> None:

@@ -6,6 +6,7 @@ import contextlib
 from concurrent.futures import Future
 
 from kcli.errors import Closed, KcliError
+from kcli.sync.loop_thread import Unopened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,16 +29,20 @@ class SyncProducer:
     """`with kafka.producer() as producer:`; leaving the block sends all accepted records."""
 
     def __init__(self, thread: LoopThread, producer: Producer) -> None:
-        self._thread = thread
+        self._opened = thread
+        self._thread: LoopThread | Unopened = Unopened("producer")
         self._producer = producer
 
     def __enter__(self) -> Self:
+        self._thread = self._opened
         self._thread.run(self._producer.start())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._thread.forked:
+            return
         with contextlib.suppress(Closed):  # the client was closed first, and the producer with it
             self._thread.run(self._producer.__aexit__(kind, error, trace))
 
@@ -61,16 +66,22 @@ class SyncProducer:
         timestamp: int | None = None,
     ) -> Future[RecordMetadata]:
         """Accept one record; `result()` of the future returns its position, or raises the error. Raises as
-        `Producer.send`. Each call is a turn to the loop's thread: for many records `send_records` is quicker."""
+        `Producer.send`. Each call is a turn to the loop's thread: for many records `send_records` is quicker.
+        A callback or a hook runs in the client's own thread; it gets BufferFull where others wait for room."""
+        stored: Future[RecordMetadata] = Future()
 
-        async def accept() -> Future[RecordMetadata]:
-            stored: Future[RecordMetadata] = Future()
+        async def accept() -> None:
             (await self._producer.send(topic, value, key, headers, partition, timestamp)).add_done_callback(
                 lambda settled: _tell(stored, settled)
             )
-            return stored
 
-        return self._thread.run(accept())
+        if self._thread.here:
+            self._producer.send_soon(topic, value, key, headers, partition, timestamp).add_done_callback(
+                lambda settled: _tell(stored, settled)
+            )
+        else:
+            self._thread.run(accept())
+        return stored
 
     def send_and_wait(
         self,

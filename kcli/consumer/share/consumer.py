@@ -319,6 +319,10 @@ class ShareConsumer:
         failures, self._failures = self._failures, []
         return failures
 
+    def forked(self, error: KcliError) -> None:
+        """Refuse everything: this is a copy in the child of a fork."""
+        self._reader.failure = error
+
     async def client_closed(self) -> None:
         """Close, since the client is closed before the consumer: what the last poll returned is released."""
         if not self._closed:

@@ -58,7 +58,7 @@ class Budget(Taken):
         if self.take_now(size, records):
             return
         if not block:
-            raise BufferFull(f"the producer's buffer of {self.max_bytes} bytes is full (buffer.memory)")
+            raise self.full()
         room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         place = (size, records, room)
         self.waiters.append(place)
@@ -80,6 +80,10 @@ class Budget(Taken):
                     "the cluster does not take records as fast, or does not answer"
                 ) from None
             raise
+
+    def full(self) -> BufferFull:
+        """Return the error for a caller that does not wait."""
+        return BufferFull(f"the producer's buffer of {self.max_bytes} bytes is full (buffer.memory)")
 
     def refuse(self, error: Exception) -> None:
         """Fail each caller that waits for room with the error."""

@@ -74,6 +74,25 @@ class Records:
         engine.want()
         return self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
 
+    def send_now(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        headers: Headers,
+        partition: int | None,
+        timestamp: int | None,
+    ) -> Promise | None:
+        """As `send`, without waiting; None where the topic has to be looked up first. Raises BufferFull."""
+        size = self._size(topic, key, value, headers, timestamp)
+        everyone = self._placement.known(topic, partition)
+        if everyone is None:
+            return None
+        if not self._engine.budget.take_now(size, 1):
+            raise self._engine.budget.full()
+        self._engine.want()
+        return self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
+
     async def _admitted(self, topic: str, partition: int | None, size: int, *, block: bool) -> Sequence[int]:
         """The topic's partitions, once they are known and there is room for the record, which is taken."""
         deadline = self._engine.loop.time() + self._settings.max_block
