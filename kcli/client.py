@@ -168,7 +168,8 @@ class Client:
         self._check("producing")
         from kcli.producer.producer import Producer
 
-        producer = Producer(self.cluster, settings or ProducerSettings(), interceptors, self._observer)
+        own, age = settings or ProducerSettings(), self.settings.metadata_max_age
+        producer = Producer(self.cluster, own, interceptors, self._observer, metadata_max_age=age)
         self._users.add(producer)
         return producer
 

@@ -58,10 +58,12 @@ class Producer:
         settings: ProducerSettings,
         interceptors: Sequence[Interceptor] = (),
         observer: Observer | None = None,
+        *,
+        metadata_max_age: float = 300.0,
     ) -> None:
         self._cluster = cluster
         self._settings = settings
-        placement = self._placement = Placement(cluster, settings)
+        placement = self._placement = Placement(cluster, settings, metadata_max_age)
         self._forward: Forward | None = None
         self._columnar: Columnar | None = None
         self._engine = placement.engine = Engine(cluster, settings, placement.forget, ProducerObserver(observer))

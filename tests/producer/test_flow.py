@@ -21,7 +21,7 @@ from kcli.proto.messages.produce import (
 )
 from kcli.proto.murmur2 import partition_of
 from kcli.settings import ProducerSettings
-from tests.producer.world import Log, World, balanced, now, play, producing, send_batches
+from tests.producer.world import SHORT, Log, World, balanced, now, play, producing, send_batches
 
 
 async def down(world: World) -> None:
@@ -619,18 +619,21 @@ def test_D13_a_partition_that_does_not_exist_is_looked_up_once_more() -> None:
     play(scene())
 
 
-def test_D14_new_partitions_are_used_after_a_while() -> None:
+@pytest.mark.parametrize("age", [20.0, 200.0])
+def test_D14_new_partitions_are_used_after_the_age_of_the_metadata(age: float) -> None:
     async def scene() -> None:
         world = World({"t": 3})
-        async with producing(world) as producer:
+        async with Producer(world, ProducerSettings(**SHORT), metadata_max_age=age) as producer:  # type: ignore[arg-type]
             await producer.send("t", b"v")
             world.add_partitions("t", 6)
-            await asyncio.sleep(61)
-            await producer.send("t", b"v")
-            await asyncio.sleep(1)
-            for n in range(100):
-                await producer.send("t", b"v", key=b"%d" % n)
-        assert all(log.records for log in world.logs.values())
+            for seconds, expected in ((age - 5, 3), (6, 6)):
+                await asyncio.sleep(seconds)
+                await producer.send("t", b"v")
+                await asyncio.sleep(1)
+                for n in range(100):
+                    await producer.send("t", b"v", key=b"%d" % n)
+                await producer.flush()
+                assert sum(1 for log in world.logs.values() if log.records) == expected
 
     play(scene())
 

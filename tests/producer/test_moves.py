@@ -102,6 +102,17 @@ async def test_D14_a_partition_that_is_added_while_running_is_used() -> None:
         assert await stored(client, 0) == values(2)
 
 
+async def test_D14_metadata_max_age_of_the_client_is_that_of_its_producers() -> None:
+    async with running(partitions=1, client={"metadata_max_age": 0.2}) as (sandbox, _, producer):
+        await asyncio.gather(*await send_batches(producer, 2))
+        sandbox.topics.grow(sandbox.topics.by_name["t"], 2, None, check_only=False)
+        async with asyncio.timeout(10):
+            partition, key = 0, 0
+            while partition == 0:
+                key += 1
+                partition = (await producer.send_and_wait("t", b"v", key=b"%d" % key)).partition
+
+
 def test_C8_D25_after_a_topic_was_made_anew_the_first_batch_goes_alone() -> None:
     """The new log takes any sequence of a producer it does not know: the second batch must not overtake the first."""
 

@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
-METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)
 
 
 class Placement:
     """The partitions of topics and the sticky choice, a state per topic (A5.08)."""
 
-    def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
+    def __init__(self, cluster: Cluster, settings: ProducerSettings, metadata_max_age: float) -> None:
+        """`metadata_max_age`: the seconds after which the number of partitions is looked up again (D14)."""
         self._cluster = cluster
+        self._max_age = metadata_max_age
         self._settings = settings
         self._sticky: dict[str, Sticky] = {}
         self._partitioners: dict[str, Partitioner | OwnPartitioner] = {}
@@ -55,7 +56,7 @@ class Placement:
         if known is None or (partition is not None and partition not in known[1]):
             return None
         now = self.engine.loop.time()
-        if now - known[0] >= METADATA_CHECK:
+        if now - known[0] >= self._max_age:
             self._partitions[topic] = (now, known[1])  # usable meanwhile
             self.engine.look_again(topic)
         return known[1]
