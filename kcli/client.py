@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
+    from kcli.errors import AuthError
     from kcli.metrics.hooks import Hooks
     from kcli.metrics.values import ClientMetrics
     from kcli.model import Address, BrokerConnection, Cluster
@@ -94,6 +95,8 @@ class Client:
             from kcli.broker.security.access import Access
 
             access = Access(settings.security)
+            access.logins.patience = settings.auth_retry_timeout
+            access.logins.on_failure = self._login_failed
 
         def connect(address: Address, node_id: int) -> BrokerConnection:
             return kind(address, node_id, self.settings, client_id, access)
@@ -108,6 +111,11 @@ class Client:
             return broker
 
         return observed
+
+    def _login_failed(self, text: str, error: AuthError | None) -> None:
+        """Tell the consumers; an `error` ends them. Producers go on until their delivery timeout."""
+        for user in self._users:
+            user.login_failed(text, error)
 
     @property
     def metrics(self) -> ClientMetrics:

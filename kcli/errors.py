@@ -46,6 +46,12 @@ class AuthError(ConnectError):
     retriable = False
 
 
+class LoginFailed(ConnectError):
+    """The broker rejected the credentials of a client that it accepted before, or no new token came. The user store or
+    the token's source may be away for a moment: the client tries again after growing pauses, as after a lost
+    connection."""
+
+
 class TlsError(AuthError):
     """No secure connection can come about here: a certificate, a name or a setting has to change first."""
 

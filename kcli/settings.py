@@ -83,6 +83,7 @@ class ClientSettings(Checked):
     retry_backoff: float = seconds(0.1)
     retry_backoff_max: float = seconds(1.0)
     metadata_max_age: float = seconds(300.0, zero=False)
+    auth_retry_timeout: float = seconds(300.0)  # of a consumer whose client was logged in, and is refused now
     rebootstrap_trigger: float = seconds(300.0)  # metadata.recovery.rebootstrap.trigger.ms (KIP-1102)
     idle_timeout: float = seconds(540.0, zero=False)
     max_in_flight: int = number(5, 1)

@@ -11,7 +11,7 @@ from kcli.backoff import Backoff
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.dialing import dial
 from kcli.broker.connection.handshake import OtherForm, agree_on_versions
-from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError, LoginFailed
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
@@ -90,6 +90,7 @@ class Opening:
         loop = asyncio.get_running_loop()
         if (wait := self.not_before - loop.time()) > 0:
             await asyncio.sleep(wait)
+        one_of_many = self._access is not None and self._begin_login(self._access)
         self.last_attempt = loop.time()
         try:
             connection = await self._climb(loop.time() + self._budget, in_flight, on_lost)
@@ -98,12 +99,17 @@ class Opening:
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
             self._ladder = LADDER
             self.failing = (self.failing[0] if self.failing is not None else self.last_attempt), problem
-            LOG.warning("%s: no connection: %s", self._name, problem)
+            if not isinstance(problem, LoginFailed):  # which is logged already
+                LOG.warning("%s: no connection: %s", self._name, problem)
             if self.observer is not None:
                 self.observer.refused(loop.time() - self.last_attempt, problem)
             if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
-                raise ConnectError(f"{problem}{self.hint}") from problem
+                kind = type(problem) if isinstance(problem, LoginFailed) else ConnectError
+                raise kind(f"{problem}{self.hint}") from problem
             raise
+        finally:
+            if one_of_many and self._access is not None:
+                self._access.logins.end()
         self._backoff.reset()  # not when TCP accepts: only a broker that answers has come back (B21)
         self._budget = self._settings.connect_timeout
         self.hint = ""
@@ -112,6 +118,16 @@ class Opening:
         self.versions = connection.versions
         connection.opened(loop.time() - self.last_attempt)
         return connection
+
+    def _begin_login(self, access: Access) -> bool:
+        """See `Logins.begin`."""
+        try:
+            return access.sasl is not None and access.logins.begin()
+        except KcliError as problem:
+            now = asyncio.get_running_loop().time()
+            self.failing = (now if self.failing is None else self.failing[0]), problem
+            self.not_before = now + self._backoff.next()
+            raise
 
     async def _climb(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         for step, version in enumerate(self._ladder):

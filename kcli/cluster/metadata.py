@@ -189,7 +189,7 @@ class Metadata:
         failed: dict[BrokerConnection, KcliError] = {}
         answered = await first_of(list(left), ask, failed, deadline - loop.time())
         if answered is None:
-            LOG.warning("metadata: no broker answered: %s", "; ".join(map(str, failed.values())))
+            LOG.warning("metadata: no broker answered: %s", "; ".join(dict.fromkeys(map(str, failed.values()))))
             self._pool.check()
             reasons.update((repr(broker), problem) for broker, problem in failed.items())
         return answered

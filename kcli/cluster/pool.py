@@ -138,7 +138,7 @@ def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> Kcli
     """One error of many: what each address said."""
     if not reasons:
         return ConnectError("no bootstrap address was given")
-    text = "; ".join(str(problem) for problem in reasons.values())
+    text = "; ".join(dict.fromkeys(str(problem) for problem in reasons.values()))
     tried = ", ".join(f"{host}:{port}" for host, port in seeds)
     if all(isinstance(problem, DeadlineExceeded) for problem in reasons.values()):
         return DeadlineExceeded(f"no broker answered in time (bootstrap {tried}): {text}")

@@ -12,7 +12,7 @@ from kcli.checked import shown
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
-from kcli.errors import Closed, UsageError
+from kcli.errors import BrokerError, Closed, UsageError
 from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
@@ -381,6 +381,14 @@ class Consumer:
         if self._reader.failure is not None:
             raise self._reader.failure
 
+    def login_failed(self, text: str, error: KcliError | None) -> None:
+        """The client cannot log in now; with an `error` it has failed to for too long."""
+        if not self._closed:
+            self._reader.say(text)
+            if error is not None:
+                self._reader.failure = self._reader.failure or error
+                self._reader.arrived.set()
+
     def forked(self, error: KcliError) -> None:
         """Refuse everything: this is a copy in the child of a fork."""
         self._reader.failure = error
@@ -396,12 +404,23 @@ class Consumer:
         try:
             if self._session is not None:
                 self._leaving = True
-                await self._session.close(timeout)
+                await self._leave(self._session, timeout)
         finally:
             self._delivery.close()
             if self._lateness is not None:
                 self._lateness.close()
             await self._reader.close()
+
+    async def _leave(self, session: Session, timeout: float) -> None:
+        """Leave the group. A last commit that a rebalance overtook is a notice: the next owner reads its records."""
+        try:
+            await session.close(timeout)
+        except BrokerError as problem:
+            from kcli.consumer.group.session import overtaken
+
+            if not overtaken(problem):
+                raise
+            self._reader.say(f"the last commit was refused, and its records are read again: {problem}")
 
     async def client_closed(self) -> None:
         """Close, since the client is closed before the consumer: every poll raises Closed. The group gets the

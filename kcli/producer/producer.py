@@ -389,6 +389,9 @@ class Producer:
         """Refuse everything: this is a copy in the child of a fork."""
         self._engine.poison, self._records.room.free = error, False
 
+    def login_failed(self, text: str, error: KcliError | None) -> None:
+        """The client cannot log in now. Records are tried again until the delivery timeout."""
+
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def _check_open(self) -> None:

@@ -7,13 +7,14 @@ from collections import deque, namedtuple
 from threading import Lock
 
 from kcli.asking.offsets import LATEST, list_offsets
-from kcli.errors import Closed, KcliError, UsageError
+from kcli.errors import BrokerError, Closed, KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto import core
 from kcli.proto.columns import Message
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.sync.loop_thread import Unopened
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 else:
     Selection = namedtuple("Selection", "topics group start stop_at_end")
 
+LOG = Log("consumer.group")
 WORDS = ("earliest", "latest")
 
 
@@ -115,6 +117,12 @@ class SyncConsumer:
         try:
             if kind is None and unread and self._group is not None and self._group.auto_commit:
                 await self._consumer.commit(self._own())
+        except BrokerError as problem:
+            from kcli.consumer.group.session import overtaken
+
+            if not overtaken(problem):
+                raise
+            LOG.warning("the last commit was refused, and its records are read again: %s", problem)
         finally:
             await self._consumer.__aexit__(KcliError if unread else kind)
 

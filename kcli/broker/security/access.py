@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.errors import AuthError, TlsError, UsageError
+from kcli.broker.security.logins import Logins, Unsafe
+from kcli.errors import TlsError, UsageError
 from kcli.security import MECHANISMS
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ class Access:
         self.context: SSLContext | None = None
         self._tokens: Tokens | None = None
         self._prepared = False
+        self.logins = Logins()
         if self.tls is not None:
             from kcli.security.tls import client_context
 
@@ -74,12 +76,12 @@ class Access:
         return error if isinstance(error, TlsError) else None
 
     def may_speak(self, loopback: bool) -> None:
-        """Raises AuthError when others could read what lets us in: any host may be named in metadata."""
+        """Raises Unsafe when others could read what lets us in: any host may be named in metadata."""
         sasl = self.sasl
         if sasl is None or self.tls is not None or loopback or sasl.allow_insecure or sasl.mechanism not in READABLE:
             return
         what = "password" if sasl.mechanism == "PLAIN" else "token"
-        raise AuthError(
+        raise Unsafe(
             f"{sasl.mechanism} would send the {what} where others can read it: "
             "use security.protocol=SASL_SSL, or set allow.insecure.auth=true"
         )

@@ -28,12 +28,17 @@ FOR_EVER = float("inf")
 
 async def introduce(connection: SecuredConnection, access: Access, host: str, seconds: float, again: float) -> None:
     """Authenticate a new connection within `seconds`, and again before the session ends, within `again` seconds
-    each time. Raises as `authenticate`."""
-    until = await authenticate(connection, access, host, seconds)
+    each time. Raises as `authenticate`, and LoginFailed where the client was logged in before."""
+    until = await access.logins.attempt(lambda: authenticate(connection, access, host, seconds))
     if until < FOR_EVER:
 
         async def renew() -> float:
-            return await authenticate(connection, access, host, again)
+            one_of_many = access.logins.begin()
+            try:
+                return await access.logins.attempt(lambda: authenticate(connection, access, host, again))
+            finally:
+                if one_of_many:
+                    access.logins.end()
 
         connection.renewal = Renewal(connection, renew, until)
 
@@ -54,7 +59,7 @@ async def authenticate(connection: SecuredConnection, access: Access, host: str,
     except AuthError as problem:
         if str(problem).startswith(connection.name):
             raise
-        raise AuthError(f"{connection.name}: {problem}") from problem
+        raise type(problem)(f"{connection.name}: {problem}") from problem
 
 
 async def _handshake(connection: SecuredConnection, mechanism: str, version: int, seconds: float) -> None:

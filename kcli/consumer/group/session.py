@@ -43,6 +43,11 @@ OVER = {
 }
 
 
+def overtaken(error: KcliError) -> bool:
+    """Whether a commit was refused because the group has gone on without this member, or past this generation."""
+    return isinstance(error, BrokerError) and error.code.name in STALE
+
+
 class Session(ABC):
     """Joins on `start`, keeps the membership, leaves on `close`. Times are seconds. `on_failed` is called once when
     the session ends by itself, `on_settled` after each rebalance with its duration, `on_trusted` when the coordinator
@@ -293,7 +298,7 @@ class Session(ABC):
         except KcliError as error:
             LOG.warning("%s: a commit failed: %s", self._settings.group, error)
             self._share.commit_error = error  # the next one has the same offsets or later ones
-            if isinstance(error, BrokerError) and not error.retriable and error.code.name not in STALE:
+            if isinstance(error, BrokerError) and not error.retriable and not overtaken(error):
                 raise
 
     # -- inside ---

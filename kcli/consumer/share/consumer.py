@@ -319,6 +319,13 @@ class ShareConsumer:
         failures, self._failures = self._failures, []
         return failures
 
+    def login_failed(self, text: str, error: KcliError | None) -> None:
+        """The client cannot log in now; with an `error` it has failed to for too long."""
+        if not self._closed:
+            self._say(text)
+            if error is not None:
+                self._reader.fail(error)
+
     def forked(self, error: KcliError) -> None:
         """Refuse everything: this is a copy in the child of a fork."""
         self._reader.failure = error
