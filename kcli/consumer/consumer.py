@@ -47,6 +47,7 @@ def named(at: TopicPartition) -> str:
     return f"{topic} partition {partition}"
 
 
+LONGEST_PAUSE = 60.0  # seconds between two logins that fail
 LAST_LEAVE = 5.0  # seconds for leaving the group where the client is closed before the consumer
 
 
@@ -74,6 +75,7 @@ class Consumer:
         self._link = Link(self._reader)
         self._session: Session | None = None
         self._lateness: Lateness | None = None
+        self._looking: asyncio.Task[None] | None = None  # for topics that do not exist
         self._delivery = Delivery(self._reader, self._link)
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
@@ -133,10 +135,20 @@ class Consumer:
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
+        self._stop_looking()
+        if not isinstance(topics, str):
+            from kcli.consumer.subscription import name_missing
+
+            looking = name_missing(self._cluster, tuple(topics), self._reader.say)
+            self._looking = asyncio.create_task(looking, name="look for missing topics")
         if self._lateness is None:
             from kcli.consumer.fetch.lateness import Lateness
 
             self._lateness = Lateness(self._reader.say, self._consequence)
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
 
     def _consequence(self) -> str:
         """What follows from a late event loop. A consumer without a group gets no notice: it loses nothing, and a pager
@@ -156,10 +168,19 @@ class Consumer:
             self._cluster, self._settings, self._group_settings, self._link, self._metadata_max_age
         )
         self._reader.stored = self._session.committed
+        self._reader.on_recreated = self._begin_anew
         self._session.on_failed = lambda _error: self._reader.arrived.set()
         self._session.on_settled = self._reader.observer.settled
         self._session.on_trusted = self._reader.arrived.set
         return self._session
+
+    def _begin_anew(self, at: TopicPartition) -> bool:
+        """Forget what was read of a partition whose topic was created again, if the group has given it."""
+        assert self._session is not None
+        given = at in self._session.assignment
+        if given:
+            self._link.forget({at})
+        return given
 
     def stop_at(self, ends: Mapping[TopicPartition, int]) -> None:
         """Finish each partition when its position reaches the offset (exclusive, E18)."""
@@ -385,6 +406,8 @@ class Consumer:
         """The client cannot log in now; with an `error` it has failed to for too long."""
         if not self._closed:
             self._reader.say(text)
+            longest = 1.2 * LONGEST_PAUSE + 2 * self._settings.request_timeout
+            self._reader.excused_until = asyncio.get_running_loop().time() + longest
             if error is not None:
                 self._reader.failure = self._reader.failure or error
                 self._reader.arrived.set()
@@ -399,6 +422,7 @@ class Consumer:
         if self._closed:
             return
         self._closed = True
+        self._stop_looking()
         self._link.handed_back()
         self._reader.arrived.set()
         try:

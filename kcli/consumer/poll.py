@@ -139,6 +139,8 @@ class Delivery:
     def _error_of(self, cursor: Cursor) -> Fetched:
         at = cursor.at
         error, cursor.error = cursor.error, None
+        assert error is not None
+        self._reader.fail_again(cursor, error)
         return Fetched(topic=at.topic, partition=at.partition, batches=[], next_offset=cursor.position, error=error)
 
     def _piece_of(self, window: Window, count: int) -> Fetched:
@@ -157,6 +159,7 @@ class Delivery:
             cursor.rewind()
             cursor.fail(trouble)
             cursor.error = None  # handed out right here
+            self._reader.fail_again(cursor, trouble)
         else:
             trouble = None
             if ended and cursor.position < cursor.fetch_at:  # `stop_at` may move the end: then it is fetched again

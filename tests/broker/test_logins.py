@@ -75,9 +75,11 @@ async def send(producer: kcli.Producer, values: list[bytes]) -> list[Any]:
     return [await producer.send("t", value, partition=number % 3) for number, value in enumerate(values)]
 
 
+@pytest.mark.parametrize("seconds", [4, 200])
 @pytest.mark.parametrize("protocol", ["", "classic", "consumer"])
-async def test_nothing_fails_while_the_user_store_is_away_for_four_seconds(protocol: str) -> None:
-    async with logged_in() as (store, client), client.producer() as producer:
+async def test_nothing_fails_while_the_user_store_is_away(protocol: str, seconds: int) -> None:
+    own = kcli.ProducerSettings(delivery_timeout=600.0)
+    async with logged_in() as (store, client), client.producer(own) as producer:
         group = kcli.GroupSettings(group="g", protocol=protocol) if protocol else None
         async with client.consumer(group=group) as consumer:
             notices: list[str] = []
@@ -88,10 +90,12 @@ async def test_nothing_fails_while_the_user_store_is_away_for_four_seconds(proto
                 await consumer.subscribe(["t"])
             await asyncio.gather(*await send(producer, VALUES[:30]))
             assert await read(consumer, 30) == VALUES[:30]
+            if group is not None:
+                await consumer.commit()  # the session ends if the store is away for long
             async with store.away():
                 promises = await send(producer, VALUES[30:])
-                for _ in range(40):
-                    assert await consumer.poll(0.1) == []
+                for _ in range(seconds):
+                    assert await consumer.poll(1.0) == []
                 assert not any(promise.done() for promise in promises)
             await asyncio.gather(*promises)
             assert await read(consumer, 30) == VALUES[30:]

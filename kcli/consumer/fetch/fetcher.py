@@ -132,7 +132,7 @@ class Fetcher:
         if NO_ID != cursor.topic_id != now != NO_ID:
             where = f"{cursor.at.topic} partition {cursor.at.partition}"
             problem = f"the topic was deleted and created again; position {cursor.position} belongs to the old one"
-            self.reader.fail(cursor, TopicRecreated(f"{where}: {problem}"))
+            self.reader.recreated(cursor, TopicRecreated(f"{where}: {problem}"))
         return now if now != NO_ID else cursor.topic_id
 
     def _request(self, plan: Plan, wanted: dict[TopicPartition, Ask]) -> FetchRequest:
@@ -315,5 +315,5 @@ class Fetcher:
         cursor.failed_once(now, error, together, at_once=at_once)
         LOG.info("%s[%d]: fetched again after a pause: %s", *cursor.at, error)
         self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
-        if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
+        if not self.reader.patient(cursor, now):
             self.reader.fail(cursor, error)

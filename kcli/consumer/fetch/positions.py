@@ -138,8 +138,7 @@ class Positions:
         cursor.failed_once(now, error)
         LOG.info("%s[%d]: looked up again: %s", *cursor.at, error)
         self.reader.observer.retried(cursor.at, cursor.attempts, str(error))
-        since = cursor.trouble_since or now
-        if not error.retriable or now - since > 2 * self.reader.settings.request_timeout:
+        if not error.retriable or not self.reader.patient(cursor, now):
             self.reader.fail(cursor, error)
 
     # -- what is looked up ------------------------------------------------------------------------------------------
@@ -238,7 +237,7 @@ class Positions:
         """A failed validation is tried again whatever it was, even a refusal (C11)."""
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now, error)
-        if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
+        if not self.reader.patient(cursor, now):
             self.reader.fail(cursor, error)
 
     async def _validate_one(self, cursor: Cursor) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import math
 
-from kcli.consumer.fetch.cursor import Cursor
+from kcli.consumer.fetch.cursor import FAILED, Cursor
 from kcli.consumer.fetch.fetcher import Fetcher
 from kcli.consumer.fetch.positions import Positions
+from kcli.grammar.bound import Bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.text.log import Log
 
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
     from kcli.consumer.fetch.engine import Stored
     from kcli.errors import KcliError
-    from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
     from kcli.settings import ConsumerSettings
 
 
 LOG = Log("consumer.fetch")
+AGAIN = 1.0  # seconds until the error of a partition is handed out again
 
 
 class Work:
@@ -74,6 +75,8 @@ class Reader:
         self.positions = Positions(self)
         self.arrived = asyncio.Event()
         self.stored: Stored | None = None
+        self.on_recreated: Callable[[TopicPartition], bool] | None = None  # forgets what was read of a given partition
+        self.excused_until = 0.0  # a loop time: until then no partition fails by a passing error
         self.failure: BaseException | None = None
         self.notice: Callable[[str], None] | None = None
         self.closed = False
@@ -214,6 +217,38 @@ class Reader:
         LOG.warning("%s[%d]: not read any further: %s", *cursor.at, error)
         cursor.fail(error)
         self.arrived.set()
+
+    def fail_again(self, cursor: Cursor, error: KcliError) -> None:
+        """The error of a partition was handed out: hand it out again in a second, until the program seeks, pauses or
+        drops the partition. A partition with an end has ended with its error."""
+        if cursor.end is not None:
+            return
+        generation = cursor.generation
+
+        def again() -> None:
+            mine = self.cursors.get(cursor.at) is cursor and not self.closed
+            if mine and cursor.state == FAILED and cursor.generation == generation and cursor.error is None:
+                cursor.error = error.with_traceback(None)
+                self.arrived.set()
+
+        asyncio.get_running_loop().call_later(AGAIN, again)
+
+    def patient(self, cursor: Cursor, now: float) -> bool:
+        """Whether a passing error of a partition is tried again: for two request timeouts, and for as long as the
+        client's logins fail, which `Consumer.login_failed` bounds."""
+        since = now if cursor.trouble_since is None else cursor.trouble_since
+        return now - since <= 2 * self.settings.request_timeout or now < self.excused_until
+
+    def recreated(self, cursor: Cursor, error: KcliError) -> None:
+        """The topic was deleted and created again, so the position means nothing. A partition that the group has given
+        begins again where the policy says; any other one fails."""
+        at, reset = cursor.at, self.settings.reset
+        if self.on_recreated is None or reset == "none" or not self.on_recreated(at):
+            self.fail(cursor, error)
+            return
+        cursor.seek(Bound(reset))
+        self.look_up()
+        self.say(f"{error}; reading on at the {'start' if reset == 'earliest' else 'end'} of the new one ({reset})")
 
     # -- tasks ------------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class Link:
         """New partitions start unpaused at the group's commit (E31); they are read once the user's callback is
         through, which may seek."""
         self._reader.observer.rebalanced("assigned", partitions)
-        self._forget(partitions)
+        self.forget(partitions)
         cursors = self._reader.add({at: Bound("stored") for at in sorted(partitions)})
         try:
             if self.assigned is not None:
@@ -82,12 +82,13 @@ class Link:
         await self._gone(partitions, self.lost or self.revoked)
 
     async def _gone(self, partitions: set[TopicPartition], callback: Told | None) -> None:
-        self._forget(partitions)
+        self.forget(partitions)
         self._reader.remove(partitions)
         if callback is not None:
             await callback(partitions)
 
-    def _forget(self, partitions: set[TopicPartition]) -> None:
+    def forget(self, partitions: set[TopicPartition]) -> None:
+        """Commit nothing of what was read of these."""
         for at in partitions:
             self.out.pop(at, None)
             self.done.pop(at, None)

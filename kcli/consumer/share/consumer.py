@@ -13,6 +13,7 @@ from kcli.consumer.fetch.unpacking import SMALL, unpacked
 from kcli.consumer.share.member import ShareMember
 from kcli.consumer.share.ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENEW, Outcome, Range
 from kcli.consumer.share.reader import ShareReader
+from kcli.consumer.subscription import name_missing
 from kcli.errors import Closed, UsageError
 from kcli.metrics.observer import ConsumerObserver
 from kcli.proto import core
@@ -58,6 +59,7 @@ class ShareConsumer:
         self._lateness: Lateness | None = None
         self._unpacking: asyncio.Future[None] | None = None  # a thread decompresses
         self._closed = self._client_closed = False
+        self._looking: asyncio.Task[None] | None = None  # for topics that do not exist
         self.on_outcome: Callable[[list[Outcome]], None] | None = None
         self.on_notice: Callable[[str], None] | None = None
 
@@ -77,10 +79,17 @@ class ShareConsumer:
         """Join the group for these topics; again: change the subscription."""
         self._check()
         await self._member.start(topics)
+        self._stop_looking()
+        looking = name_missing(self._cluster, tuple(topics), self._say)
+        self._looking = asyncio.create_task(looking, name="look for missing topics")
         if self._lateness is None:
             from kcli.consumer.fetch.lateness import Lateness
 
             self._lateness = Lateness(self._say, self._consequence)
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
 
     def _say(self, text: str) -> None:
         if self.on_notice is not None:
@@ -309,6 +318,7 @@ class ShareConsumer:
         if not self._share.explicit and self._reader.failure is None:
             self._finish_last()
         self._closed = True
+        self._stop_looking()
         self._reader.arrived.set()
         if self._lateness is not None:
             self._lateness.close()
