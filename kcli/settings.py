@@ -91,6 +91,7 @@ class ClientSettings(Checked):
     auto_create_topics: bool = flag(False)
     rack: str = text("")
     hint: str = text("")  # what to do where no bootstrap server is reached: the end of that error
+    wait_for_cluster: bool = flag(True)  # up to `deadline` where no broker answers the first request; else that fails
     deadline: float = seconds(30.0, zero=False)  # of looking something up: bootstrap, a leader, a coordinator
     guard: str = word("", "read_only", "protected", also={"": ""})  # read_only | protected: what the profile forbids
     profile: str = text("")  # its name, for messages

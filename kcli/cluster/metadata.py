@@ -129,8 +129,8 @@ class Metadata:
         return (await self.ask_everything(topics))[1]
 
     async def ask_everything(self, topics: list[str] | None) -> tuple[MetadataResponse, set[str]]:
-        """As `ask`, with the response. A client that knows no broker yet tries each seed once, so that a typing error
-        fails at once."""
+        """As `ask`, with the response. Without `wait_for_cluster` a client that knows no broker tries each seed once,
+        so that a typing error fails at once."""
         request = MetadataRequest(
             topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
             allow_auto_topic_creation=self._settings.auto_create_topics,
@@ -151,9 +151,13 @@ class Metadata:
             lambda: self._ask_once(request, deadline, reasons),
             pauses,
             deadline,
-            policy=lambda problem: pauses if problem.retriable and self.topology.nodes else None,
+            policy=lambda problem: pauses if problem.retriable and self._waits() else None,
         )
         return answer, await self._take(answer, broker)
+
+    def _waits(self) -> bool:
+        """Whether a cluster that does not answer is asked again: it was there before, or may be about to start."""
+        return bool(self.topology.nodes) or self._settings.wait_for_cluster
 
     async def _ask_once(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
@@ -191,7 +195,10 @@ class Metadata:
         if answered is None:
             LOG.warning("metadata: no broker answered: %s", "; ".join(dict.fromkeys(map(str, failed.values()))))
             self._pool.check()
-            reasons.update((repr(broker), problem) for broker, problem in failed.items())
+            for broker, problem in failed.items():
+                if not isinstance(problem, DeadlineExceeded):
+                    reasons[repr(broker)] = problem
+                reasons.setdefault(repr(broker), problem)  # "connection refused" says more than a last short wait
         return answered
 
     async def _ask_one(self, broker: BrokerConnection, request: MetadataRequest, seconds: float) -> MetadataResponse:

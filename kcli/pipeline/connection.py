@@ -67,7 +67,9 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
             raise UsageError(f"option {key} is not supported: {REFUSED[key]}")
     profile = None if named is None and "bootstrap.servers" in given else chosen(named)
     properties = _merged(profile, given)
-    client = ClientSettings(bootstrap=_servers(properties.bootstrap), security=properties.security())
+    client = ClientSettings(
+        bootstrap=_servers(properties.bootstrap), security=properties.security(), wait_for_cluster=False
+    )
     client = client.replace(**properties.client)
     if say is not None:
         for sentence in (*properties.warnings, *properties.notes):

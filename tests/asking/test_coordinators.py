@@ -13,6 +13,7 @@ from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse
+from kcli.settings import ClientSettings, parse_bootstrap
 from tests.fakes.fleet import Fleet
 from tests.fakes.scripted import SPOKEN
 from tests.ports import free_port
@@ -71,6 +72,7 @@ async def test_a_cluster_that_was_never_reached_fails_at_once() -> None:
     async def ask(*_: object) -> dict[str, str | KcliError]:
         raise AssertionError
 
-    async with Client(f"127.0.0.1:{free_port()}") as client:
+    own = ClientSettings(bootstrap=parse_bootstrap(f"127.0.0.1:{free_port()}"), wait_for_cluster=False)
+    async with Client(own) as client:
         with pytest.raises(KcliError, match="connection refused"):
             await asyncio.wait_for(Coordinators(client.cluster).ask(["g"], ask), 5)

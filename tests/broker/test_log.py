@@ -110,7 +110,8 @@ async def test_producing_and_a_group_are_told_by_level(caplog: pytest.LogCapture
 
 async def test_a_connection_that_does_not_come_about_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "kcli"):
-        async with kcli.Client("127.0.0.1:1") as client:
+        own = kcli.ClientSettings(bootstrap=kcli.parse_bootstrap("127.0.0.1:1"), wait_for_cluster=False)
+        async with kcli.Client(own) as client:
             with pytest.raises(kcli.ConnectError):
                 await client.admin.describe_cluster()
     matches(caplog, r"WARNING kcli.broker: 127.0.0.1:1: no connection: .*", r"WARNING kcli.cluster: metadata: .*")

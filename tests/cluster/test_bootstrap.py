@@ -31,7 +31,7 @@ async def test_C1_every_dead_seed_is_listed_with_its_own_reason() -> None:
     async with Fleet() as fleet:
         fleet[1].script["ApiVersions"].append(Step(raw=b"HTTP/1.1 400 Bad Request\r\n\r\n"))
         refused, nameless = dead(), Address("no.such.name.invalid", 9092)
-        cluster = fleet.cluster(refused, nameless, fleet.address(1))
+        cluster = fleet.cluster(refused, nameless, fleet.address(1), wait_for_cluster=False)
         begin = time.monotonic()
         with pytest.raises(ConnectError) as caught:
             await cluster.topics()

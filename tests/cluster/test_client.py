@@ -16,6 +16,7 @@ from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from kcli.sync.client import SyncClient
+from tests.ports import free_port
 
 NOT_AT_START = ("dataclasses", "uuid", "random", "importlib.metadata", "json", "kcli.producer", "kcli.consumer", "rich")
 
@@ -124,9 +125,48 @@ def test_without_async_the_same() -> None:
 
 
 def test_without_async_a_dead_address_is_one_error() -> None:
-    with SyncClient(settings("127.0.0.1:1")) as kafka:
+    with SyncClient(settings("127.0.0.1:1", wait_for_cluster=False)) as kafka:
         with pytest.raises(ConnectError, match=r"could not connect to a broker: 127\.0\.0\.1:1: connection refused"):
             kafka.run(lambda client: client.cluster.topics())
+
+
+@pytest.mark.parametrize("first", ["admin", "send", "read", "join"])
+async def test_the_first_request_waits_for_a_cluster_that_is_not_up_yet(first: str) -> None:
+    port = free_port()
+    async with Client(settings(f"127.0.0.1:{port}", deadline=20.0)) as client:
+
+        async def ask() -> object:
+            if first == "admin":
+                return await client.admin.topics(["t"])
+            if first == "send":
+                async with client.producer() as producer:
+                    return await producer.send_and_wait("t", b"v")
+            group = GroupSettings(group="g") if first == "join" else None
+            async with client.consumer(group=group) as consumer:
+                if group is not None:
+                    await consumer.subscribe(["t"])
+                else:
+                    consumer.assign({TopicPartition("t", 0): 0})
+                return await consumer.poll(20)
+
+        asking = asyncio.create_task(ask())
+        await asyncio.sleep(0.5)
+        assert not asking.done()
+        async with Sandbox(port=port, topics={"t": 1}, rebalance_delay=0.0) as sandbox:
+            if first in ("read", "join"):
+                async with Client(settings(sandbox.bootstrap)) as other, other.producer() as producer:
+                    await producer.send_and_wait("t", b"v")
+            assert await asyncio.wait_for(asking, 20)
+
+
+async def test_the_first_request_fails_at_its_deadline_and_says_why() -> None:
+    loop = asyncio.get_running_loop()
+    for given, least, most in (({"deadline": 1.5}, 0.5, 3.0), ({"wait_for_cluster": False}, 0.0, 0.9)):
+        began = loop.time()
+        async with Client(settings("127.0.0.1:1", **given)) as client:
+            with pytest.raises(ConnectError, match="connection refused"):
+                await client.admin.topics()
+        assert least <= loop.time() - began <= most, given
 
 
 @pytest.mark.process
@@ -158,7 +198,8 @@ async def main():
             for one in sandbox.brokers:
                 await sandbox.faults.cluster.stop_broker(one.node_id)
     try:
-        async with Client(ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:1,localhost:1"))) as client:
+        nobody = ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:1,localhost:1"), wait_for_cluster=False)
+        async with Client(nobody) as client:
             await client.cluster.topics()
     except ConnectError:
         print("refused")

@@ -80,7 +80,8 @@ class Connection:
 
             raise UsageError(f"{where} {without_logins(text)}: {problem}") from None
         hint = f"{UNNAMED}; `kcli doctor` explains" if where == "default" else ""
-        made = ClientSettings(bootstrap=addresses, trace=self.trace, hint=hint).replace(**self.properties.client)
+        made = ClientSettings(bootstrap=addresses, trace=self.trace, hint=hint, wait_for_cluster=False)
+        made = made.replace(**self.properties.client)
         security = self.properties.security()
         if security is not None:
             self.properties.warnings.extend(security.warnings())

@@ -129,6 +129,7 @@ class Settings:
                 deadline=max(0.1, float(line.patience)),
                 auto_create_topics=line.mode == "P",
                 trace="-" if line.trace else "",
+                wait_for_cluster=False,
             ).replace(**properties.client)
             made = made.replace(security=properties.security())
         except (UsageError, ValueError) as problem:
