@@ -20,6 +20,7 @@ from kcli.producer.engine.lookups import Search
 from kcli.producer.engine.pacing import Pacing
 from kcli.producer.engine.responses import Returns
 from kcli.producer.engine.sender import LeaderSender
+from kcli.producer.engine.unsent import opened, stopped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Engine:
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
+        opened(self.ledger.counts)
         self._returns.time = self.loop.time
         self._supervisor = self.loop.create_task(self._supervise(), name="producer")
         self._supervisor.add_done_callback(self._ended)
@@ -121,6 +123,7 @@ class Engine:
         unknown = Closed(f"{closed} was closed before the record was acknowledged")
         self.ledger.fail_everything(unknown, Closed(f"{closed} was closed before the record was stored"))
         self.ledger.changed.set()
+        stopped(self.ledger.counts)
         if self._supervisor is not None:
             await asyncio.gather(self._supervisor, *self._left, return_exceptions=True)
 
