@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer as Librdkafka
 
+from kcli.admin.topics.topics import NewTopic
+from kcli.admin.users.users import Password, alter_credentials
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.errors import AuthError, BrokerError, ConnectError, KcliError, TlsError
@@ -18,7 +20,7 @@ from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.secret import Secret
 from kcli.security import OAuth, Sasl, Security, Tls
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import PASSWORD
 from tests.idp import Idp, unsecured
 from tests.kafka.secured import REAUTH_MS, USERS, SecuredKafka
@@ -356,3 +358,44 @@ def test_B19_a_wrong_password_ends_every_command_with_exit_code_5(secured: Secur
         assert time.monotonic() - began < QUICKLY + 1, words  # of which a second is for starting Python
         assert "refused the authentication of alice (PLAIN)" in str(shown.err)
         assert "canary" not in str(shown.err)
+
+
+# -- a user store that is away -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_a_user_that_is_away_for_four_seconds_costs_no_record_and_no_member(
+    protocol: str, secured: SecuredKafka, topic_name: Callable[[], str]
+) -> None:
+    topic, name, mechanism = topic_name(), f"bob-{protocol}", "SCRAM-SHA-256"
+    right = Password(user=name, mechanism=mechanism, password=Secret("bob-secret"))
+    async with Client(secured.bootstrap) as admin:
+        await admin.admin.create_topics([NewTopic(topic=topic, partitions=2)])
+        assert list((await alter_credentials(admin.cluster, [right])).values()) == [None]
+        sasl = Sasl(mechanism=mechanism, username=name, password=Secret("bob-secret"))
+        await asyncio.sleep(1)
+        async with client(secured, "REAUTH", sasl=sasl) as one, one.producer() as producer:
+            group = GroupSettings(group=topic, protocol=protocol, auto_commit_interval=0.5)
+            async with one.consumer(group=group) as consumer:
+                notices: list[str] = []
+                consumer.on_notice = notices.append
+                await consumer.subscribe([topic])
+                sent: list[asyncio.Future[object]] = []
+                read: list[int] = []
+                begun = time.monotonic()
+                away = back = False
+                while (passed := time.monotonic() - begun) < 16 or len(read) < len(sent):
+                    assert passed < 60, (len(sent), len(read), notices)
+                    if passed > 3 and not away:  # for longer than a session, whose next authentication fails
+                        away = True
+                        await alter_credentials(admin.cluster, remove=[(name, mechanism)])
+                    if passed > 7.5 and not back:
+                        back = True
+                        await alter_credentials(admin.cluster, [right])
+                    if passed < 16:
+                        sent.append(await producer.send(topic, str(len(sent)).encode()))  # type: ignore[arg-type]
+                    read += await _read(consumer, 0.05)
+                await asyncio.gather(*sent)
+            assert sorted(read) == list(range(len(sent)))
+            assert any("the login is tried again in" in notice for notice in notices)
+            assert producer.counts.acked == len(sent)
