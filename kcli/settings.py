@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.checked import REFUSED, SENT, Checked, flag, made_by, number, seconds, text, word, words
 from kcli.errors import UsageError
 from kcli.model import Address
+from kcli.text.checked import REFUSED, SENT, Checked, flag, made_by, number, seconds, text, word, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ PARTITION_BYTES = 2 * 1024 * 1024
 
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-LEVELS = {"gzip": (-1, 9), "lz4": (-(2**31), 2**31 - 1), "zstd": (-131072, 22)}
+LEVELS = {"gzip": (-1, 9), "zstd": (-131072, 22)}
 PARTITIONERS = (
     *("murmur2", "murmur2_random", "consistent", "consistent_random", "fnv1a", "fnv1a_random", "random", "roundrobin"),
 )
@@ -146,11 +146,10 @@ class ProducerSettings(Checked):
                 f"max_in_flight {self.max_in_flight}: an idempotent producer has at most 5 requests in flight"
                 " (max.in.flight.requests)"
             )
-        low, high = LEVELS.get(self.compression, (None, None))
-        if self.compression_level is not None and low is not None and not low <= self.compression_level <= high:
+        level, (low, high) = self.compression_level, LEVELS.get(self.compression, (-(2**31), 2**31 - 1))
+        if level is not None and not low <= level <= high:
             raise UsageError(
-                f"compression_level {self.compression_level}: {self.compression} has levels {low} to {high}"
-                " (compression.level)"
+                f"compression_level {level}: {self.compression} has levels {low} to {high} (compression.level)"
             )
         if self.delivery_timeout < self.linger + self.request_timeout:
             raise UsageError(

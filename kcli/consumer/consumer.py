@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.checked import shown
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
@@ -16,6 +15,7 @@ from kcli.errors import BrokerError, Closed, UsageError
 from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
+from kcli.text.checked import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,13 +38,10 @@ if TYPE_CHECKING:
 
 def named(at: TopicPartition) -> str:
     """Return a partition's name for an error. Raises UsageError for a value that is no partition."""
-    try:
-        topic, partition = at
-    except (TypeError, ValueError):
-        topic = partition = None
-    if type(topic) is not str or type(partition) is not int:
+    right = isinstance(at, tuple) and len(at) == 2
+    if not right or type(at[0]) is not str or type(at[1]) is not int:
         raise UsageError(f"{shown(at)} is no partition: expected a TopicPartition(topic, number)")
-    return f"{topic} partition {partition}"
+    return f"{at[0]} partition {at[1]}"
 
 
 LONGEST_PAUSE = 60.0  # seconds between two logins that fail

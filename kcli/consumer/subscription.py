@@ -7,9 +7,11 @@ The group's leader assigns by the cluster at that moment, for all members' topic
 from __future__ import annotations
 
 import asyncio
+from math import inf
 
 from kcli import codes
 from kcli.asking.ask import ask_broker
+from kcli.backoff import Backoff, retry
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -29,21 +31,17 @@ PATIENCE = 5.0  # seconds until a topic that does not exist is named
 async def name_missing(cluster: Cluster, topics: Sequence[str], say: Callable[[str], None]) -> None:
     """Name the topics of a subscription that do not exist after a while: the member waits for them."""
     interest = Interest(cluster, topics)
-    while True:
-        await asyncio.sleep(PATIENCE)
-        try:
-            found = await interest.layout(topics, with_racks=False)
-        except KcliError as problem:
-            if problem.retriable:
-                continue
-            say(str(problem))
-            return
-        missing = [topic for topic in topics if topic not in found]
-        if missing:
-            what = "topic" if len(missing) == 1 else "topics"
-            verb = "does" if len(missing) == 1 else "do"
-            say(f"{what} {', '.join(missing)} {verb} not exist yet; this member waits for the {what}")
+    await asyncio.sleep(PATIENCE)
+    try:
+        pauses = Backoff(PATIENCE, 60.0)
+        found = await retry(lambda: interest.layout(topics, with_racks=False), pauses, inf)
+    except KcliError as problem:
+        say(str(problem))
         return
+    missing = [topic for topic in topics if topic not in found]
+    if missing:
+        what, verb = ("topic", "does") if len(missing) == 1 else ("topics", "do")
+        say(f"{what} {', '.join(missing)} {verb} not exist yet; this member waits for the {what}")
 
 
 class Interest:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from kcli.checked import shown
 from kcli.errors import UsageError
+from kcli.text.checked import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.checked import Checked, flag, number, text
+from kcli.text.checked import Checked, flag, number, text
 
 
 class ShareSettings(Checked):

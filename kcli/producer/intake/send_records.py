@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.checked import shown
 from kcli.errors import BrokerError, UsageError
 from kcli.producer.intake.room import Room
 from kcli.proto.columns import AT_A_TIME, OVERHEAD, now_ms
+from kcli.text.checked import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Records:
         headers: Headers,
     ) -> tuple[ProducerBatch, PartitionQueue]:
         """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
-        accumulator, appending = self._engine.accumulator, False
+        accumulator = self._engine.accumulator
         try:
             sticky = None
             if partition is None:
@@ -191,13 +191,10 @@ class Records:
                     queue = accumulator.queue(topic, sticky.choose(everyone))
                 batch = self._with_room(queue, size, now)
             before = batch.builder.size
-            appending = True
-            batch.builder.append(stamp, key, value, headers)
+            _encode(batch, topic, stamp, key, value, headers)
             batch.spare += size - (batch.builder.size - before)
-        except BaseException as problem:
+        except BaseException:
             self._engine.budget.give(size, 1)
-            if appending and isinstance(problem, TypeError | ValueError | AttributeError):
-                raise wrong(topic, key, value, headers, None) from problem
             raise
         if sticky is not None:
             sticky.went(batch.builder.size - before)
@@ -249,6 +246,16 @@ def _takes(topic: object, key: object, value: object, headers: object, timestamp
 
 def _is_timestamp(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+
+
+def _encode(
+    batch: ProducerBatch, topic: str, stamp: int, key: bytes | None, value: bytes | None, headers: Headers
+) -> None:
+    """Append a record. Raises UsageError for headers that cannot be encoded."""
+    try:
+        batch.builder.append(stamp, key, value, headers)
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise wrong(topic, key, value, headers, None) from problem
 
 
 def wrong(topic: object, key: object, value: object, headers: object, timestamp: object) -> UsageError:

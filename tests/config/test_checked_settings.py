@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kcli
-from kcli.checked import LONGEST, REFUSED
 from kcli.settings import CODECS, PARTITIONERS
+from kcli.text.checked import LONGEST, REFUSED
 from tests.each import each
 
 KINDS = (kcli.ClientSettings, kcli.ProducerSettings, kcli.ConsumerSettings, kcli.GroupSettings, kcli.ShareSettings)
