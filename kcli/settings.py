@@ -135,7 +135,9 @@ class ProducerSettings(Checked):
 
     def _check(self) -> None:
         if self.transactional_id is not None and not self.idempotence:
-            raise UsageError("transactional_id needs idempotence=True (transactional.id, enable.idempotence)")
+            raise UsageError(
+                "transactional_id needs idempotence=True and acks=all (transactional.id, enable.idempotence)"
+            )
         if self.idempotence and self.acks != -1:
             raise UsageError(
                 f"acks {self.acks}: an idempotent producer needs acks=all; set idempotence=False for less"
