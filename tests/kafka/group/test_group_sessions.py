@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
+from kcli.admin.topics.topics import NewTopic
 from kcli.client import Client
 from kcli.consumer.classic.member import GroupSession
 from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
 from tests.consumer.group.fakes import Reader
 from tests.kafka.cluster import Kafka
 
@@ -97,3 +98,36 @@ async def test_E48_a_second_member_of_one_instance_fences_the_first(
         await until(lambda: len(b.owned) == 2 and "lost" in a.log)
         await first.close()
         await second.close()
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_C8_a_member_reads_on_in_a_topic_that_was_created_again(
+    protocol: str, kafka: Kafka, topic_name: Callable[[], str]
+) -> None:
+    topic = topic_name()
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap), metadata_max_age=2.0)) as client:
+        group = GroupSettings(group=topic, protocol=protocol, auto_commit_interval=0.5)
+        read: list[bytes] = []
+
+        async def until_read(*wanted: bytes) -> None:
+            async with asyncio.timeout(60):
+                while read != list(wanted):
+                    for fetched in await consumer.poll(0.5):
+                        assert fetched.error is None
+                        read.extend(record.value for batch in fetched.batches for record in batch)
+
+        async def renewed(*values: bytes) -> None:
+            await client.admin.create_topics([NewTopic(topic=topic, partitions=1)])
+            async with client.producer() as producer:
+                for value in values:
+                    await producer.send_and_wait(topic, value)
+
+        await renewed(b"old 0", b"old 1", b"old 2")
+        async with client.consumer(ConsumerSettings(), group) as consumer:
+            await consumer.subscribe([topic])
+            await until_read(b"old 0", b"old 1", b"old 2")
+            await consumer.poll(1.0)  # they are done, and committed
+            await client.admin.delete_topics([topic])
+            read.clear()
+            await renewed(b"new 0", b"new 1")
+            await until_read(b"new 0", b"new 1")
