@@ -11,13 +11,21 @@ from kcli.broker.broker import NetworkBroker
 from kcli.cluster.cluster import NetworkCluster
 from kcli.errors import FORKED, Closed, UsageError
 from kcli.metrics.observer import Observer
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import (
+    ClientSettings,
+    ConsumerSettings,
+    GroupSettings,
+    ProducerSettings,
+    WrongAddress,
+    parse_bootstrap,
+)
+from kcli.text.checked import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
-    from typing import Self
+    from typing import Self, TypeVar
 
     from kcli.admin.admin import Admin
     from kcli.consumer.consumer import Consumer
@@ -33,12 +41,12 @@ if TYPE_CHECKING:
     from kcli.registry.lookup import RegistrySchemas
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schemas
-    from kcli.settings import GroupSettings
     from kcli.telemetry.reporter import Reporter
 
     Connect = Callable[[Address, int], BrokerConnection]
     OpenSchemas = RegistrySchemas | FolderSchemas
     User = Producer | Consumer | ShareConsumer
+    Kind = TypeVar("Kind")
 
 _kept = False
 LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
@@ -68,9 +76,9 @@ class Client:
         if isinstance(settings, str):
             try:
                 settings = ClientSettings(bootstrap=parse_bootstrap(settings))
-            except ValueError as problem:
+            except WrongAddress as problem:
                 raise UsageError(f"bootstrap: {problem}") from None
-        self.settings = settings
+        self.settings = _of_kind("settings", settings, ClientSettings)
         keep_large_blocks()
         self._observer = Observer(hooks)
         self._telemetry: Reporter | None = None
@@ -176,7 +184,8 @@ class Client:
         self._check("producing")
         from kcli.producer.producer import Producer
 
-        own, age = settings or ProducerSettings(), self.settings.metadata_max_age
+        own = ProducerSettings() if settings is None else _of_kind("settings", settings, ProducerSettings)
+        age = self.settings.metadata_max_age
         producer = Producer(self.cluster, own, interceptors, self._observer, metadata_max_age=age)
         self._users.add(producer)
         return producer
@@ -186,9 +195,9 @@ class Client:
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
-        if group is not None and not group.group:
+        if group is not None and not _of_kind("group", group, GroupSettings).group:
             raise UsageError("group: expected the name of a group, GroupSettings(group='billing')")
-        settings = settings or ConsumerSettings()
+        settings = ConsumerSettings() if settings is None else _of_kind("settings", settings, ConsumerSettings)
         self._make_room(settings)
         own, observer = self.settings, self._observer
         consumer = Consumer(
@@ -202,7 +211,7 @@ class Client:
         from kcli.consumer.share.consumer import ShareConsumer
 
         self._check("joining a group")
-        self._make_room(settings)
+        self._make_room(_of_kind("settings", settings, ConsumerSettings))
         share = share if share.rack else share.replace(rack=self.settings.rack)
         consumer = ShareConsumer(self.cluster, settings, share, self._observer)
         self._users.add(consumer)
@@ -223,6 +232,13 @@ class Client:
             raise Closed("the client was closed")
         if change and self.settings.guard == "read_only":
             raise UsageError(f"refused by read-only profile {self.settings.profile}: {change} would change the cluster")
+
+
+def _of_kind(name: str, given: Kind, kind: type[Kind]) -> Kind:
+    """Return the settings given. Raises UsageError for those of another kind."""
+    if not isinstance(given, kind):
+        raise UsageError(f"{name} {shown(given)}: expected {kind.__name__}")
+    return given
 
 
 def _after_fork() -> None:

@@ -244,26 +244,30 @@ COORDINATORS = {
 """What the coordinator decides in the protocol of KIP-848, and its properties."""
 
 
+class WrongAddress(UsageError, ValueError):
+    """A text that is no list of addresses."""
+
+
 def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Address, ...]:
     """`host[:port],[v6]:port,…` as addresses; spaces and `LISTENER://` in front are tolerated (C1), a URL is not.
-    Raises ValueError with the part that is none."""
+    Raises WrongAddress with the part that is none."""
     found: list[Address] = []
     for part in text.split(","):
         listener, _, name = part.strip().rpartition("://")
         if listener.lower() in ("http", "https"):
             host = name.partition("/")[0].rpartition("@")[2]
-            raise ValueError(f"{listener}://{host} is the address of a web server; write a broker's HOST:PORT")
+            raise WrongAddress(f"{listener}://{host} is the address of a web server; write a broker's HOST:PORT")
         if not name:
             continue
         if "@" in name:
-            raise ValueError(
+            raise WrongAddress(
                 f"no user name belongs in front of {name.rpartition('@')[2]}: use sasl.username and sasl.password"
             )
         host, port = _split(name, part.strip(), default_port)
         if Address(host, port) not in found:
             found.append(Address(host, port))
     if not found:
-        raise ValueError("there is no address in it; write host:port, several with commas between")
+        raise WrongAddress("there is no address in it; write host:port, several with commas between")
     return tuple(found)
 
 
@@ -277,18 +281,18 @@ def _split(name: str, shown: str, default_port: int) -> tuple[str, int]:
     if name.startswith("["):
         host, closed, rest = name[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):
-            raise ValueError(f"{shown} is not an address; write [v6]:port")
+            raise WrongAddress(f"{shown} is not an address; write [v6]:port")
         port = rest[1:]
     elif name.count(":") > 1:
         if not _is_v6(name):
-            raise ValueError(f"{shown} has more than one port; write host:port, several with commas between")
+            raise WrongAddress(f"{shown} has more than one port; write host:port, several with commas between")
         host, port = name, ""
     else:
         host, _, port = name.partition(":")
     if not host or any(c.isspace() or c == "/" for c in host):
-        raise ValueError(f"{shown} is not an address; write host:port")
+        raise WrongAddress(f"{shown} is not an address; write host:port")
     if not port:
         return host, default_port
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise ValueError(f"{shown} has no valid port (1-65535)")
+        raise WrongAddress(f"{shown} has no valid port (1-65535)")
     return host, int(port)

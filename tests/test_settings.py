@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kcli.errors import UsageError
 from kcli.settings import parse_bootstrap
 from tests.each import each
 
@@ -45,6 +46,7 @@ def test_C1_servers_are_taken_as_people_write_them(text: str, addresses: list[tu
 
 @each(("text", "message"), REFUSED)
 def test_what_is_no_server_is_refused_with_what_to_write(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(UsageError, match=message) as caught:
         parse_bootstrap(text)
+    assert isinstance(caught.value, ValueError)
     assert "secret" not in str(caught.value)

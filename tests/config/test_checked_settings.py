@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kcli
@@ -64,6 +64,7 @@ def takes(name: str, annotation: str, value: Any) -> bool:
     return isinstance(value, tuple | list) and annotation.startswith("tuple")
 
 
+@settings(max_examples=1500, deadline=None)
 @given(st.sampled_from(FIELDS), things)
 def test_a_wrong_value_is_a_usage_error_that_names_the_setting(field: Any, value: Any) -> None:
     kind, f = field
@@ -219,3 +220,16 @@ async def test_an_address_that_is_none_is_a_usage_error() -> None:
     async with kcli.Client("localhost:1") as client:
         with pytest.raises(kcli.UsageError, match="group: expected the name of a group"):
             client.consumer(group=kcli.GroupSettings())
+
+
+async def test_settings_of_another_kind_are_refused() -> None:
+    group: Any = kcli.GroupSettings(group="g")
+    with pytest.raises(kcli.UsageError, match="settings of type GroupSettings: expected ClientSettings"):
+        kcli.Client(group)
+    async with kcli.Client("localhost:1") as client:
+        with pytest.raises(kcli.UsageError, match="settings of type GroupSettings: expected ProducerSettings"):
+            client.producer(group)
+        with pytest.raises(kcli.UsageError, match="settings of type GroupSettings: expected ConsumerSettings"):
+            client.consumer(group)
+        with pytest.raises(kcli.UsageError, match="group of type ConsumerSettings: expected GroupSettings"):
+            client.consumer(group=kcli.ConsumerSettings())  # type: ignore[arg-type]
