@@ -322,7 +322,7 @@ def test_ctrl_c_is_heard_while_nobody_writes_to_a_named_pipe(tmp_path: Path) -> 
 
 def test_a_producer_that_may_have_nothing_in_flight_is_refused(kcli: Shell) -> None:
     done = kcli("produce", kcli.topic(), "--value", "a", "-X", "max.in.flight.requests.per.connection=0")
-    said = b"kcli: without a request in flight nothing is ever sent (max.in.flight.requests is at least 1)\n"
+    said = b"kcli: -X max.in.flight.requests.per.connection=0: expected a whole number, 1 or more\n"
     assert (done.returncode, done.stderr) == (2, said)
 
 

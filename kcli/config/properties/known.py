@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.errors import UsageError
 from kcli.settings import ASSIGNORS, CODECS, JAVA_ASSIGNORS, PARTITIONERS
+from kcli.text.checked import LONGEST
 
 CLIENT, PRODUCER, CONSUMER, GROUP = "client", "producer", "consumer", "group"
 EVERYWHERE = (CLIENT, PRODUCER, CONSUMER)
@@ -120,4 +121,6 @@ def convert(key: str, text: str, unit: object, where: str) -> object:
         raise UsageError(f"{where}: {key} is a number") from None
     if not -1 <= number < 2**53:
         raise UsageError(f"{where}: {key} is out of range")
+    if key == "connections.max.idle.ms" and number <= 0:
+        return LONGEST  # no limit, as for Java and librdkafka
     return number / 1000 if unit == "ms" else int(number) * (1024 if unit == "KiB" else 1)

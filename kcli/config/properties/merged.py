@@ -6,9 +6,11 @@ than an error. Names that are about something else (serializers) are accepted, w
 
 from __future__ import annotations
 
-from kcli.config.properties.known import CLASSIC, KNOWN, SERVERS, convert
+from kcli.config.properties.known import CLASSIC, CLIENT, CONSUMER, GROUP, KNOWN, PRODUCER, SERVERS, convert
 from kcli.errors import UsageError
 from kcli.secret import secretive
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+from kcli.text.checked import REFUSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from kcli.config.profiles.profile import Profile
     from kcli.config.secrets.secured import Given
     from kcli.security import Security
+    from kcli.text.checked import Kind
+
+
+SETTINGS = {CLIENT: ClientSettings, PRODUCER: ProducerSettings, CONSUMER: ConsumerSettings, GROUP: GroupSettings}
+ZERO_IS_NO_END = ("message.timeout.ms", "delivery.timeout.ms")
+"""For librdkafka 0 is no time limit, which `kcli cat` takes over; elsewhere it is less than linger.ms + …"""
 
 
 class Properties:
@@ -125,6 +133,10 @@ class Properties:
         settings, field, unit = known
         converted = convert(key, value, unit, where)
         for name in settings:
+            kind = next(f.extra for f in SETTINGS[name].__fields__ if f.name == field)
+            if kind.take(converted) is REFUSED and key not in ZERO_IS_NO_END:
+                named = where if key in where else f"{where}: {key}"
+                raise UsageError(f"{named}: expected {_expected(kind, unit)}")
             getattr(self, name)[field] = converted
 
     def _beside(self, key: str, where: str) -> None:
@@ -195,6 +207,13 @@ def _withheld(where: str, project: Profile) -> UsageError:
     return UsageError(
         f"{where}: {project.where} gets no secret from outside of it: a project's file may {trusting(project)}"
     )
+
+
+def _expected(kind: Kind, unit: object) -> str:
+    """What a property takes, in its own unit."""
+    if unit == "ms":
+        return f"milliseconds, {'more than 0' if kind.take(0) is REFUSED else '0 or more'}"
+    return kind.expected
 
 
 def _nearest(key: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from kcli.config.properties.files import lines_of
 from kcli.config.properties.known import KNOWN, convert
+from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 
 
@@ -54,3 +55,26 @@ def test_the_unit_of_a_property_is_the_one_in_its_name() -> None:
     named = {name: expected[name.rpartition(".")[2]] for name in KNOWN if name.rpartition(".")[2] in expected}
     assert len(named) > 30
     assert {name: convert(name, "1500", KNOWN[name][2], "-X") for name in named} == named
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("max.in.flight=0", "-X max.in.flight=0: expected a whole number, 1 or more"),
+        ("request.timeout.ms=0", "-X request.timeout.ms=0: expected milliseconds, more than 0"),
+        ("linger.ms=-1", "-X linger.ms=-1: expected milliseconds, 0 or more"),
+        ("group.id=", "-X group.id=: expected the name of a group"),
+        ("isolation.level=committed", "-X isolation.level=committed: isolation.level is one of read_committed"),
+    ],
+)
+def test_a_value_that_a_setting_does_not_take_is_refused_by_the_propertys_name(given: str, says: str) -> None:
+    with pytest.raises(UsageError, match=f"^{says}"):
+        read_properties(None, [given])
+
+
+def test_words_are_taken_in_any_case_and_no_idle_limit_is_a_long_one() -> None:
+    words = ["acks=ALL", "isolation.level=READ_COMMITTED", "group.protocol=CONSUMER", "auto.offset.reset=Latest"]
+    found = read_properties(None, [*words, "connections.max.idle.ms=-1"])
+    assert (found.producer["acks"], found.consumer["isolation"]) == (-1, "read_committed")
+    assert (found.group["protocol"], found.consumer["reset"]) == ("consumer", "latest")
+    assert found.client["idle_timeout"] > 1e9
