@@ -10,7 +10,7 @@ from kcli.config.properties.known import CLASSIC, CLIENT, CONSUMER, GROUP, KNOWN
 from kcli.errors import UsageError
 from kcli.secret import secretive
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
-from kcli.text.checked import REFUSED
+from kcli.text.checked import REFUSED, Checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from kcli.text.checked import Kind
 
 
-SETTINGS = {CLIENT: ClientSettings, PRODUCER: ProducerSettings, CONSUMER: ConsumerSettings, GROUP: GroupSettings}
+SETTINGS: dict[str, type[Checked]] = {
+    CLIENT: ClientSettings,
+    PRODUCER: ProducerSettings,
+    CONSUMER: ConsumerSettings,
+    GROUP: GroupSettings,
+}
 ZERO_IS_NO_END = ("message.timeout.ms", "delivery.timeout.ms")
 """For librdkafka 0 is no time limit, which `kcli cat` takes over; elsewhere it is less than linger.ms + …"""
 
