@@ -190,11 +190,13 @@ class Client:
         self._users.add(producer)
         return producer
 
-    def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | None = None) -> Consumer:
+    def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | str | None = None) -> Consumer:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
+        if isinstance(group, str):
+            group = GroupSettings(group=group)
         if group is not None and not _of_kind("group", group, GroupSettings).group:
             raise UsageError("group: expected the name of a group, GroupSettings(group='billing')")
         settings = ConsumerSettings() if settings is None else _of_kind("settings", settings, ConsumerSettings)

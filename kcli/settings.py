@@ -212,7 +212,7 @@ class GroupSettings(Checked):
     rebalance_timeout: float = seconds(60.0, zero=False, most=SENT)
     max_poll_interval: float = seconds(300.0, zero=False)
     assignors: tuple[str, ...] = words(("range", "cooperative-sticky"), *ASSIGNORS, also=JAVA_ASSIGNORS)
-    auto_commit: bool = flag(True)
+    auto_commit: bool | None = flag(None)  # None: what is done is committed, but not beside Workers, which commit
     auto_commit_interval: float = seconds(5.0, zero=False)
     block_rebalance_on_poll: bool = flag(True)
     rack: str = text("")
@@ -233,6 +233,11 @@ class GroupSettings(Checked):
                 f"heartbeat_interval {self.heartbeat_interval:g}: expected less than session_timeout,"
                 f" {self.session_timeout:g} s (heartbeat.interval.ms, session.timeout.ms)"
             )
+
+    @property
+    def commits_by_itself(self) -> bool:
+        """Whether what is done is committed every `auto_commit_interval`, in a rebalance and at the end."""
+        return self.auto_commit is not False
 
 
 DEFAULT_GROUP = GroupSettings()

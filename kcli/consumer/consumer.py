@@ -1,7 +1,7 @@
 """The consumer: batches of assigned partitions, or of those that a group assigns.
 
-`poll` returns fetched batches, never single records; the next call marks them as done. A cancelled `poll` has consumed
-nothing.
+`poll` returns fetched batches, never single records; the next call marks them as done. A `poll` that is cancelled, or
+whose `decode` raises, has taken nothing: the next call returns the same records. The rule is in `Link`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
-from kcli.errors import BrokerError, Closed, UsageError
+from kcli.errors import BrokerError, Closed, DeadlineExceeded, UsageError
 from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.lateness import Lateness
+    from kcli.consumer.fetch.piece import Piece
     from kcli.consumer.fetch.states import FetchState
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session
@@ -73,7 +74,8 @@ class Consumer:
         self._session: Session | None = None
         self._lateness: Lateness | None = None
         self._looking: asyncio.Task[None] | None = None  # for topics that do not exist
-        self._delivery = Delivery(self._reader, self._link)
+        self._delivery = Delivery(self._reader)
+        self._subscribed = False
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
         self._closed = False
@@ -88,28 +90,50 @@ class Consumer:
         """Close. When the block was left by an exception, what the last poll handed out is not done: the next owner
         reads it again, at least once (E38)."""
         if kind is not None:
-            self._link.out.clear()
+            self._link.dropped()
         await self.close()
 
     # -- what is read -----------------------------------------------------------------------------------------------
 
     def assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """Read these partitions and no others. A partition that is assigned already starts again. Raises UsageError
-        after `subscribe`."""
-        self._check()
-        if self._session is not None:
-            raise UsageError("a subscribed consumer is assigned its partitions by the group")
+        """Read these partitions and no others. A partition that is assigned already starts again. With a group,
+        `Bound("stored")` starts at its commit, and what is done is committed without joining the group. Raises
+        UsageError after `subscribe`."""
+        self._by_hand()
         self._reader.remove([at for at in self._reader.cursors if at not in partitions])
         self._add(partitions)
-        self._link.out.clear()
+        self._link.dropped()
 
     def incremental_assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
         """Read these partitions too; assigned ones continue undisturbed, also if they are among these. Raises
         UsageError after `subscribe`."""
-        self._check()
-        if self._session is not None:
-            raise UsageError("a subscribed consumer is assigned its partitions by the group")
+        self._by_hand()
         self._add({at: start for at, start in partitions.items() if at not in self._reader.cursors})
+
+    def _by_hand(self) -> None:
+        self._check()
+        if self._subscribed:
+            raise UsageError("a subscribed consumer is assigned its partitions by the group")
+        if self._group_settings is not None and self._group_settings.group:
+            (self._session or self._open_session()).keep_committing()
+
+    async def positioned(self, timeout: float = 30.0) -> None:
+        """Wait until the start of each assigned partition is known: a record that is written from now on is read, also
+        by a consumer that starts at the end. Raises DeadlineExceeded, and the error that ended the consumer."""
+        cursors = self._reader.cursors
+        try:
+            async with asyncio.timeout(timeout):
+                while True:
+                    self._reader.arrived.clear()
+                    self._check()
+                    unknown = [at for at, cursor in cursors.items() if cursor.position < 0 and cursor.error is None]
+                    if not unknown:
+                        break
+                    await self._reader.arrived.wait()
+        except TimeoutError:
+            names = ", ".join(f"{at.topic}[{at.partition}]" for at in sorted(unknown))
+            raise DeadlineExceeded(f"the start of {names} is not known after {timeout:g} s", sent=True) from None
+        self._reader.arrived.set()
 
     def _add(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
         starts = {at: checked_bound(f"start of {named(at)}", given) for at, given in partitions.items()}
@@ -129,6 +153,9 @@ class Consumer:
         went. Raises UsageError without a group."""
         self._check()
         session = self._session or self._open_session()
+        if self._reader.cursors and not self._subscribed:
+            raise UsageError("partitions are assigned by hand; assign({}) before the consumer subscribes")
+        self._subscribed = True
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
@@ -169,6 +196,7 @@ class Consumer:
         self._session.on_failed = lambda _error: self._reader.arrived.set()
         self._session.on_settled = self._reader.observer.settled
         self._session.on_trusted = self._reader.arrived.set
+        self._session.alive = self._link.alive
         return self._session
 
     def _begin_anew(self, at: TopicPartition) -> bool:
@@ -189,6 +217,8 @@ class Consumer:
             cursor = self._reader.cursors.get(at)
             if cursor is not None:
                 cursor.end = end
+                if cursor.pieces:  # they may go past the end
+                    cursor.rewind()
         self._reader.changed()
 
     @property
@@ -230,12 +260,16 @@ class Consumer:
         return offset if offset >= 0 else None
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
-        """Continue at another offset; fetched records are dropped. Raises UsageError if the partition is not owned."""
+        """Continue at another offset; fetched records are dropped. What is committed next is this offset, also if it
+        is before what was done. Raises UsageError if the partition is not owned."""
         cursor = self._cursor(at)
+        cursor.era += 1
         if isinstance(to, OffsetAndMetadata):
             cursor.seek(checked_bound("seek: offset", to.offset), to.leader_epoch)
         else:
             cursor.seek(checked_bound("seek: offset", to))
+        place = None if cursor.position < 0 else OffsetAndMetadata(cursor.position, cursor.epoch)
+        self._link.sought(at, place)
         self._reader.changed()
 
     def validate_position(self, at: TopicPartition) -> None:
@@ -289,36 +323,69 @@ class Consumer:
 
     # -- records ----------------------------------------------------------------------------------------------------
 
-    async def poll(self, timeout: float | None = None, max_bytes: int | None = None) -> list[Fetched]:
-        """Fetched records of at most about `max_bytes`, decompressed (default: one fetch of a partition), or one larger
-        batch; waits up to `timeout` seconds (None: for ever) for the first. Empty at the timeout, and when all
-        partitions are finished. Raises the error that ended the consumer or its membership, Closed after close."""
+    async def poll(
+        self, timeout: float | None = None, max_bytes: int | None = None, max_records: int | None = None
+    ) -> list[Fetched]:
+        """Fetched records of at most about `max_bytes`, decompressed, and at most `max_records`, but one at least;
+        waits up to `timeout` seconds (None: for ever) for the first. Without `max_bytes`: one fetch of a partition, or
+        one larger batch. Empty at the timeout, and when all partitions are finished. Raises the error that ended the
+        consumer or its membership, Closed after close."""
+        for name, limit in (("max_bytes", max_bytes), ("max_records", max_records)):
+            if limit is not None and limit < 1:
+                raise UsageError(f"{name}={limit}: expected 1 or more")
+        return await self._poll(timeout, max_bytes, max_records)
+
+    async def _poll(
+        self,
+        timeout: float | None = None,
+        max_bytes: int | None = None,
+        max_records: int | None = None,
+        *,
+        single: bool = False,
+    ) -> list[Fetched]:
+        """The same; `single`: of one partition."""
         loop = asyncio.get_running_loop()
         began = loop.time()
+        deadline = None if timeout is None else began + timeout
         try:
-            return await self._poll(None if timeout is None else began + timeout, max_bytes)
+            while pieces := await self.take(deadline, max_bytes, single=single):
+                if max_bytes is not None or max_records is not None:
+                    pieces = self._delivery.limit(pieces, max_records, max_bytes)
+                if self.decode is not None:
+                    pieces = await self._decoded(pieces, self.decode)
+                if pieces:
+                    self._link.take(pieces)
+                    break
+            return [piece.fetched for piece in pieces]
         finally:
             self._reader.observer.polled(began, loop.time())
 
-    async def _poll(self, deadline: float | None, max_bytes: int | None) -> list[Fetched]:
-        """The same, until a loop time."""
+    async def take(
+        self, deadline: float | None = None, max_bytes: int | None = None, *, single: bool = False
+    ) -> list[Piece]:
+        """The next pieces, as `poll` waits for them, until a loop time. What was taken before is done; the caller says
+        what becomes of these."""
         self._link.handed_back()
         loop = asyncio.get_running_loop()
         most = self._settings.partition_max_bytes if max_bytes is None else max_bytes
         while True:
             self._check()
             if self._session is not None:
-                self._session.polled()
+                if self._subscribed:
+                    self._session.polled()
+                else:
+                    self._session.check()
             self._reader.arrived.clear()
-            got = self._delivery.hand_out(most, None if self._session is None else self._session.assignment)
+            got = self._delivery.hand_out(most, self._owned, single=single)
             if got or self.finished:
-                return got if self.decode is None else await self._decoded(got, self.decode)
+                self._link.begun(got)
+                return got
             left = None if deadline is None else deadline - loop.time()
             if left is not None and left <= 0:
                 return []
             # max.poll.interval is about an application that does not poll; waiting here is polling (E35)
             pause = left
-            if self._group_settings is not None and self._session is not None:
+            if self._group_settings is not None and self._subscribed:
                 turn = min(self._group_settings.max_poll_interval / 3, 1.0)
                 pause = turn if left is None else min(left, turn)
             try:
@@ -327,12 +394,17 @@ class Consumer:
             except TimeoutError:
                 continue
 
+    @property
+    def _owned(self) -> frozenset[TopicPartition] | None:
+        """What the group gives at this moment, None without one."""
+        return self._session.assignment if self._subscribed and self._session is not None else None
+
     async def __aiter__(self) -> AsyncIterator[Fetched]:
-        """What poll hands out, one partition at a time, until finished or closed. Raises as poll, and Closed where the
-        client was closed first."""
+        """What poll hands out, one partition at a time, until finished or closed: what is left when a loop ends is
+        returned by the next call. Raises as poll, and Closed where the client was closed first."""
         while not self._closed or self._client_closed:
             try:
-                got = await self.poll()
+                got = await self._poll(single=True)
             except Closed:
                 if self._client_closed:
                     raise
@@ -342,21 +414,52 @@ class Consumer:
             if not got and self.finished:
                 return
 
-    async def _decoded(self, got: list[Fetched], decode: Decode) -> list[Fetched]:
-        for fetched in got:
-            fetched.batches = [await decode(batch, fetched.topic, fetched.partition) for batch in fetched.batches]
-        return got
+    async def _decoded(self, pieces: list[Piece], decode: Decode) -> list[Piece]:
+        """Those that `decode` is through with; what it raises for the first is raised, and no piece is taken."""
+        ready = 0
+        try:
+            for piece in pieces:
+                if not piece.decoded:
+                    fetched = piece.fetched
+                    batches = [await decode(batch, fetched.topic, fetched.partition) for batch in fetched.batches]
+                    fetched.batches, piece.decoded = batches, True
+                ready += 1
+        except BaseException as error:
+            if ready == 0 or not isinstance(error, Exception):
+                self._delivery.give_back(pieces)
+                raise
+        self._delivery.give_back(pieces[ready:])
+        return self._delivery.standing(pieces[:ready], self._owned)
+
+    @property
+    def link(self) -> Link:
+        """The record of what is taken and done, for a `SyncConsumer`, which takes messages by itself."""
+        return self._link
+
+    def give_back(self, pieces: Sequence[Piece]) -> None:
+        """Return these, of those that `take` gave and in their order, with the next call."""
+        self._delivery.give_back(pieces)
 
     # -- the group --------------------------------------------------------------------------------------------------
 
     async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
-        """Commit the group's next offsets; by default the positions of all that was handed out (E37). Raises
+        """Commit the group's next offsets; by default the positions after all that was taken (E37). Raises
         BrokerError for a partition that is not owned now (E38), UsageError without a group."""
         session = self._in_group()
         if offsets is None:
-            await session.commit({**self._link.done, **self._link.out})
+            self._link.handed_back()
+            await session.commit(self._link.to_commit(None))
             return
-        await session.commit({at: self._with_epoch(at, offset) for at, offset in offsets.items()})
+        places = {at: self._with_epoch(at, offset) for at, offset in offsets.items()}
+        await session.commit(places)
+        self._link.committed(places)
+
+    def commit_by_hand(self) -> None:
+        """Commit nothing from now on but by `commit` with offsets, for `Workers`. Raises UsageError if the settings say
+        otherwise."""
+        if self._group_settings is not None and self._group_settings.auto_commit:
+            raise UsageError("auto_commit=True: Workers commit what their function returned from; leave it out")
+        self._link.by_hand = True
 
     def _with_epoch(self, at: TopicPartition, offset: OffsetAndMetadata | int) -> OffsetAndMetadata:
         """An offset that is the position goes with the epoch of the record before it."""
@@ -448,5 +551,5 @@ class Consumer:
         partitions back; what the last poll returned is not committed, and is read again."""
         if not self._closed:
             self._client_closed = True
-            self._link.out.clear()
+            self._link.dropped()
             await self.close(LAST_LEAVE)

@@ -3,9 +3,10 @@ decompressed, cut to the position and the end."""
 
 from __future__ import annotations
 
+from kcli.consumer.fetch.piece import Fetched as Fetched
+from kcli.consumer.fetch.piece import Piece
 from kcli.consumer.fetch.unpacking import AHEAD, Unpacking
 from kcli.proto import core
-from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.chunk import Chunk
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.reader import Reader
-    from kcli.consumer.group.group_bridge import Link
     from kcli.errors import KcliError
     from kcli.model import TopicPartition
     from kcli.proto.batch import Batch
@@ -33,38 +33,25 @@ else:
     Window = namedtuple("Window", "cursor chunk batches following")
 
 
-class Fetched(Value):
-    """The records of one partition that a poll returns. `next_offset` is the position after them; `batches` may be
-    empty if there were only markers or aborted records, or if there is only an `error`. Offsets are -1 if unknown.
-    `skipped` are the batches that skip_corrupt skipped."""
-
-    topic: str = ""
-    partition: int = 0
-    batches: list[Batch] = ()  # type: ignore[assignment]
-    next_offset: int = -1
-    high_watermark: int = -1
-    last_stable_offset: int = -1
-    log_start_offset: int = -1
-    error: KcliError | None = None
-    skipped: Sequence[KcliError] = ()
-
-
 class Delivery:
-    """Takes buffered chunks from the cursors, in turn."""
+    """Takes pieces from the cursors, in turn: first those that were given back, then those of buffered chunks."""
 
-    def __init__(self, reader: Reader, link: Link) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._link = link
         self._turn: list[TopicPartition] = []
+        self._returned: dict[Cursor, None] = {}  # cursors with pieces that were given back, the next one first
         self._unpacking = Unpacking(reader)
 
-    def hand_out(self, most: int, owned: Collection[TopicPartition] | None) -> list[Fetched]:
+    def hand_out(self, most: int, owned: Collection[TopicPartition] | None, *, single: bool = False) -> list[Piece]:
         """The first chunk of each that may be delivered, until `most` bytes are reached, decompressed; they go to the
-        end of the queue. `owned` is what the group gives at this moment, None without one."""
-        got: list[Fetched] = []
+        end of the queue. `owned` is what the group gives at this moment, None without one; `single` returns one
+        piece."""
+        got = self._take_back(most, owned, single)
+        size = sum(piece.size for piece in got)
+        if got and (single or size >= most):
+            return got
         served: dict[Cursor, int] = {}  # and the bytes that it no longer holds
         blocked: Window | None = None
-        size = 0
         for cursor in self._deliverable(owned):
             if not cursor.chunks:
                 got.append(self._error_of(cursor))
@@ -81,7 +68,7 @@ class Delivery:
                 continue
             size += plain
             held = cursor.buffered
-            got.append(self._piece_of(window, count))
+            got.append(self._piece_of(window, count, plain))
             served[cursor] = held - cursor.buffered
         if got:
             last = dict.fromkeys(cursor.at for cursor in served)
@@ -91,7 +78,66 @@ class Delivery:
             blocked = self._next_blocked(owned)
         if blocked is not None and (not got or size < AHEAD):
             self._unpacking.begin(blocked.chunk, blocked.batches, most)
+        if single and len(got) > 1:
+            self.give_back(got[1:])
+            return got[:1]
         return got
+
+    def _take_back(self, most: int, owned: Collection[TopicPartition] | None, single: bool) -> list[Piece]:
+        """Pieces that were given back and may be delivered now."""
+        got: list[Piece] = []
+        empty: list[Cursor] = []
+        size = 0
+        for cursor in self._returned:
+            if self._reader.cursors.get(cursor.at) is cursor and cursor.deliverable:
+                while cursor.pieces and (owned is None or cursor.at in owned):
+                    got.append(cursor.take_back())
+                    size += got[-1].size
+                    if single or size >= most:
+                        break
+            if not cursor.pieces:
+                empty.append(cursor)
+            if got and (single or size >= most):
+                break
+        for cursor in empty:
+            del self._returned[cursor]
+        return got
+
+    def give_back(self, pieces: Sequence[Piece]) -> None:
+        """The program did not take these, which were handed out in this order: the next call returns them."""
+        for piece in reversed(pieces):
+            if self._reader.cursors.get(piece.at) is piece.cursor:
+                piece.cursor.give_back(piece)
+        if pieces:
+            self._returned = dict.fromkeys(piece.cursor for piece in pieces) | self._returned
+            self._reader.arrived.set()
+
+    def limit(self, pieces: list[Piece], records: int | None, size: int | None) -> list[Piece]:
+        """As many of these as are within so many records and bytes, one record at least; the others are given back."""
+        most, room = 1 << 62 if records is None else records, 1 << 62 if size is None else size
+        for number, piece in enumerate(pieces):
+            if number and (most <= 0 or room <= 0):
+                self.give_back(pieces[number:])
+                return pieces[:number]
+            head, tail, most, room = piece.cut(most, room)
+            if tail is not None:
+                self.give_back([tail, *pieces[number + 1 :]])
+                return [*pieces[:number], head]
+        return pieces
+
+    def standing(self, pieces: Sequence[Piece], owned: Collection[TopicPartition] | None) -> list[Piece]:
+        """Those that may still be returned after a wait; of a partition that may not be read now they are given back,
+        and after a seek or a rebalance dropped."""
+        good: list[Piece] = []
+        held: list[Piece] = []
+        for piece in pieces:
+            cursor = piece.cursor
+            if self._reader.cursors.get(cursor.at) is not cursor or piece.era != cursor.era:
+                continue
+            free = not cursor.held and (owned is None or cursor.at in owned)
+            (good if free else held).append(piece)
+        self.give_back(held)
+        return good
 
     def close(self) -> None:
         self._unpacking.close()
@@ -104,7 +150,7 @@ class Delivery:
             known += [at for at in cursors if at not in seen]
         self._turn = known
         for at in known:
-            if cursors[at].deliverable and (owned is None or at in owned):
+            if cursors[at].deliverable and not cursors[at].pieces and (owned is None or at in owned):
                 yield cursors[at]
 
     def _window_of(self, cursor: Cursor) -> Window:
@@ -136,43 +182,41 @@ class Delivery:
                 return window if large else None
         return None
 
-    def _error_of(self, cursor: Cursor) -> Fetched:
+    def _error_of(self, cursor: Cursor) -> Piece:
         at = cursor.at
         error, cursor.error = cursor.error, None
         assert error is not None
         self._reader.fail_again(cursor, error)
-        return Fetched(topic=at.topic, partition=at.partition, batches=[], next_offset=cursor.position, error=error)
+        fetched = Fetched(topic=at.topic, partition=at.partition, batches=[], next_offset=cursor.position, error=error)
+        return Piece(cursor, fetched, cursor.position, cursor.epoch, 0)
 
-    def _piece_of(self, window: Window, count: int) -> Fetched:
+    def _piece_of(self, window: Window, count: int, size: int) -> Piece:
         """The first `count` batches; the chunk is done with the last of them."""
         cursor, chunk, batches, following = window
+        start, epoch = cursor.position, cursor.epoch
+        trouble: KcliError | None = None
+        skipped: Sequence[KcliError] = ()
         if count < len(batches):
             batches = batches[:count]
             following = batches[-1].last_offset + 1
             cursor.advanced(following, batches[-1].leader_epoch)
             chunk.let_go(following)
-            return self._fetched(cursor, chunk, batches, None, ())
-        trouble = chunk.trouble
-        cursor.delivered(following, -1 if trouble is not None else chunk.epoch)
-        ended = cursor.end is not None and following >= cursor.end
-        if trouble is not None and not ended:
-            cursor.rewind()
-            cursor.fail(trouble)
-            cursor.error = None  # handed out right here
-            self._reader.fail_again(cursor, trouble)
         else:
-            trouble = None
-            if ended and cursor.position < cursor.fetch_at:  # `stop_at` may move the end: then it is fetched again
+            trouble, skipped = chunk.trouble, chunk.skipped
+            cursor.delivered(following, -1 if trouble is not None else chunk.epoch)
+            ended = cursor.end is not None and following >= cursor.end
+            if trouble is not None and not ended:
                 cursor.rewind()
-        return self._fetched(cursor, chunk, batches, trouble, chunk.skipped)
-
-    def _fetched(
-        self, cursor: Cursor, chunk: Chunk, batches: list[Batch], error: KcliError | None, skipped: Sequence[KcliError]
-    ) -> Fetched:
-        at, data = cursor.at, chunk.data
-        self._link.hand_out(at, cursor.position, cursor.epoch)
+                cursor.fail(trouble)
+                cursor.error = None  # handed out right here
+                self._reader.fail_again(cursor, trouble)
+            else:
+                trouble = None
+                if ended and cursor.position < cursor.fetch_at:  # `stop_at` may move the end: then it is fetched again
+                    cursor.rewind()
         self._reader.observer.handed_out(len(batches), core.shown_records(batches))
-        return Fetched(
+        at, data = cursor.at, chunk.data
+        fetched = Fetched(
             topic=at.topic,
             partition=at.partition,
             batches=batches,
@@ -180,6 +224,7 @@ class Delivery:
             high_watermark=data.high_watermark,
             last_stable_offset=data.last_stable_offset,
             log_start_offset=data.log_start_offset,
-            error=error,
+            error=trouble,
             skipped=skipped,
         )
+        return Piece(cursor, fetched, start, epoch, size)

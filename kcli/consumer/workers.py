@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Work = Callable[[Fetched, asyncio.Event], Awaitable[None]]
 
 PATIENCE = 0.2  # seconds of a poll: what a worker did meanwhile is committed in between
+LAST_COMMIT = 5.0  # seconds for a commit while an exception is on its way
 HIGH, LOW = 0.5, 0.25
 LEFT = "this member lost its place in the group"
 
@@ -98,7 +99,8 @@ class Worker:
 
 class Workers:
     """`work(fetched, stop)` is called with what was fetched of one partition, one call at a time for each partition and
-    in order. What it returned from is committed every `commit_interval` seconds, when a partition goes, and at the end.
+    in order. A record is done when `work` has returned: that is committed every `commit_interval` seconds, when a
+    partition goes, and at the end. Nothing else is, so a consumer with `auto_commit=True` is a UsageError.
     What it raises ends `run` with it. `size` is how many fetches of a partition may wait.
 
     The event `stop` is set when the partition is lost: the group took it away and `work` did not return within the
@@ -107,13 +109,14 @@ class Workers:
     `on_notice` gets a notice for each partition that is lost so. If this member gets the partition again, its next
     call waits until the lost one has ended.
 
-        async with client.consumer(settings, GroupSettings(group="g", auto_commit=False)) as consumer:
+        async with client.consumer(settings, GroupSettings(group="g")) as consumer:
             await Workers(consumer, work).run(["orders"])
     """
 
     def __init__(
         self, consumer: Consumer, work: Work, *, size: int = 8, commit_interval: float = 5.0, grace: float = 1.0
     ) -> None:
+        consumer.commit_by_hand()
         self._consumer = consumer
         self._work = work
         self._size = max(size, 4)
@@ -148,11 +151,21 @@ class Workers:
                     committed_at = loop.time()
             await self._finish()
         finally:
-            ending = [worker.task for worker in (*self._workers.values(), *self._losers.values())]
+            workers = [*self._workers.values()]
+            ending = [worker.task for worker in (*workers, *self._losers.values())]
             self._workers = {}
             for task in ending:
                 task.cancel()
             await asyncio.gather(*ending, return_exceptions=True)
+            await self._commit_last(workers)
+
+    async def _commit_last(self, workers: Sequence[Worker]) -> None:
+        """What is done when `run` ends by an exception; after a regular end nothing is left."""
+        try:
+            async with asyncio.timeout(LAST_COMMIT):
+                await self._commit(workers)
+        except (KcliError, TimeoutError) as error:
+            self._say(f"{_names(workers)}: what was done since the last commit will be read again: {error}")
 
     async def _finish(self) -> None:
         """Do what is queued and commit it. The member keeps polling, or it would leave the group meanwhile."""

@@ -79,13 +79,16 @@ class SyncClient:
         self,
         *topics: str,
         group: GroupSettings | str | None = None,
-        start: Bound | str = "earliest",
+        start: Bound | str | None = None,
         stop_at_end: bool = False,
         settings: ConsumerSettings | None = None,
     ) -> SyncConsumer:
-        """A consumer of topics, to be used in a `with` block inside the client's: alone, from `start` (earliest,
-        latest, or a Bound), or as a member of a group, where `start` (earliest or latest) counts for partitions without
-        a commit. `stop_at_end` ends the iteration where the topics ended when it began; not in a group."""
+        """A consumer of topics, to be used in a `with` block inside the client's.
+
+        Without a group it reads all partitions from `start`: earliest, latest or a Bound; None is the `reset` of the
+        settings. Where `start` is latest, its place is known when the block begins. A member of a group starts at the
+        group's commits, and at `start` (earliest or latest) in partitions without one. `stop_at_end` ends the iteration
+        where the topics ended when the block began, with read_committed at the last stable offset; not in a group."""
         from kcli.sync.consumer import Selection, SyncConsumer
 
         thread, client = self._in_use()

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections import deque, namedtuple
+from collections import namedtuple
 from threading import Lock
 
 from kcli.asking.offsets import LATEST, list_offsets
-from kcli.errors import BrokerError, Closed, KcliError, UsageError
+from kcli.errors import Closed, KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
-from kcli.proto import core
 from kcli.proto.columns import Message
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.sync.loop_thread import Unopened
-from kcli.text.log import Log
+from kcli.sync.stream import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from kcli.consumer.poll import Fetched
     from kcli.metrics.values import ConsumerMetrics
     from kcli.model import GroupMetadata, OffsetAndMetadata
-    from kcli.proto.batch import Batch
     from kcli.sync.loop_thread import LoopThread
 
     class Selection(NamedTuple):
@@ -36,20 +34,22 @@ if TYPE_CHECKING:
 
         topics: tuple[str, ...]
         group: GroupSettings | str | None
-        start: Bound | str
+        start: Bound | str | None
         stop_at_end: bool
 else:
     Selection = namedtuple("Selection", "topics group start stop_at_end")
 
-LOG = Log("consumer.group")
+
 WORDS = ("earliest", "latest")
+MOVING = ("latest", "relative", "time")
+"""Starts that depend on when they are looked up."""
 
 
 class SyncConsumer:
     """`with kafka.consumer("orders", group="billing") as consumer: for message in consumer:`.
 
-    A group commits what was iterated over. A message counts as done when the next one is asked for, or when the block
-    is left in order; when an exception leaves it, what came with the last fetch is read again, at least once.
+    A message is done when the next one is asked for, with `commit`, and when the block is left without an exception; a
+    group commits what is done. Messages that were fetched and not taken are returned by the next call, whichever it is.
     """
 
     def __init__(
@@ -68,22 +68,29 @@ class SyncConsumer:
         if isinstance(start, str):
             if start not in WORDS:
                 raise UsageError(f"start {start!r}: expected {' or '.join(WORDS)}, or a Bound")
-            own = own.replace(reset=start)
-        elif self._group is not None:
+            if self._group is not None or settings is None:
+                own = own.replace(reset=start)
+            start = Bound(start)
+        elif start is not None and self._group is not None:
             raise UsageError(f"start {start}: a member of a group starts at its commits; expected earliest or latest")
+        elif start is None and self._group is None and own.reset not in WORDS:
+            raise UsageError(f"reset={own.reset!r} names no start: give start=, or read in a group")
+        self._start = start or Bound(own.reset)
         if selection.stop_at_end and self._group is not None:
             raise UsageError("stop_at_end: a group has no end; read without a group")
+        self._settings = own
         self._consumer: Consumer = thread.call(lambda: client.consumer(own, self._group))
-        self._messages = core.Messages(self._go_on)
-        self._fetched: deque[tuple[Fetched, Batch | None]] = deque()  # not iterated over; None: all batches were
-        self._read: dict[TopicPartition, int] = {}  # one past what was iterated over
-        self._gone: set[TopicPartition] = set()  # given up since the last fetch
+        link = self._consumer.link
+        self._stream = link.stream = Stream(link, self._go_on, lambda: thread.soon(link.returned.set))
         self._turn = Lock()  # of the thread that opens the next batch
-        self._iterating = False
 
     def __enter__(self) -> Self:
         self._thread = self._opened
-        self._thread.run(self._begin())
+        try:
+            self._thread.run(self._begin())
+        except BaseException:
+            self._thread.run(self._consumer.close())
+            raise
         return self
 
     def __exit__(
@@ -97,110 +104,68 @@ class SyncConsumer:
     async def _begin(self) -> None:
         topics = self._selection.topics
         if self._group is not None:
-            await self._consumer.subscribe(topics, on_revoked=self._give_up, on_lost=self._give_up)
+            await self._consumer.subscribe(topics)
             return
         cluster = self._client.cluster
         partitions = [TopicPartition(topic, number) for topic in topics for number in await cluster.partitions(topic)]
-        start = self._selection.start
-        bound = Bound(start) if isinstance(start, str) else start
         if self._selection.stop_at_end:
-            ends = await list_offsets(cluster, dict.fromkeys(partitions, LATEST), wait_for_leaders=True)
+            ends = await list_offsets(
+                cluster, dict.fromkeys(partitions, LATEST), self._settings.isolation, wait_for_leaders=True
+            )
             for end in ends.values():
                 if isinstance(end, KcliError):
                     raise end
             self._consumer.stop_at({at: end.offset for at, end in ends.items() if not isinstance(end, KcliError)})
-        self._consumer.assign(dict.fromkeys(partitions, bound))
+        self._consumer.assign(dict.fromkeys(partitions, self._start))
+        if self._start.kind in MOVING:
+            await self._consumer.positioned()
 
     async def _end(self, kind: type[BaseException] | None) -> None:
-        """Close. Of the last fetch only what was iterated over is done, and nothing when an exception came."""
-        unread = self._messages.left() or any(batch is not None for _, batch in self._fetched)
-        try:
-            if kind is None and unread and self._group is not None and self._group.auto_commit:
-                await self._consumer.commit(self._own())
-        except BrokerError as problem:
-            from kcli.consumer.group.session import overtaken
-
-            if not overtaken(problem):
-                raise
-            LOG.warning("the last commit was refused, and its records are read again: %s", problem)
-        finally:
-            await self._consumer.__aexit__(KcliError if unread else kind)
-
-    def _own(self) -> dict[TopicPartition, int]:
-        """One past what was iterated over, of partitions that are still assigned."""
-        self._note()
-        assignment = self._consumer.assignment
-        return {at: offset for at, offset in self._read.items() if at in assignment}
+        """Close. What was taken last is not done when an exception came."""
+        if kind is None:
+            self._stream.finish()
+        self._stream.look()
+        self._stream.release()
+        await self._consumer.__aexit__(kind)
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Message]:
-        return self._messages
+        return self._stream.messages
 
     def __next__(self) -> Message:
         """Waits for a message. Raises StopIteration at the end (`stop_at_end`), and what ended the consumer."""
-        return next(self._messages)
+        return next(self._stream.messages)
 
     def _go_on(self) -> None:
         """A batch was iterated over: open the next one. Raises StopIteration at the end, and a partition's error in its
         place; a batch that is corrupt again and again, until a seek."""
         with self._turn:
-            if self._messages.left():
-                return  # another thread has opened it
-            self._note()
-            while not self._fetched:
-                self._iterating = True
+            while not self._stream.advance():
                 if not self._thread.run(self._fetch()) and self._consumer.finished:
                     raise StopIteration
-            piece, batch = self._fetched[0]
-            if batch is not None:
-                batch.give_to(self._messages, piece.topic, piece.partition)
-            self._fetched.popleft()
-            if batch is None and piece.error is not None:
-                raise piece.error
-            if batch is None:
-                self._messages.drop()
-                self._read[TopicPartition(piece.topic, piece.partition)] = piece.next_offset  # past markers, too
 
     async def _fetch(self) -> bool:
-        """Poll, and keep what came: in one step of the loop, so that Ctrl-C in the wait for it loses nothing."""
-        fetched = await self._consumer.poll()
-        self._forget_gone()
-        for piece in fetched:
-            self._fetched.extend((piece, batch) for batch in (*piece.batches, None))
-        return bool(fetched)
+        """Take the next pieces in one step of the loop, so that Ctrl-C in the wait for it loses nothing."""
+        pieces = await self._consumer.take()
+        self._stream.add(pieces)
+        return bool(pieces)
 
-    def _note(self) -> None:
-        """Remember how far the open batch was iterated over."""
-        messages = self._messages
-        at = TopicPartition(messages.topic, messages.partition)
-        if messages.after >= 0 and at not in self._gone:
-            self._read[at] = messages.after
+    def _release(self) -> None:
+        """What was fetched and not iterated over goes back: the next call returns it, whichever it is."""
+        self._consumer.give_back(self._stream.release())
 
-    async def _give_up(self, ats: Iterable[TopicPartition]) -> None:
-        """Partitions were revoked or lost: where we were says nothing any more, even if they come back."""
-        for at in ats:
-            self._gone.add(at)
-            self._read.pop(at, None)
-
-    def _forget_gone(self) -> None:
-        for at in self._gone:
-            self._drop(at)
-        self._gone.clear()
-
-    def _drop(self, at: TopicPartition | None = None) -> None:
-        """Forget what was fetched and not iterated over, of one partition or of all."""
-        self._note()
-        if at is None or (self._messages.topic, self._messages.partition) == at:
-            self._messages.drop()
-        held = [] if at is None else [step for step in self._fetched if (step[0].topic, step[0].partition) != at]
-        self._fetched = deque(held)
-
-    def poll(self, timeout: float | None = None, max_bytes: int | None = None) -> list[Fetched]:
+    def poll(
+        self, timeout: float | None = None, max_bytes: int | None = None, max_records: int | None = None
+    ) -> list[Fetched]:
         """Batches, as `Consumer.poll` gives them: quicker than messages where many records come."""
-        self._drop()
-        self._iterating = False
-        return self._thread.run(self._consumer.poll(timeout, max_bytes))
+
+        async def poll() -> list[Fetched]:
+            self._stream.finish()
+            self._release()
+            return await self._consumer.poll(timeout, max_bytes, max_records)
+
+        return self._thread.run(poll())
 
     @property
     def metrics(self) -> ConsumerMetrics:
@@ -218,26 +183,48 @@ class SyncConsumer:
         return self._thread.call(lambda: self._consumer.assignment)
 
     def position(self, at: TopicPartition) -> int | None:
-        """The offset of the next record that is fetched; None while it is not known."""
-        return self._thread.call(lambda: self._consumer.position(at))
+        """The offset of the next record that is returned; None while it is not known."""
+
+        def position() -> int | None:
+            there = self._stream.position(at)
+            return self._consumer.position(at) if there is None else there
+
+        return self._thread.call(position)
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
-        """Continue at an offset. Records that were fetched and not iterated over are dropped."""
-        self._drop(at)
-        self._thread.call(lambda: self._consumer.seek(at, to))
-        self._read.pop(at, None)
+        """Continue at an offset, which is what a group commits next. Records that were fetched of this partition are
+        dropped."""
+
+        def seek() -> None:
+            self._release()
+            self._consumer.seek(at, to)
+            self._stream.sought(at)
+
+        self._thread.call(seek)
 
     def pause(self, *what: TopicPartition | str) -> None:
-        self._thread.call(lambda: self._consumer.pause(*what))
+        """As `Consumer.pause`."""
+
+        def pause() -> None:
+            self._release()
+            self._consumer.pause(*what)
+
+        self._thread.call(pause)
 
     def resume(self, *what: TopicPartition | str) -> None:
         self._thread.call(lambda: self._consumer.resume(*what))
 
     def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
-        """Commit the group's next offsets; by default those after the records that were iterated over, or polled."""
-        if offsets is None and self._iterating:
-            offsets = self._thread.call(self._own)
-        self._thread.run(self._consumer.commit(offsets))
+        """Commit the group's next offsets; by default those after the records that were taken."""
+
+        async def commit() -> None:
+            if offsets is None:
+                self._stream.finish()
+            await self._consumer.commit(offsets)
+            for at, place in (offsets or {}).items():
+                self._stream.confirmed(at, place if isinstance(place, int) else place.offset)
+
+        self._thread.run(commit())
 
     def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """The group's committed offsets, None for a partition without one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from contextlib import suppress
 
 from kcli.errors import FORKED, Closed, UsageError
 
@@ -70,6 +71,10 @@ class LoopThread:
         if self.forked:
             return UsageError(FORKED)
         return Closed("the client was closed") if self._loop.is_closed() else None
+    def soon(self, function: Callable[[], object]) -> None:
+        """Call a function in the loop's thread, without waiting. May be called in any thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(function)
 
     def close(self) -> None:
         """Cancel what still runs, and end the thread. Again, and after a fork: nothing."""

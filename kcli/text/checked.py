@@ -129,12 +129,14 @@ def seconds(default: float, *, zero: bool = True, most: float = LONGEST) -> Any:
     return field(default=default, extra=Kind(f"a number of seconds, {least} and at most {most:.0f}", take))
 
 
-def flag(default: bool) -> Any:
-    """True or False."""
-    return field(
-        default=default,
-        extra=Kind("True or False", lambda value: value if value is True or value is False else REFUSED),
-    )
+def flag(default: bool | None) -> Any:
+    """True or False; None too where it is the default."""
+    taken = (True, False) if default is not None else (True, False, None)
+
+    def take(value: Any) -> Any:
+        return value if any(value is one for one in taken) else REFUSED
+
+    return field(default=default, extra=Kind("True or False" + (", or None" if default is None else ""), take))
 
 
 def text(default: str | None, expected: str = "a text", *, empty: bool = True) -> Any:

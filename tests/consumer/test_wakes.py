@@ -67,7 +67,7 @@ async def test_a_poll_looks_at_the_partitions_that_it_hands_out_only(monkeypatch
         await full(consumer)
         asked = counted(monkeypatch, consumer, "node_of")
         for _ in range(20):
-            (fetched,) = await consumer.poll(1, 1)
+            (fetched,) = await consumer.poll(1, 5_000)
             assert fetched.batches
         assert len(asked) == 20
 

@@ -298,18 +298,10 @@ def test_an_error_of_a_partition_is_raised_in_its_place_and_costs_no_other_one_a
     kafka: kcli.SyncClient,
 ) -> None:
     with kafka.consumer("rows", stop_at_end=True) as consumer:
-        poll = consumer._consumer.poll
-
-        async def troubled(*given: Any) -> list[kcli.Fetched]:
-            got = await poll(*given)
-            if got and got[0].error is None and not seen:
-                got.insert(0, kcli.Fetched(topic="rows", partition=9, error=kcli.KcliError("moved away")))
-            return got
-
-        consumer._consumer.poll = troubled  # type: ignore[method-assign, assignment]
+        consumer._consumer._reader.cursors[TopicPartition("rows", 1)].error = kcli.KcliError("moved away")
         seen: list[object] = []
         with pytest.raises(kcli.KcliError, match="moved away"):
-            next(consumer)
+            seen.extend(iter(consumer.__next__, None))
         seen += consumer
     assert len(seen) == 100
 

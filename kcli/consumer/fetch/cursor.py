@@ -1,7 +1,8 @@
 """One owned partition: its position, its fetched chunks, and whether it may be fetched now.
 
 Sans-IO: events in, decisions out, time is an argument. A cursor has two offsets: `position` is the next to be delivered
-(E24), `fetch_at` the next to be fetched; the buffered chunks lie between them.
+(E24), `fetch_at` the next to be fetched; the buffered chunks lie between them. `pieces` come before the chunks: they
+were taken out of a chunk and given back, because the program did not take them.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 from collections import deque
 
 from kcli.backoff import after
+from kcli.grammar.bound import Bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.consumer.fetch.chunk import Chunk
+    from kcli.consumer.fetch.piece import Piece
     from kcli.errors import KcliError
-    from kcli.grammar.bound import Bound
     from kcli.model import TopicPartition
 
 RESOLVING, VALIDATING, READY, FAILED = "resolving", "validating", "ready", "failed"
@@ -31,6 +33,7 @@ class Cursor:
         "chunks",
         "end",
         "epoch",
+        "era",
         "error",
         "fetch_at",
         "fetch_epoch",
@@ -42,6 +45,7 @@ class Cursor:
         "paused_alone",
         "pending_assign",
         "pending_revoke",
+        "pieces",
         "position",
         "replica",
         "replica_until",
@@ -69,6 +73,8 @@ class Cursor:
         self.pending_revoke = False
         self.pending_assign = False
         self.generation = 0
+        self.era = 0  # counts the program's seeks
+        self.pieces: deque[Piece] = deque()
         self.chunks: deque[Chunk] = deque()
         self.error: KcliError | None = None  # to be delivered after the chunks (E13)
         self.busy = False
@@ -87,8 +93,7 @@ class Cursor:
 
     def seek(self, to: Bound, epoch: int = -1) -> None:
         """Move to another position. Chunks, and responses in flight, are dropped; a pause stays (E34)."""
-        self.generation += 1
-        self.chunks.clear()
+        self._drop()
         self.start = to
         self.error = None
         self.succeeded()
@@ -105,8 +110,7 @@ class Cursor:
         """The start was looked up. An answer that is older than a seek changes nothing (E23)."""
         if generation != self.generation or self.state != RESOLVING:
             return False
-        self.generation += 1
-        self.chunks.clear()
+        self._drop()
         self.position = self.fetch_at = offset
         self.epoch = self.fetch_epoch = epoch
         self.state = READY
@@ -136,9 +140,8 @@ class Cursor:
         return end if end < self.position else None
 
     def rewind(self) -> None:
-        """Drop chunks that were not delivered, and fetch them again."""
-        self.generation += 1
-        self.chunks.clear()
+        """Drop what was not delivered, and fetch it again."""
+        self._drop()
         self.fetch_at, self.fetch_epoch = self.position, self.epoch
 
     def fail(self, error: KcliError) -> None:
@@ -149,10 +152,15 @@ class Cursor:
 
     def reset(self, to: Bound) -> None:
         """The position is no longer in the log: look up another one. The old one stays until then."""
-        self.generation += 1
-        self.chunks.clear()
+        self._drop()
         self.start = to
         self.state = RESOLVING
+
+    def _drop(self) -> None:
+        """Forget what was fetched, and what a response in flight brings."""
+        self.generation += 1
+        self.chunks.clear()
+        self.pieces.clear()
 
     # -- fetching ---------------------------------------------------------------------------------------------------
 
@@ -178,7 +186,7 @@ class Cursor:
     def done(self) -> bool:
         """By position, never by the last record (E18). A failed one is done once its error was handed out."""
         if self.state == FAILED:
-            return self.error is None and not self.chunks
+            return self.error is None and not self.chunks and not self.pieces
         return self.state in (READY, VALIDATING) and self.end is not None and self.position >= self.end
 
     def take(self, chunk: Chunk, next_offset: int, epoch: int) -> None:
@@ -198,12 +206,34 @@ class Cursor:
         self.chunks.popleft()
         self.advanced(next_offset, epoch)
 
+    def give_back(self, piece: Piece) -> None:
+        """Return this piece, which nobody took, before all others. Where the position has moved meanwhile (a reset, a
+        truncated log), it is fetched again; after a seek it is dropped."""
+        if piece.era != self.era:
+            return
+        if self.position != piece.stop:
+            self.seek(Bound("offset", piece.start), piece.start_epoch)
+            return
+        self.pieces.appendleft(piece)
+        self.position, self.epoch = piece.start, piece.start_epoch
+
+    def take_back(self) -> Piece:
+        """The first piece that was given back."""
+        piece = self.pieces.popleft()
+        self.position, self.epoch = piece.stop, piece.stop_epoch
+        return piece
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing of it may be delivered now (E28: nothing while paused)."""
+        return self.paused or self.pending_revoke or self.pending_assign
+
     @property
     def deliverable(self) -> bool:
-        """Whether a poll has something to hand out (E28: nothing while paused)."""
-        if self.paused or self.pending_revoke or self.pending_assign or self.state in (RESOLVING, VALIDATING):
+        """Whether a poll has something to hand out."""
+        if self.held or self.state in (RESOLVING, VALIDATING):
             return False
-        return bool(self.chunks) or self.error is not None
+        return bool(self.pieces or self.chunks) or self.error is not None
 
     # -- trouble ----------------------------------------------------------------------------------------------------
 

@@ -275,7 +275,7 @@ class Fetcher:
             cursor.failed_once(now, error, at_once=True)
             reader.changed()
         elif code is codes.OFFSET_OUT_OF_RANGE:
-            if cursor.chunks:  # first what is good is delivered (E13)
+            if cursor.chunks or cursor.pieces:  # first what is good is delivered (E13)
                 cursor.failed_once(now, error)
             else:
                 cursor.reset(Bound("outside"))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     class Positions(Protocol):
         """What the consumer knows about the records it handed out."""
 
-        def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
-            """The next offset to read of those partitions from which something was delivered and is done (E38)."""
+        def to_commit(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
+            """The next offset to read of those partitions (None: of all) of which something is done (E38)."""
             ...
 
         async def settle(self, partitions: set[TopicPartition]) -> None:
@@ -120,7 +120,7 @@ class Holdings:
             if settle and self._settings.block_rebalance_on_poll:
                 await self._settle(partitions, self._patient_until)
             await self._offsets.settled(deadline)  # a JoinGroup must not overtake a commit made by hand (E39, E42)
-            if self._member.generation >= 0 and self._settings.auto_commit:
+            if self._member.generation >= 0 and self._settings.commits_by_itself:
                 await self._commit(partitions, deadline)
             if self._member.generation < 0:
                 self.pending = frozenset()

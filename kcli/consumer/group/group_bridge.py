@@ -12,50 +12,138 @@ from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import Protocol
 
+    from kcli.consumer.fetch.piece import Piece
     from kcli.consumer.fetch.reader import Reader
     from kcli.model import TopicPartition
+
+    class Stream(Protocol):
+        """Messages that the program takes in another thread. Called in the loop's thread."""
+
+        @property
+        def in_hand(self) -> TopicPartition | None:
+            """The partition of the message that was taken last and is not done."""
+            ...
+
+        def look(self) -> tuple[int, int]:
+            """Note what is done. Returns what is another with each message that is taken."""
+            ...
+
+        def stop(self, partitions: set[TopicPartition], *, gone: bool = False) -> None:
+            """Give no more messages of these; with `gone` they belong to somebody else."""
+            ...
 
     Told = Callable[[set[TopicPartition]], Awaitable[None]]
 
 
 class Link:
-    """`out` holds what the last poll handed out, `done` the positions that may be committed (E38)."""
+    """What the program has taken, and what of it is done. The rule, for every way of reading:
+
+    A record is done when the program has taken it and then asks for the next one, commits explicitly, or leaves the
+    block without an exception, and has not sought back before it. Only done records are committed: what is committed is
+    the position after the last done record, moved past markers and gaps. A record that was fetched but not taken is
+    returned by the next call, whichever call that is (`Delivery.give_back`).
+
+    `out` holds what the last poll returned, `done` the positions that may be committed (E38). `stream` is what a
+    `SyncConsumer` iterates over. With `by_hand` nothing is committed but by `commit` with offsets (`Workers`)."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.out: dict[TopicPartition, OffsetAndMetadata] = {}
         self.done: dict[TopicPartition, OffsetAndMetadata] = {}
+        self.stream: Stream | None = None
+        self.by_hand = False
         self.assigned: Told | None = None
         self.revoked: Told | None = None
         self.lost: Told | None = None
-        self._returned = asyncio.Event()
+        self._sought: set[TopicPartition] = set()  # to a place that is looked up: the position will be done
+        self._seen = (0, -1)  # what the stream's `look` returned
+        self.returned = asyncio.Event()  # something that was out may be done
 
-    def hand_out(self, at: TopicPartition, offset: int, epoch: int) -> None:
-        """Delivered to the user: not done before the next poll."""
-        self.out[at] = OffsetAndMetadata(offset, epoch, "")
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """Returned to the program: not done before the next call."""
+        for piece in pieces:
+            self.out[piece.at] = piece.following
 
     def handed_back(self) -> None:
-        """The user polls again, so the returned records are done."""
-        self.done.update(self.out)
+        """The program asks for more, commits or closes: what it took is done."""
+        for at, place in self.out.items():
+            self.note(at, place)
         self.out.clear()
-        self._returned.set()
+        self.returned.set()
+
+    def dropped(self) -> None:
+        """The program failed, or reads something else: what it took is not done."""
+        self.out.clear()
+        self.returned.set()
+
+    def sought(self, at: TopicPartition, to: OffsetAndMetadata | None) -> None:
+        """The program moved the position; None: to a place that has to be looked up."""
+        self.out.pop(at, None)
+        self.done.pop(at, None)
+        if to is None:
+            self._sought.add(at)
+        else:
+            self.note(at, to)
+        self.returned.set()
+
+    def committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """The program committed these offsets: the records before them are done."""
+        for at, place in offsets.items():
+            known, out = self.done.get(at), self.out.get(at)
+            if known is None or known.offset < place.offset:
+                self.note(at, place)
+            if out is not None and out.offset <= place.offset:
+                del self.out[at]
+        self.returned.set()
+
+    def note(self, at: TopicPartition, place: OffsetAndMetadata) -> None:
+        """All before this place is done. May be called in any thread."""
+        self.done[at] = place
+        self._sought.discard(at)
+
+    def begun(self, pieces: Sequence[Piece]) -> None:
+        """These were handed out: a place that the program sought is known now."""
+        for piece in pieces if self._sought else ():
+            if piece.at in self._sought:
+                self.note(piece.at, OffsetAndMetadata(piece.start, piece.start_epoch, ""))
+
+    def alive(self) -> bool:
+        """Whether the program took a message of a stream since the last call."""
+        if self.stream is None:
+            return False
+        before, self._seen = self._seen, self.stream.look()
+        return self._seen != before
 
     # -- what the session asks and tells ----------------------------------------------------------------------------
 
-    def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
-        return {at: offset for at, offset in self.done.items() if at in partitions}
+    def to_commit(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The positions of these that may be committed; None: of all."""
+        if self.by_hand:
+            return {}
+        if self.stream is not None:
+            self.stream.look()
+        for at in [*self._sought]:
+            cursor = self._reader.cursors.get(at)
+            if cursor is not None and cursor.position >= 0:
+                self.note(at, OffsetAndMetadata(cursor.position, cursor.epoch, ""))
+        done = self.done.copy()
+        return {at: offset for at, offset in done.items() if partitions is None or at in partitions}
 
     async def settle(self, partitions: set[TopicPartition]) -> None:
-        """Return no more records of these, and wait until the user has finished the returned ones (E36)."""
+        """Return no more records of these, and wait until the program has finished the returned ones (E36)."""
         for at in partitions:
             cursor = self._reader.cursors.get(at)
             if cursor is not None:
                 cursor.pending_revoke = True
-        while not partitions.isdisjoint(self.out):
-            self._returned.clear()
-            await self._returned.wait()
+        stream = self.stream
+        if stream is not None:
+            stream.stop(partitions)
+        while not partitions.isdisjoint(self.out) or (stream is not None and stream.in_hand in partitions):
+            self.returned.clear()
+            await self.returned.wait()
 
     async def on_assigned(self, partitions: set[TopicPartition]) -> None:
         """New partitions start unpaused at the group's commit (E31); they are read once the user's callback is
@@ -82,6 +170,8 @@ class Link:
         await self._gone(partitions, self.lost or self.revoked)
 
     async def _gone(self, partitions: set[TopicPartition], callback: Told | None) -> None:
+        if self.stream is not None:
+            self.stream.stop(partitions, gone=True)
         self.forget(partitions)
         self._reader.remove(partitions)
         if callback is not None:
@@ -92,4 +182,5 @@ class Link:
         for at in partitions:
             self.out.pop(at, None)
             self.done.pop(at, None)
-        self._returned.set()
+            self._sought.discard(at)
+        self.returned.set()

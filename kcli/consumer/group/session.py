@@ -88,6 +88,8 @@ class Session(ABC):
         self.on_failed: Callable[[BaseException], None] | None = None
         self.on_settled: Callable[[float], None] | None = None
         self.on_trusted: Callable[[], None] | None = None
+        self.alive: Callable[[], bool] | None = None  # whether the program took records without a poll
+        self._simple = False  # commits for partitions that were assigned by hand
         self._rebalancing_since: float | None = None
 
     def _rebalance_begins(self) -> None:
@@ -129,6 +131,8 @@ class Session(ABC):
             except TimeoutError:
                 pass  # a deadline of the membership came
             self._standstill.look(self._member.deadline())
+            if self.alive is not None and self.alive() and self._member.state != AWAY:
+                self._member.polled(self._loop.time())
             due = self._member.tick(self._loop.time())
             if due not in (None, "heartbeat"):
                 LOG.warning("%s: %s", self._settings.group, OVER.get(due, due))
@@ -206,13 +210,21 @@ class Session(ABC):
         Returns at once, the assignment comes by callback. Raises UsageError for a bad expression."""
         self.check()
         self._subscribe(wanted)
-        if not self._tasks:
+        if "rebalance" not in self._tasks:
+            self._simple = False
             self._member.polled(self._loop.time())
             for name, work in self._work().items():
                 self._spawn(name, work)
-            if self._settings.auto_commit:
+            if self._settings.commits_by_itself and "commit" not in self._tasks:
                 self._spawn("commit", self._commit_regularly)
         self._wake()
+
+    def keep_committing(self) -> None:
+        """Commit what is done of partitions that were assigned by hand: without a membership, as Kafka's own clients do
+        for a group without members."""
+        if self._settings.commits_by_itself and not self._tasks:
+            self._simple = True
+            self._spawn("commit", self._commit_regularly)
 
     def polled(self) -> None:
         """The user is alive (E47): to be called whenever records are asked for. Raises what ended the session."""
@@ -236,7 +248,7 @@ class Session(ABC):
         deadline = self._deadline(timeout)
         if timeout is None and self._share.deadline is not None:
             deadline = min(deadline, self._share.deadline)
-        await self._offsets.write(offsets, deadline, self._check_owned if self._tasks else None)
+        await self._offsets.write(offsets, deadline, self._check_owned if "rebalance" in self._tasks else None)
 
     async def committed(
         self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
@@ -263,7 +275,8 @@ class Session(ABC):
                         await self._give_up_all()
                     else:
                         await self._share.lose()
-                await self._leave("the consumer is being closed")
+                if not self._simple:
+                    await self._leave("the consumer is being closed")
         except TimeoutError:
             pass  # E44: the deadline is kept; the session's timeout tells the others
         finally:
@@ -273,7 +286,9 @@ class Session(ABC):
             raise self._share.commit_error
 
     async def _give_up_all(self) -> None:
-        if self._member.generation < 0:
+        if self._simple:
+            await self._commit(self._new(None))
+        elif self._member.generation < 0:
             await self._share.lose()
         else:
             await self._share.revoke(self._share.owned, settle=False)
@@ -282,16 +297,20 @@ class Session(ABC):
         """Commit what was delivered and processed (E38). A manual commit under way goes first (E42)."""
         while True:
             await asyncio.sleep(max(self._settings.auto_commit_interval, LEAST))
-            if self._member.state != STABLE or self._member.rejoining or self._offsets.busy:
-                continue
-            offsets = self._positions.to_commit(set(self._share.owned))
-            written = self._offsets.written
-            new = {at: offset for at, offset in offsets.items() if written.get(at) != offset}
-            if new:
-                await self._commit(new)
+            stable = self._simple or (self._member.state == STABLE and not self._member.rejoining)
+            if stable and not self._offsets.busy:
+                await self._commit(self._new(None if self._simple else set(self._share.owned)))
+
+    def _new(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What is done and not committed yet."""
+        written = self._offsets.written
+        offsets = self._positions.to_commit(partitions)
+        return {at: offset for at, offset in offsets.items() if written.get(at) != offset}
 
     async def _commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
         """A regular commit. One that fails is reported and followed by the next, unless the group refuses it."""
+        if not offsets:
+            return
         try:
             await self._offsets.write(offsets, self._deadline(self._settings.auto_commit_interval))
             self._share.commit_error = None

@@ -33,8 +33,8 @@ class Messages:
         self.topic, self.partition = topic, partition
 
     def drop(self) -> None:
-        """What is left of the batch is not given."""
-        self._rows = []
+        """What is left of the batch is not given; another thread may be asking for it."""
+        self._rows.clear()
         self.after = -1
 
     def left(self) -> bool:
@@ -45,8 +45,12 @@ class Messages:
         return self
 
     def __next__(self) -> Message:
-        while not self._rows:
-            self._more()
-        record = self._rows.pop()
-        self.after = record.offset + 1
-        return Message(self.topic, self.partition, *record)
+        while True:
+            topic, partition = self.topic, self.partition
+            try:
+                record = self._rows.pop()
+            except IndexError:
+                self._more()
+            else:
+                self.after = record.offset + 1
+                return Message(topic, partition, *record)

@@ -12,7 +12,7 @@ SETTINGS: dict[str, object] = {
     "client": ClientSettings(),
     "producer": ProducerSettings(),
     "consumer": ConsumerSettings(),
-    "group": GroupSettings(),
+    "group": GroupSettings(auto_commit=True),
 }
 
 
