@@ -21,9 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
-    from kcli.consumer.fetch.cursor import Cursor
+    from kcli.consumer.fetch.cursor import Cursor, Piece
     from kcli.consumer.fetch.lateness import Lateness
-    from kcli.consumer.fetch.piece import Piece
     from kcli.consumer.fetch.states import FetchState
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session

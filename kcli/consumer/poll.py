@@ -3,8 +3,9 @@ decompressed, cut to the position and the end."""
 
 from __future__ import annotations
 
-from kcli.consumer.fetch.piece import Fetched as Fetched
-from kcli.consumer.fetch.piece import Piece
+from kcli.consumer.cut import cut
+from kcli.consumer.fetch.chunk import Fetched as Fetched
+from kcli.consumer.fetch.cursor import Piece
 from kcli.consumer.fetch.unpacking import AHEAD, Unpacking
 from kcli.proto import core
 
@@ -119,7 +120,7 @@ class Delivery:
             if number and (most <= 0 or room <= 0):
                 self.give_back(pieces[number:])
                 return pieces[:number]
-            head, tail, most, room = piece.cut(most, room)
+            head, tail, most, room = cut(piece, most, room)
             if tail is not None:
                 self.give_back([tail, *pieces[number + 1 :]])
                 return [*pieces[:number], head]

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kcli.consumer.fetch.piece import Piece
+    from kcli.consumer.fetch.cursor import Piece
     from kcli.consumer.group.group_bridge import Link
     from kcli.model import TopicPartition
     from kcli.proto.batch import Batch

@@ -12,9 +12,13 @@ from kcli.consumer.fetch.aborted import AbortedFilter
 from kcli.errors import DecodeError, KcliError
 from kcli.proto import core
 from kcli.proto.batch import CorruptBatch, read_batches
+from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from kcli.model import TopicPartition
     from kcli.proto.batch import Batch
     from kcli.proto.buffer import Buffer
@@ -35,6 +39,27 @@ class CorruptRecords(DecodeError):
         )
         self.at = at
         self.offset = offset
+
+
+class Fetched(Value):
+    """The records of one partition that a poll returns. `next_offset` is the position after them; `batches` may be
+    empty if there were only markers or aborted records, or if there is only an `error`. Offsets are -1 if unknown.
+    `skipped` are the batches that skip_corrupt skipped."""
+
+    topic: str = ""
+    partition: int = 0
+    batches: list[Batch] = ()  # type: ignore[assignment]
+    next_offset: int = -1
+    high_watermark: int = -1
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+    error: KcliError | None = None
+    skipped: Sequence[KcliError] = ()
+
+    def changed(self, **changes: Any) -> Fetched:
+        """A copy with some fields changed."""
+        kept = {one.name: getattr(self, one.name) for one in Fetched.__fields__}
+        return Fetched(**(kept | changes))
 
 
 class Chunk:

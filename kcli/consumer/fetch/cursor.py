@@ -11,13 +11,14 @@ from collections import deque
 
 from kcli.backoff import after
 from kcli.grammar.bound import Bound
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.consumer.fetch.chunk import Chunk
-    from kcli.consumer.fetch.piece import Piece
+    from kcli.consumer.fetch.chunk import Chunk, Fetched
     from kcli.errors import KcliError
     from kcli.model import TopicPartition
+    from kcli.proto.batch import Batch
 
 RESOLVING, VALIDATING, READY, FAILED = "resolving", "validating", "ready", "failed"
 FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
@@ -251,3 +252,36 @@ class Cursor:
 
     def succeeded(self) -> None:
         self.attempts, self.retry_at, self.trouble_since, self.trouble = 0, 0.0, None, ""
+
+
+class Piece:
+    """A `Fetched` and its place: the offsets [start, stop) with the leader epochs of the records before both, and its
+    bytes. `era` is the cursor's, so that a piece from before a seek is recognized."""
+
+    __slots__ = ("cursor", "decoded", "era", "fetched", "size", "start", "start_epoch", "stop", "stop_epoch")
+
+    def __init__(self, cursor: Cursor, fetched: Fetched, start: int, start_epoch: int, size: int) -> None:
+        self.cursor = cursor
+        self.era = cursor.era
+        self.fetched = fetched
+        self.start, self.start_epoch = start, start_epoch
+        self.stop, self.stop_epoch = cursor.position, cursor.epoch
+        self.size = size
+        self.decoded = False
+
+    @property
+    def at(self) -> TopicPartition:
+        return self.cursor.at
+
+    @property
+    def following(self) -> OffsetAndMetadata:
+        """The position after it."""
+        return OffsetAndMetadata(self.stop, self.stop_epoch, "")
+
+    def rest(self, batches: list[Batch], start: int, epoch: int) -> Piece:
+        """The end of this piece, from the offset `start` on."""
+        rest = Piece.__new__(Piece)
+        for name in Piece.__slots__:
+            setattr(rest, name, getattr(self, name))
+        rest.start, rest.start_epoch, rest.fetched = start, epoch, self.fetched.changed(batches=batches)
+        return rest

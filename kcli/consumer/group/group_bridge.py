@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from typing import Protocol
 
-    from kcli.consumer.fetch.piece import Piece
+    from kcli.consumer.fetch.cursor import Piece
     from kcli.consumer.fetch.reader import Reader
     from kcli.model import TopicPartition
 
