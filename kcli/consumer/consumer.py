@@ -138,6 +138,8 @@ class Consumer:
         starts = {at: checked_bound(f"start of {named(at)}", given) for at, given in partitions.items()}
         for cursor in self._reader.add(starts):
             cursor.end = self._ends.get(cursor.at)
+            if cursor.at in self._link.done and cursor.start.kind != "stored":
+                self._link.sought(cursor.at, OffsetAndMetadata(cursor.position) if cursor.position >= 0 else None)
 
     async def subscribe(
         self,

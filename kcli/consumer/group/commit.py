@@ -189,8 +189,8 @@ class Offsets:
         return OffsetCommitRequest(
             group_id=self._coordinator.group,
             generation_id_or_member_epoch=asked.generation,
-            member_id=asked.member_id,
-            group_instance_id=self._instance_id,
+            member_id=asked.member_id if asked.generation >= 0 else "",
+            group_instance_id=self._instance_id if asked.generation >= 0 else None,
             topics=topics,
         )
 
