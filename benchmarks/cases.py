@@ -19,6 +19,7 @@ OBJECTS = {"confluent": "confluent_objects.py", "aiokafka": "aiokafka_objects.py
 LOOPS = {
     "objects": {"kcli": "kcli_objects.py"} | OBJECTS,
     "messages": {"kcli": "kcli_messages.py"} | OBJECTS,
+    "member": {"kcli": "kcli_member.py", "confluent": "confluent_member.py"},
     "send": {"kcli": "kcli_send.py", "confluent": "confluent_produce.py", "aiokafka": "aiokafka_send.py"},
 }
 """What users of a library write: a loop with a call or an object for each record."""
@@ -44,7 +45,7 @@ class Data:
 class Job:
     """One row of the table: what is done, on which data, with which codec."""
 
-    verb: str  # produce | envelopes | send | consume | format | json | search | group | objects | messages
+    verb: str  # produce | envelopes | send | consume | format | json | search | group | objects | messages | member
     data: Data
     codec: str = "none"
     search: tuple[str, str] = ("", "")  # the option and its words
@@ -65,6 +66,7 @@ class Job:
             "group": f"consume -g {self.data.label}{codec}",
             "send": f"library: `send` in a loop, {self.data.label}{codec}",
             "messages": f"library: a loop over messages, {self.data.label}{codec}",
+            "member": f"library: a loop over messages in a group, {self.data.label}{codec}",
             "objects": f"record objects {self.data.label}{codec}",
         }[self.verb]
 
@@ -130,6 +132,7 @@ def jobs(scale: float) -> list[Job]:
         Job("objects", text),
         Job("send", text),
         Job("messages", text),
+        Job("member", Data("text-member", "100 B", million // 5)),
         *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
         Job("produce", few),
         Job("produce", few, idempotent=True),

@@ -142,7 +142,7 @@ class Book:
 
 def offsets(log):
     """Of the records that a reader sees."""
-    for base, last, data in log.batches:
+    for base, _, data in log.batches:
         if not data[22] & 32:
             count = int.from_bytes(data[57:61], "big")
             yield from range(base, base + count)
@@ -625,10 +625,11 @@ class Schedule:
             self.group.want(*range(len(TPS)))
             self.group.interval = 300
         self.settings = self.member(self.dice.choice([None, None, False]))
+        self.until = float("inf")
         self.problems = []
         self.trace = []
         self.main = None
-        self.rival = None
+        self.rival = self.other = None
 
     def member(self, auto_commit):
         settings = GroupSettings(
@@ -652,7 +653,8 @@ class Schedule:
         if self.protocol == "consumer":
             self.group.want(*self.dice.sample(range(len(TPS)), self.dice.randrange(len(TPS) + 1)))
         elif what == "rival" and self.rival is None:
-            self.rival = asyncio.ensure_future(Rival(self, self.member(None)).run())
+            self.other = Rival(self, self.member(None))
+            self.rival = asyncio.ensure_future(self.other.run())
         elif what == "rival":
             await self.dismiss()
         elif what == "expel":
@@ -679,8 +681,19 @@ class Schedule:
     def left(self):
         return {at.partition: rest for at in TPS if (rest := sorted({*self.book.records[at]} - self.book.done[at]))}
 
-    def check_time(self):
+    def expire(self):
+        """What a session timeout does: a member that crashed while it joined is nobody's."""
+        if self.protocol != "consumer" and self.way != "assign":
+            mine = [one.consumer for one in (self.main, self.other) if one is not None and one.consumer is not None]
+            alive = {one.group_metadata().member_id for one in mine if not one._closed}
+            for name in [one for one in self.group.members if one not in alive]:
+                self.group.fence(name)
+            self.group._maybe_complete()
+
+    async def turn(self):
+        """Time for what nobody asked for."""
         assert self.loop.time() < self.until, f"not done: {self.left}"
+        self.expire()
 
     async def scene(self):
         kind = WorkersProgram if self.way == "workers" else AsyncProgram
@@ -688,10 +701,11 @@ class Schedule:
         await self.main.begin()
         for _ in range(STEPS):
             await self.main.step()
+            await self.turn()
         await self.calm()
         self.until = self.loop.time() + PEACE
         while self.left:
-            self.check_time()
+            await self.turn()
             await self.main.finish()
         await self.main.end("leave")
 
@@ -700,10 +714,11 @@ class Schedule:
         self.main.begin()
         for _ in range(STEPS):
             self.main.step()
+            self.loop.run_until_complete(self.turn())
         self.loop.run_until_complete(self.calm())
         self.until = self.loop.time() + PEACE
         while self.left:
-            self.check_time()
+            self.loop.run_until_complete(self.turn())
             self.main.finish()
         self.main.end("leave")
 
