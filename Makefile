@@ -141,9 +141,10 @@ $(SITE)/.made: pyproject.toml
 docs: $(SITE)/.made  ## the documentation site, in build/site; fails at a link that leads nowhere
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
 
-schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against the producer, and interleavings of the consumer, from KCLI_SEED (0) on
+schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against the producer, interleavings of the consumer, programs in every way of reading, from KCLI_SEED (0) on
 	$(BIN)/python -m tests.producer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
 	$(BIN)/python -m tests.consumer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
+	$(BIN)/python -m tests.consumer.promises $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
 
 late: $(VENV)/.made-dev  ## the client's tests on an event loop that hears of its sockets late, at random; LATE_SEED (0) repeats
 	$(BIN)/python -m pytest -p tests.late $(addprefix tests/,$(LATE)) -n $(WORKERS) --dist loadgroup

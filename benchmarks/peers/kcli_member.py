@@ -1,5 +1,5 @@
-"""kcli: a loop over the messages of a topic as a member of a group that may not pause for five seconds; prints the bytes
-of their values."""
+"""kcli: a loop over the messages of a topic as a member of a group that may not pause for five seconds; prints the
+bytes of their values."""
 
 import sys
 import uuid

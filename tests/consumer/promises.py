@@ -30,7 +30,7 @@ from kcli.sync.consumer import Selection, SyncConsumer
 from tests.consumer.group.fake_848 import Fake848
 from tests.consumer.group.fakes import FakeKafka
 from tests.consumer.log import FakeCluster, Log, batch
-from tests.consumer.schedules import MOVED_ON
+from tests.consumer.schedules import MOVED_ON, main
 from tests.producer.world import JumpingLoop, cancelled
 
 WAYS = (
@@ -610,12 +610,16 @@ class Stub:
         self.cluster, self.consumer = program.world, program.make
 
 
+def way_of(seed):
+    return WAYS[seed % len(WAYS)]
+
+
 class Schedule:
     """One of them."""
 
     def __init__(self, seed, way=None):
         self.dice = random.Random(seed)
-        self.way = way or WAYS[seed % len(WAYS)]
+        self.way = way or way_of(seed)
         self.protocol = self.dice.choice(PROTOCOLS)
         self.logs = {at: log_of(self.dice) for at in TPS}
         self.loop = JumpingLoop()
@@ -767,3 +771,7 @@ def failure_of(seed):
     except Exception as problem:  # noqa: BLE001 - the seed is the news
         return seed, f"{type(problem).__name__}: {problem} ({'; '.join(problem.__notes__)})".partition("\n")[0]
     return None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(failure_of))

@@ -409,7 +409,8 @@ def failure_of(seed):
     return None
 
 
-def main():
+def main(failure_of=failure_of):
+    """Play as many schedules as the command line says, in two processes."""
     first, count = int(sys.argv[1]), int(sys.argv[2])
     begin, failures = time.monotonic(), []
     with multiprocessing.Pool(2) as pool:

@@ -1,5 +1,8 @@
-"""Everyday programs of six lines, in each client: `python -m tests.kafka.sync.six_lines CLIENT BOOTSTRAP TOPIC` runs all
-and prints, as JSON, the offsets that each took. A client has a process of its own, as it has in real life."""
+"""Everyday programs of six lines, in each client.
+
+`python -m tests.kafka.sync.six_lines CLIENT BOOTSTRAP TOPIC` runs all of one client and prints, as JSON, the offsets
+that each took: a client has a process of its own, as it has in real life.
+"""
 
 from __future__ import annotations
 
