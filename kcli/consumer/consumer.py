@@ -425,6 +425,8 @@ class Consumer:
                     batches = [await decode(batch, fetched.topic, fetched.partition) for batch in fetched.batches]
                     fetched.batches, piece.decoded = batches, True
                 ready += 1
+            if self._subscribed and self._session is not None:
+                self._session.polled()  # decoding is part of the poll
         except BaseException as error:
             if ready == 0 or not isinstance(error, Exception):
                 self._delivery.give_back(pieces)

@@ -45,7 +45,7 @@ RESTS = (0, 0, 0.05, 0.3, 1.0, 2.5)
 SETTINGS = ConsumerSettings(fetch_max_wait=0.2, partition_max_bytes=700, retry_backoff=0.01)
 PATIENCE = 1.0  # seconds of a program's wait
 PEACE = 200.0
-GRACE = 1.0  # seconds that a commit which was made before a seek may be on its way
+GRACE = 0.01  # seconds that a commit which was made before a seek may be on its way
 
 
 class Broken(Exception):
@@ -179,6 +179,7 @@ class Program:
         for at, offset in self.hand:
             self.book.done[at].add(offset)
         self.hand.clear()
+        self.excused = self.excused or self.now - self.asked > INTERVAL - 0.01
         self.asked = self.now
 
     def take(self, at, taken, following, *, hand=True):
@@ -186,6 +187,7 @@ class Program:
         self.schedule.note("took", at.partition, taken, following)
         assert at in self.following, f"{at.partition} is not assigned"
         assert at not in self.paused, f"{at.partition} is paused"
+        assert not hand or not self.consumer._reader.cursors[at].pending_revoke, f"{at.partition} is being given up"
         due = self.book.between(at, self.following[at], following)
         assert taken == due, f"of {at.partition} came {taken}, due were {due}"
         self.following[at] = following
@@ -199,6 +201,7 @@ class Program:
             self.take(at, [one.offset for each in fetched.batches for one in each], fetched.next_offset)
 
     def assigned(self, partitions):
+        self.excused = False
         for at in sorted(partitions):
             known = self.schedule.group.committed.get(at)
             assert at not in self.following
@@ -220,7 +223,6 @@ class Program:
         idle = self.now - self.asked
         if not self.excused and idle < INTERVAL:
             self.schedule.problems.append(f"lost {idle:.2f} s after the program asked for records")
-        self.excused = False
 
     def sought(self, at, to):
         self.hand = [one for one in self.hand if one[0] != at]
@@ -231,9 +233,9 @@ class Program:
 
     def ask_to_commit(self):
         """What is in hand is done, but no records are asked for."""
-        asked = self.asked
+        asked, excused = self.asked, self.excused
         self.ask()
-        self.asked = asked
+        self.asked, self.excused = asked, excused
 
     def crash(self):
         """Nothing of it reaches a broker any more."""
@@ -261,6 +263,10 @@ class Program:
 
 class Watched(Consumer):
     """A consumer whose program hears of its partitions."""
+
+    def seek(self, at, to):
+        super().seek(at, to)
+        self.program.sought(at, to)
 
     async def subscribe(self, topics, *, on_assigned=None, on_revoked=None, on_lost=None):
         program = self.program
@@ -376,7 +382,6 @@ class AsyncProgram(Steps):
             if what == "seek":
                 to = self.dice.randrange(self.schedule.logs[at].end + 1)
                 consumer.seek(at, to)
-                self.sought(at, to)
             elif what in ("pause", "resume"):
                 getattr(consumer, what)(at)
                 (self.paused.add if what == "pause" else self.paused.discard)(at)
@@ -575,7 +580,6 @@ class SyncProgram(Steps):
         if what == "seek":
             to = self.dice.randrange(self.schedule.logs[at].end + 1)
             self.sync.seek(at, to)
-            self.sought(at, to)
         elif what in ("pause", "resume"):
             getattr(self.sync, what)(at)
             (self.paused.add if what == "pause" else self.paused.discard)(at)
