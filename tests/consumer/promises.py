@@ -45,7 +45,6 @@ RESTS = (0, 0, 0.05, 0.3, 1.0, 2.5)
 SETTINGS = ConsumerSettings(fetch_max_wait=0.2, partition_max_bytes=700, retry_backoff=0.01)
 PATIENCE = 1.0  # seconds of a program's wait
 PEACE = 200.0
-GRACE = 0.01  # seconds that a commit which was made before a seek may be on its way
 
 
 class Broken(Exception):
@@ -123,20 +122,21 @@ class Book:
         self.loop = loop
         self.records = {at: sorted(offsets(log)) for at, log in logs.items()}
         self.done = {at: set() for at in logs}
-        self.moved = dict.fromkeys(logs, -GRACE)  # when the program last sought back
+        self.under_way = set()  # partitions that a commit from before a seek may still be about
 
     def between(self, at, first, stop):
         return [offset for offset in self.records[at] if first <= offset < stop]
 
     def committed(self, at, offset):
         missing = set(self.between(at, 0, offset)) - self.done[at]
-        recent = self.loop.time() - self.moved[at] <= GRACE
-        assert not missing or recent, f"{offset} of {at.partition} is committed, not done are {sorted(missing)}"
+        late = at in self.under_way
+        self.under_way.discard(at)
+        assert not missing or late, f"{offset} of {at.partition} is committed, not done are {sorted(missing)}"
 
-    def sought(self, at, to):
+    def sought(self, at, to, *, under_way):
         """What is before this place is done, or not to be done; what is behind it is not done."""
-        if any(offset >= to for offset in self.done[at]):
-            self.moved[at] = self.loop.time()
+        if under_way:
+            self.under_way.add(at)
         self.done[at] = set(self.between(at, 0, to))
 
 
@@ -184,7 +184,7 @@ class Program:
 
     def take(self, at, taken, following, *, hand=True):
         self.asked = self.now
-        self.schedule.note("took", at.partition, taken, following)
+        self.schedule.note("took", type(self).__name__, at.partition, taken, following)
         assert at in self.following, f"{at.partition} is not assigned"
         assert at not in self.paused, f"{at.partition} is paused"
         assert not hand or not self.consumer._reader.cursors[at].pending_revoke, f"{at.partition} is being given up"
@@ -201,16 +201,16 @@ class Program:
             self.take(at, [one.offset for each in fetched.batches for one in each], fetched.next_offset)
 
     def assigned(self, partitions):
-        self.excused = False
+        self.excused = self.excused and not partitions
         for at in sorted(partitions):
             known = self.schedule.group.committed.get(at)
             assert at not in self.following
             self.following[at] = 0 if known is None else known.offset
             self.book.done[at] = set(self.book.between(at, 0, self.following[at]))
-            self.schedule.note("assigned", at.partition, self.following[at])
+            self.schedule.note("assigned", type(self).__name__, at.partition, self.following[at])
 
     def revoked(self, partitions):
-        self.schedule.note("revoked", sorted(at.partition for at in partitions))
+        self.schedule.note("revoked", type(self).__name__, sorted(at.partition for at in partitions))
         self.given_back |= partitions
         self.hand = [one for one in self.hand if one[0] not in partitions]
         for at in partitions:
@@ -227,7 +227,8 @@ class Program:
     def sought(self, at, to):
         self.hand = [one for one in self.hand if one[0] != at]
         self.following[at] = to
-        self.book.sought(at, to)
+        session = self.consumer._session
+        self.book.sought(at, to, under_way=session is not None and session._offsets.busy)
 
     # -- what may be asked of every consumer --------------------------------------------------------------------------
 
@@ -712,7 +713,7 @@ class Schedule:
             await self.turn()
         await self.calm()
         self.until = self.loop.time() + PEACE
-        while self.left:
+        while self.left or len(self.main.following) < len(TPS):
             await self.turn()
             await self.main.finish()
         await self.main.end("leave")
@@ -725,7 +726,7 @@ class Schedule:
             self.loop.run_until_complete(self.turn())
         self.loop.run_until_complete(self.calm())
         self.until = self.loop.time() + PEACE
-        while self.left:
+        while self.left or len(self.main.following) < len(TPS):
             self.loop.run_until_complete(self.turn())
             self.main.finish()
         self.main.end("leave")
