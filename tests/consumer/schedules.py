@@ -187,6 +187,7 @@ class Member:
             if what == "seek":
                 self.following[at] = self.dice.randrange(RECORDS)
                 self.consumer.seek(at, self.following[at])
+                self.own[at].add(self.following[at])  # where it sought to is committed
                 self.schedule.reached[at].add(self.following[at])
             else:
                 getattr(self.consumer, what)(at)

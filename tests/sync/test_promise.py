@@ -147,23 +147,24 @@ def test_partitions_that_are_given_up_are_not_iterated_over_any_more(sandbox: Sa
 
     def member(number: int) -> None:
         with kcli.SyncClient(sandbox.bootstrap) as kafka:
-            with kafka.consumer("pair", group=quick("both", auto_commit_interval=60.0)) as consumer:
+            with kafka.consumer("pair", group=quick("both", auto_commit_interval=60.0, rebalance_timeout=1.0)) as consumer:
                 while not stop.is_set():
-                    for fetched in consumer.poll(0.05, max_records=1) if number == 2 else [next(consumer)]:
-                        seen[number].append((fetched.partition, fetched.offset))
-                        time.sleep(0.05)
-                        if sum(map(len, seen)) >= COUNT or (number == 0 and len(seen[0]) == 45):
-                            stop.set()
+                    message = next(consumer)
+                    seen[number].append((message.partition, message.offset))
+                    time.sleep(0.05)
+                    if sum(map(len, seen)) >= COUNT:
+                        stop.set()
 
     threads = [threading.Thread(target=member, args=(number,)) for number in range(2)]
     threads[0].start()
     while len(seen[0]) < 3:
         time.sleep(0.01)
     threads[1].start()
-    threads[0].join(30)
+    assert stop.wait(30)
     with kcli.SyncClient(sandbox.bootstrap) as kafka, kafka.producer() as producer:
-        producer.send_records("pair", [(n, None, None, b"last", ()) for n in range(2)])  # wakes the other
-    threads[1].join(30)
+        producer.send_records("pair", [(n, None, None, b"last", ()) for n in range(2)])  # wakes who waits
+    for thread in threads:
+        thread.join(30)
     assert not any(thread.is_alive() for thread in threads)
     assert seen[1], "the second member got a partition"
     both = seen[0] + seen[1]
@@ -362,7 +363,11 @@ def test_a_consumer_at_the_end_has_its_place_when_its_block_begins(
     sandbox: SandboxThread, kafka: kcli.SyncClient
 ) -> None:
     sandbox.faults.wire.delay("ListOffsets", 0.3)
-    with kafka.producer() as producer, kafka.consumer("t", start="latest") as consumer:
+    with (
+        kcli.SyncClient(sandbox.bootstrap) as other,
+        other.producer() as producer,
+        kafka.consumer("t", start="latest") as consumer,
+    ):
         producer.send("t", b"reply", partition=0).result(10)
         (got,) = consumer.poll(2)
         assert [record.value for batch in got.batches for record in batch] == [b"reply"]
