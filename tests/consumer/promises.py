@@ -255,7 +255,8 @@ class Program:
         """The program left in order: what is done is committed, if its partitions were not taken away before."""
         if not self.settings.commits_by_itself and self.schedule.way != "workers":
             return
-        for at in self.given_back:
+        rival = self.schedule.other
+        for at in self.given_back - set(() if rival is None else rival.following):
             place = self.schedule.group.committed.get(at)
             begin = 0 if place is None else place.offset
             late = [offset for offset in self.book.done[at] if offset >= begin]
@@ -380,7 +381,7 @@ class AsyncProgram(Steps):
         elif what in ("rival", "expel", "again"):
             await self.schedule.disturb(what)
         elif at in self.following and at in consumer.assignment:
-            if what == "seek":
+            if what == "seek" and not self.excused:  # the partition may belong to the rival by now
                 to = self.dice.randrange(self.schedule.logs[at].end + 1)
                 consumer.seek(at, to)
             elif what in ("pause", "resume"):
@@ -578,7 +579,7 @@ class SyncProgram(Steps):
                 self.move(what, at)
 
     def move(self, what, at):
-        if what == "seek":
+        if what == "seek" and not self.excused:
             to = self.dice.randrange(self.schedule.logs[at].end + 1)
             self.sync.seek(at, to)
         elif what in ("pause", "resume"):
