@@ -603,8 +603,9 @@ class SyncProgram(Steps):
             self.check_left()
 
     def finish(self):
-        self.sync.resume(*self.sync.assignment)
-        self.paused.clear()
+        with contextlib.suppress(UsageError):  # a partition may be taken away just now
+            self.sync.resume(*self.sync.assignment)
+        self.paused = set(self.consumer.paused)
         self.ask()
         self.take_all(self.sync.poll(0.2))
 
