@@ -434,6 +434,10 @@ class Consumer:
         self._delivery.give_back(pieces[ready:])
         return self._delivery.standing(pieces[:ready], self._owned)
 
+    def untake(self) -> None:
+        """What the last `poll` returned did not reach the program: the next call returns it."""
+        self._delivery.give_back(self._link.untake())
+
     @property
     def link(self) -> Link:
         """The record of what is taken and done, for a `SyncConsumer`, which takes messages by itself."""

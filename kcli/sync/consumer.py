@@ -165,7 +165,12 @@ class SyncConsumer:
             self._release()
             return await self._consumer.poll(timeout, max_bytes, max_records)
 
-        return self._thread.run(poll())
+        try:
+            return self._thread.run(poll())
+        except BaseException:  # Ctrl-C, just when the records came
+            with contextlib.suppress(Closed):
+                self._thread.call(self._consumer.untake)
+            raise
 
     @property
     def metrics(self) -> ConsumerMetrics:

@@ -186,6 +186,21 @@ def test_a_call_between_two_messages_loses_nothing(kafka: kcli.SyncClient) -> No
     assert committed(kafka, "mixed") == COUNT
 
 
+def test_ctrl_c_when_a_poll_has_its_records_loses_none(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("t", group="interrupted") as consumer:
+        run = consumer._thread.run
+
+        def interrupted(work: Any) -> Any:
+            consumer._thread.run = run  # type: ignore[method-assign]
+            run(work)
+            raise KeyboardInterrupt
+
+        consumer._thread.run = interrupted  # type: ignore[method-assign]
+        with pytest.raises(KeyboardInterrupt):
+            consumer.poll(5, max_records=10)
+        assert offsets(consumer.poll(5)) == list(range(COUNT))
+
+
 # -- batches -----------------------------------------------------------------------------------------------------------
 
 

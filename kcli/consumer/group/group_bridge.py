@@ -53,6 +53,7 @@ class Link:
         self._reader = reader
         self.out: dict[TopicPartition, OffsetAndMetadata] = {}
         self.done: dict[TopicPartition, OffsetAndMetadata] = {}
+        self._pieces: Sequence[Piece] = ()  # that `out` is of
         self.stream: Stream | None = None
         self.by_hand = False
         self.assigned: Told | None = None
@@ -64,13 +65,21 @@ class Link:
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """Returned to the program: not done before the next call."""
+        self._pieces = pieces
         for piece in pieces:
             self.out[piece.at] = piece.following
+
+    def untake(self) -> Sequence[Piece]:
+        """What the last call returned did not reach the program."""
+        pieces, self._pieces = self._pieces, ()
+        self.dropped()
+        return pieces
 
     def handed_back(self) -> None:
         """The program asks for more, commits or closes: what it took is done."""
         for at, place in self.out.items():
             self.note(at, place)
+        self._pieces = ()
         self.out.clear()
         self.returned.set()
 
