@@ -147,7 +147,9 @@ def test_partitions_that_are_given_up_are_not_iterated_over_any_more(sandbox: Sa
 
     def member(number: int) -> None:
         with kcli.SyncClient(sandbox.bootstrap) as kafka:
-            with kafka.consumer("pair", group=quick("both", auto_commit_interval=60.0, rebalance_timeout=1.0)) as consumer:
+            with kafka.consumer(
+                "pair", group=quick("both", auto_commit_interval=60.0, rebalance_timeout=1.0)
+            ) as consumer:
                 while not stop.is_set():
                     message = next(consumer)
                     seen[number].append((message.partition, message.offset))
