@@ -504,6 +504,7 @@ class SyncProgram(Steps):
     """A program in another thread, which stands still while the loop runs."""
 
     patience = None
+    here = forked = False
 
     def run(self, work):
         """As LoopThread's; after its patience the program is interrupted, as by Ctrl-C."""
