@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+from typing import Any
 from unittest.mock import patch
 
 from kcli.consumer.consumer import Consumer
@@ -51,7 +52,7 @@ class Broken(Exception):
     """The program fails."""
 
 
-def log_of(dice):
+def log_of(dice: Any) -> Any:
     """Batches, with markers and gaps between them and at the end."""
     log = Log()
     for _ in range(5):
@@ -67,42 +68,42 @@ def log_of(dice):
 class Dead:
     """The coordinator, or a broker, of a process that crashed."""
 
-    async def ask(self, request, **how):
+    async def ask(self, request: Any, **how: Any) -> None:
         raise ConnectError("crashed", sent=False)
 
-    async def versions(self):
+    async def versions(self) -> None:
         raise ConnectError("crashed", sent=False)
 
 
 class World(FakeCluster):
     """The way of one process to the logs and the group."""
 
-    def __init__(self, schedule, program):
+    def __init__(self, schedule: Any, program: Any) -> None:
         super().__init__(schedule.logs)
         self.group, self.schedule, self.program = schedule.group, schedule, program
         self.ids = {"t": self.group.topic_id("t")}
         self.dead = False
 
-    async def partitions(self, topic):
+    async def partitions(self, topic: Any) -> Any:
         return range(len(TPS))
 
-    async def coordinator(self, of):
+    async def coordinator(self, of: Any) -> Any:
         return Dead() if self.dead else Desk(self)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         return getattr(self.group, name)
 
 
 class Desk:
     """The coordinator, which looks at what is committed."""
 
-    def __init__(self, world):
+    def __init__(self, world: Any) -> None:
         self.world = world
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         return getattr(self.world.group, name)
 
-    async def ask(self, request, **how):
+    async def ask(self, request: Any, **how: Any) -> Any:
         world = self.world
         if world.dead:
             raise ConnectError("crashed", sent=False)
@@ -118,29 +119,29 @@ class Desk:
 class Book:
     """What was done, by anybody."""
 
-    def __init__(self, logs, loop):
+    def __init__(self, logs: Any, loop: Any) -> None:
         self.loop = loop
         self.records = {at: sorted(offsets(log)) for at, log in logs.items()}
-        self.done = {at: set() for at in logs}
-        self.under_way = set()  # partitions that a commit from before a seek may still be about
+        self.done: dict[Any, set[int]] = {at: set() for at in logs}
+        self.under_way: set[Any] = set()  # partitions that a commit from before a seek may still be about
 
-    def between(self, at, first, stop):
+    def between(self, at: Any, first: Any, stop: Any) -> Any:
         return [offset for offset in self.records[at] if first <= offset < stop]
 
-    def committed(self, at, offset):
+    def committed(self, at: Any, offset: Any) -> None:
         missing = set(self.between(at, 0, offset)) - self.done[at]
         late = at in self.under_way
         self.under_way.discard(at)
         assert not missing or late, f"{offset} of {at.partition} is committed, not done are {sorted(missing)}"
 
-    def sought(self, at, to, *, under_way):
+    def sought(self, at: Any, to: Any, *, under_way: Any) -> None:
         """What is before this place is done, or not to be done; what is behind it is not done."""
         if under_way:
             self.under_way.add(at)
         self.done[at] = set(self.between(at, 0, to))
 
 
-def offsets(log):
+def offsets(log: Any) -> Any:
     """Of the records that a reader sees."""
     for base, _, data in log.batches:
         if not data[22] & 32:
@@ -151,30 +152,30 @@ def offsets(log):
 class Program:
     """One process: its consumer, what it has in hand, and what must come next."""
 
-    def __init__(self, schedule, settings):
+    def __init__(self, schedule: Any, settings: Any) -> None:
         self.schedule, self.dice, self.book = schedule, schedule.dice, schedule.book
         self.settings = settings
         self.world = World(schedule, self)
-        self.following = {}
-        self.hand = []
-        self.given_back = set()
-        self.paused = set()
+        self.following: dict[Any, int] = {}
+        self.hand: list[tuple[Any, int]] = []
+        self.given_back: set[Any] = set()
+        self.paused: set[Any] = set()
         self.asked = self.now  # when the program last asked for records
         self.excused = False  # thrown out, or crashed
-        self.consumer = None
+        self.consumer: Any = None
 
     @property
-    def now(self):
+    def now(self) -> Any:
         return self.schedule.loop.time()
 
-    def make(self, settings=SETTINGS, group=None):
+    def make(self, settings: Any = SETTINGS, group: Any = None) -> Any:
         self.consumer = Watched(self.world, settings, group or self.settings)
         self.consumer.program = self
         return self.consumer
 
     # -- the book ---------------------------------------------------------------------------------------------------
 
-    def ask(self):
+    def ask(self) -> None:
         """What is in hand is done."""
         for at, offset in self.hand:
             self.book.done[at].add(offset)
@@ -182,7 +183,7 @@ class Program:
         self.excused = self.excused or self.now - self.asked > INTERVAL - 0.01
         self.asked = self.now
 
-    def take(self, at, taken, following, *, hand=True):
+    def take(self, at: Any, taken: Any, following: Any, *, hand: Any = True) -> None:
         self.asked = self.now
         self.schedule.note("took", type(self).__name__, at.partition, taken, following)
         assert at in self.following, f"{at.partition} is not assigned"
@@ -194,13 +195,13 @@ class Program:
         if hand:
             self.hand += [(at, offset) for offset in taken]
 
-    def take_all(self, got):
+    def take_all(self, got: Any) -> None:
         for fetched in got:
             assert fetched.error is None
             at = TopicPartition(fetched.topic, fetched.partition)
             self.take(at, [one.offset for each in fetched.batches for one in each], fetched.next_offset)
 
-    def assigned(self, partitions):
+    def assigned(self, partitions: Any) -> None:
         self.excused = self.excused and not partitions
         for at in sorted(partitions):
             known = self.schedule.group.committed.get(at)
@@ -209,7 +210,7 @@ class Program:
             self.book.done[at] = set(self.book.between(at, 0, self.following[at]))
             self.schedule.note("assigned", type(self).__name__, at.partition, self.following[at])
 
-    def revoked(self, partitions):
+    def revoked(self, partitions: Any) -> None:
         self.schedule.note("revoked", type(self).__name__, sorted(at.partition for at in partitions))
         self.given_back |= partitions
         self.hand = [one for one in self.hand if one[0] not in partitions]
@@ -217,14 +218,14 @@ class Program:
             del self.following[at]
             self.paused.discard(at)
 
-    def lost(self, partitions):
+    def lost(self, partitions: Any) -> None:
         self.revoked(partitions)
         self.given_back -= partitions
         idle = self.now - self.asked
         if not self.excused and idle < INTERVAL:
             self.schedule.problems.append(f"lost {idle:.2f} s after the program asked for records")
 
-    def sought(self, at, to):
+    def sought(self, at: Any, to: Any) -> None:
         self.hand = [one for one in self.hand if one[0] != at]
         self.following[at] = to
         session = self.consumer._session
@@ -232,18 +233,18 @@ class Program:
 
     # -- what may be asked of every consumer --------------------------------------------------------------------------
 
-    def ask_to_commit(self):
+    def ask_to_commit(self) -> None:
         """What is in hand is done, but no records are asked for."""
         asked, excused = self.asked, self.excused
         self.ask()
         self.asked, self.excused = asked, excused
 
-    def crash(self):
+    def crash(self) -> None:
         """Nothing of it reaches a broker any more."""
         self.world.dead = self.excused = True
         self.expel()
 
-    def expel(self):
+    def expel(self) -> None:
         """The coordinator forgets the member."""
         member = self.consumer.group_metadata().member_id
         if member in self.schedule.group.members:
@@ -251,7 +252,7 @@ class Program:
             self.schedule.group.fence(member)
             self.schedule.group._maybe_complete()
 
-    def check_left(self):
+    def check_left(self) -> None:
         """The program left in order: what is done is committed, if its partitions were not taken away before."""
         if not self.settings.commits_by_itself and self.schedule.way != "workers":
             return
@@ -266,24 +267,28 @@ class Program:
 class Watched(Consumer):
     """A consumer whose program hears of its partitions."""
 
-    def seek(self, at, to):
+    program: Any
+
+    def seek(self, at: Any, to: Any) -> None:
         super().seek(at, to)
         self.program.sought(at, to)
 
-    async def subscribe(self, topics, *, on_assigned=None, on_revoked=None, on_lost=None):
+    async def subscribe(
+        self, topics: Any, *, on_assigned: Any = None, on_revoked: Any = None, on_lost: Any = None
+    ) -> None:
         program = self.program
 
-        async def assigned(partitions):
+        async def assigned(partitions: Any) -> None:
             program.assigned(partitions)
             if on_assigned is not None:
                 await on_assigned(partitions)
 
-        async def revoked(partitions):
+        async def revoked(partitions: Any) -> None:
             if on_revoked is not None:  # workers may still finish what they do
                 await on_revoked(partitions)
             program.revoked(partitions)
 
-        async def lost(partitions):
+        async def lost(partitions: Any) -> None:
             program.lost(partitions)
             if on_lost is not None:
                 await on_lost(partitions)
@@ -294,19 +299,19 @@ class Watched(Consumer):
 class Steps(Program):
     """A program that goes step by step. The kinds say how records are asked for."""
 
-    ACTIONS = (
+    ACTIONS: tuple[str, ...] = (
         "take", "take", "take", "take", "rest", "seek", "pause", "resume", "commit", "commit some", "leave", "fail",
         "crash", "rival", "expel", "again", "still",
     )  # fmt: skip
 
-    def choose(self):
+    def choose(self) -> Any:
         what = self.dice.choice(self.ACTIONS)
         if what in ("still", "fail", "crash", "expel") and self.dice.random() < 0.6:
             what = "take"
         self.schedule.note(what)
         return what
 
-    def places(self):
+    def places(self) -> Any:
         """Offsets to commit by hand: what is in hand of one partition, or nothing."""
         if not self.hand:
             return {}
@@ -321,7 +326,7 @@ class Steps(Program):
 class AsyncProgram(Steps):
     """A program on the loop."""
 
-    async def begin(self):
+    async def begin(self) -> None:
         self.make()
         if self.schedule.way == "assign":
             self.assigned(TPS)
@@ -332,7 +337,7 @@ class AsyncProgram(Steps):
         if self.schedule.way == "decode":
             self.consumer.decode = self.decode
 
-    async def decode(self, batch, topic, partition):
+    async def decode(self, batch: Any, topic: Any, partition: Any) -> Any:
         what = self.dice.random()
         if what < 0.1:
             raise Broken
@@ -340,7 +345,7 @@ class AsyncProgram(Steps):
             await asyncio.sleep(self.dice.choice([0, 0.1, 2 * PATIENCE]))
         return batch
 
-    async def take_some(self, patience=PATIENCE):
+    async def take_some(self, patience: Any = PATIENCE) -> None:
         loops = self.schedule.way in ("async for", "decode") or (
             self.schedule.way == "async mixed" and self.dice.random() < 0.5
         )
@@ -362,7 +367,7 @@ class AsyncProgram(Steps):
                     await asyncio.sleep(self.dice.choice([0, 0, 0.05]))
                     self.ask()
 
-    async def step(self):
+    async def step(self) -> None:
         what, at = self.choose(), self.dice.choice(TPS)
         consumer = self.consumer
         if what == "take":
@@ -388,7 +393,7 @@ class AsyncProgram(Steps):
                 getattr(consumer, what)(at)
                 (self.paused.add if what == "pause" else self.paused.discard)(at)
 
-    async def end(self, what):
+    async def end(self, what: Any) -> None:
         if what == "crash":
             self.crash()
             await moving(self.consumer.close(0.1))
@@ -399,7 +404,7 @@ class AsyncProgram(Steps):
         if await moving(self.consumer.__aexit__(Broken if what == "fail" else None)):
             self.check_left()
 
-    async def finish(self):
+    async def finish(self) -> None:
         """Everything that is left."""
         self.consumer.decode = None
         self.consumer.resume(*self.consumer.assignment)
@@ -408,7 +413,7 @@ class AsyncProgram(Steps):
         self.take_all(await self.consumer.poll(0.2))
 
 
-async def moving(call):
+async def moving(call: Any) -> Any:
     """Whether a commit or the end went through, and was not refused since the group had moved on."""
     try:
         await call
@@ -426,7 +431,7 @@ async def moving(call):
 class Rival(AsyncProgram):
     """Another member, which only polls."""
 
-    async def run(self):
+    async def run(self) -> None:
         self.make()
         await self.consumer.subscribe(["t"])
         try:
@@ -444,13 +449,13 @@ class WorkersProgram(AsyncProgram):
 
     ACTIONS = ("rest", "rest", "rest", "leave", "fail", "crash", "rival", "expel", "again")
 
-    async def begin(self):
+    async def begin(self) -> None:
         self.make()
         self.failing = False
         self.workers = Workers(self.consumer, self.work, size=4, commit_interval=self.dice.choice([0.1, 0.5, 60.0]))
         self.running = asyncio.ensure_future(self.workers.run(["t"]))
 
-    async def work(self, fetched, stop):
+    async def work(self, fetched: Any, stop: Any) -> None:
         at = TopicPartition(fetched.topic, fetched.partition)
         taken = [one.offset for each in fetched.batches for one in each]
         if at in self.following and not stop.is_set():
@@ -461,7 +466,7 @@ class WorkersProgram(AsyncProgram):
         if at in self.following and not stop.is_set():
             self.book.done[at].update(taken)
 
-    async def step(self):
+    async def step(self) -> None:
         self.asked = self.now
         if self.running.done():
             self.running.result()
@@ -474,7 +479,7 @@ class WorkersProgram(AsyncProgram):
         else:
             await self.schedule.disturb(what)
 
-    async def end(self, what):
+    async def end(self, what: Any) -> None:
         self.given_back = set()
         if what == "crash":
             self.crash()
@@ -493,7 +498,7 @@ class WorkersProgram(AsyncProgram):
         if await moving(self.consumer.__aexit__(Broken if what == "fail" else None)) and what == "leave":
             self.check_left()
 
-    async def finish(self):
+    async def finish(self) -> None:
         self.asked = self.now
         if self.running.done():
             self.running.result()
@@ -506,30 +511,32 @@ class SyncProgram(Steps):
     patience = None
     here = forked = False
 
-    def run(self, work):
+    def run(self, work: Any) -> Any:
         """As LoopThread's; after its patience the program is interrupted, as by Ctrl-C."""
 
-        async def bounded():
+        async def bounded() -> Any:
             async with asyncio.timeout(self.patience):
                 return await work
 
         return self.schedule.loop.run_until_complete(bounded())
 
-    def begin(self):
+    def begin(self) -> None:
         selection = Selection(("t",), self.settings, None, False)
-        self.sync = SyncConsumer(self, Stub(self), selection, SETTINGS)
+        thread: Any = self
+        client: Any = Stub(self)
+        self.sync = SyncConsumer(thread, client, selection, SETTINGS)
         self.sync.__enter__()
 
-    def call(self, function):
-        async def call():
+    def call(self, function: Any) -> Any:
+        async def call() -> Any:
             return function()
 
         return self.run(call())
 
-    def soon(self, function):
+    def soon(self, function: Any) -> None:
         self.schedule.loop.call_soon(function)
 
-    def take_some(self):
+    def take_some(self) -> None:
         polls = self.schedule.way == "sync poll" or (self.schedule.way == "sync mixed" and self.dice.random() < 0.4)
         for _ in range(1 if polls else self.dice.choice([1, 2, 5, 12])):
             self.ask()
@@ -550,7 +557,7 @@ class SyncProgram(Steps):
             if self.dice.random() < 0.3:
                 self.run(asyncio.sleep(self.dice.choice([0.05, 0.3, 2.0])))
 
-    def commit(self, places):
+    def commit(self, places: Any) -> None:
         try:
             if places != {}:
                 self.sync.commit(places)
@@ -558,7 +565,7 @@ class SyncProgram(Steps):
             if error.code.name not in MOVED_ON:
                 raise
 
-    def step(self):
+    def step(self) -> None:
         what, at = self.choose(), self.dice.choice(TPS)
         if what == "take":
             self.take_some()
@@ -579,7 +586,7 @@ class SyncProgram(Steps):
             with contextlib.suppress(UsageError):  # it may be taken away just now
                 self.move(what, at)
 
-    def move(self, what, at):
+    def move(self, what: Any, at: Any) -> None:
         if what == "seek" and not self.excused:
             to = self.dice.randrange(self.schedule.logs[at].end + 1)
             self.sync.seek(at, to)
@@ -587,7 +594,7 @@ class SyncProgram(Steps):
             getattr(self.sync, what)(at)
             (self.paused.add if what == "pause" else self.paused.discard)(at)
 
-    def end(self, what):
+    def end(self, what: Any) -> None:
         self.given_back = set()
         if what == "crash":
             self.call(self.crash)
@@ -603,7 +610,7 @@ class SyncProgram(Steps):
         else:
             self.check_left()
 
-    def finish(self):
+    def finish(self) -> None:
         with contextlib.suppress(UsageError):  # a partition may be taken away just now
             self.sync.resume(*self.sync.assignment)
         self.paused = set(self.consumer.paused)
@@ -614,36 +621,38 @@ class SyncProgram(Steps):
 class Stub:
     """The client of a synchronous program."""
 
-    def __init__(self, program):
+    def __init__(self, program: Any) -> None:
         self.cluster, self.consumer = program.world, program.make
 
 
-def way_of(seed):
+def way_of(seed: Any) -> Any:
     return WAYS[seed % len(WAYS)]
 
 
 class Schedule:
     """One of them."""
 
-    def __init__(self, seed, way=None):
+    def __init__(self, seed: Any, way: Any = None) -> None:
         self.dice = random.Random(seed)
         self.way = way or way_of(seed)
         self.protocol = self.dice.choice(PROTOCOLS)
         self.logs = {at: log_of(self.dice) for at in TPS}
         self.loop = JumpingLoop()
         self.book = Book(self.logs, self.loop)
-        self.group = (Fake848 if self.protocol == "consumer" else FakeKafka)({"t": len(TPS)})
+        kind: Any = Fake848 if self.protocol == "consumer" else FakeKafka
+        self.group = kind({"t": len(TPS)})
         if self.protocol == "consumer":
             self.group.want(*range(len(TPS)))
             self.group.interval = 300
         self.settings = self.member(self.dice.choice([None, None, False]))
         self.until = float("inf")
-        self.problems = []
-        self.trace = []
-        self.main = None
-        self.rival = self.other = None
+        self.problems: list[str] = []
+        self.trace: list[Any] = []
+        self.main: Any = None
+        self.rival: Any = None
+        self.other: Any = None
 
-    def member(self, auto_commit):
+    def member(self, auto_commit: Any) -> Any:
         settings = GroupSettings(
             group="g", rebalance_timeout=2.0, max_poll_interval=INTERVAL, auto_commit=auto_commit,
             auto_commit_interval=0.2,
@@ -652,14 +661,14 @@ class Schedule:
             return settings.replace(protocol="consumer")
         return settings.replace(session_timeout=60.0, heartbeat_interval=0.3, assignors=(self.protocol,))
 
-    def note(self, *what):
+    def note(self, *what: Any) -> None:
         self.trace.append((round(self.loop.time(), 3), *what))
 
-    async def again(self):
+    async def again(self) -> None:
         self.main = type(self.main)(self, self.settings)
         await self.main.begin()
 
-    async def disturb(self, what):
+    async def disturb(self, what: Any) -> None:
         if self.way == "assign":
             return
         if self.protocol == "consumer":
@@ -674,7 +683,7 @@ class Schedule:
         else:
             self.group.rebalance()
 
-    async def dismiss(self):
+    async def dismiss(self) -> None:
         """The rival leaves, while the program stands still."""
         rival, self.rival = self.rival, None
         rival.cancel()
@@ -683,17 +692,17 @@ class Schedule:
 
     # -- playing ----------------------------------------------------------------------------------------------------
 
-    async def calm(self):
+    async def calm(self) -> None:
         if self.rival is not None:
             await self.dismiss()
         if self.protocol == "consumer":
             self.group.want(*range(len(TPS)))
 
     @property
-    def left(self):
+    def left(self) -> Any:
         return {at.partition: rest for at in TPS if (rest := sorted({*self.book.records[at]} - self.book.done[at]))}
 
-    def expire(self):
+    def expire(self) -> None:
         """What a session timeout does: a member that crashed while it joined is nobody's."""
         if self.protocol != "consumer" and self.way != "assign":
             mine = [one.consumer for one in (self.main, self.other) if one is not None and one.consumer is not None]
@@ -702,12 +711,12 @@ class Schedule:
                 self.group.fence(name)
             self.group._maybe_complete()
 
-    async def turn(self):
+    async def turn(self) -> None:
         """Time for what nobody asked for."""
         assert self.loop.time() < self.until, f"not done: {self.left}"
         self.expire()
 
-    async def scene(self):
+    async def scene(self) -> None:
         kind = WorkersProgram if self.way == "workers" else AsyncProgram
         self.main = kind(self, self.settings)
         await self.main.begin()
@@ -721,7 +730,7 @@ class Schedule:
             await self.main.finish()
         await self.main.end("leave")
 
-    def play_sync(self):
+    def play_sync(self) -> None:
         self.main = SyncProgram(self, self.settings)
         self.main.begin()
         for _ in range(STEPS):
@@ -734,8 +743,8 @@ class Schedule:
             self.main.finish()
         self.main.end("leave")
 
-    def play(self):
-        unseen = []
+    def play(self) -> None:
+        unseen: list[Any] = []
         self.loop.set_exception_handler(lambda _, context: unseen.append(context))
         try:
             if self.way.startswith("sync"):
@@ -754,7 +763,7 @@ class Schedule:
         assert not self.left, f"not done: {self.left}"
 
 
-def run(seed, way=None):
+def run(seed: Any, way: Any = None) -> Any:
     """Play one schedule; its `trace` says what happened. Raises with a note of the seed."""
     random.seed(seed)
     schedule = Schedule(seed, way)
@@ -768,12 +777,12 @@ def run(seed, way=None):
             schedule.play()
     except BaseException as problem:
         problem.add_note(f"seed {seed}, {schedule.way}, {schedule.protocol}")
-        problem.trace = schedule.trace
+        problem.trace = schedule.trace  # type: ignore[attr-defined]
         raise
     return schedule
 
 
-def failure_of(seed):
+def failure_of(seed: Any) -> Any:
     try:
         run(seed)
     except Exception as problem:  # noqa: BLE001 - the seed is the news
@@ -782,4 +791,4 @@ def failure_of(seed):
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(failure_of))
+    raise SystemExit(main(failure_of))  # type: ignore[no-untyped-call]

@@ -314,8 +314,8 @@ class Reader:
         self.owned -= partitions
         await self._called("lost", partitions)
 
-    def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
-        return {at: offset for at, offset in self.positions.items() if at in partitions}
+    def to_commit(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
+        return {at: offset for at, offset in self.positions.items() if partitions is None or at in partitions}
 
     async def settle(self, partitions: set[TopicPartition]) -> None:
         self.log.append(f"{self.name}settling")

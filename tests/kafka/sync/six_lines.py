@@ -123,7 +123,7 @@ def confluent(bootstrap: str, topic: str) -> Took:
 
 
 def kafka_python(bootstrap: str, topic: str) -> Took:
-    from kafka import KafkaConsumer, TopicPartition
+    from kafka import KafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
     took: Took = {name: [] for name in PROGRAMS}
 
@@ -174,7 +174,7 @@ def aiokafka(bootstrap: str, topic: str) -> Took:
 
 
 async def _aiokafka(bootstrap: str, topic: str) -> Took:
-    from aiokafka import AIOKafkaConsumer, TopicPartition
+    from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
     took: Took = {name: [] for name in PROGRAMS}
 
