@@ -90,7 +90,9 @@ class Delivery:
         empty: list[Cursor] = []
         size = 0
         for cursor in self._returned:
-            if self._reader.cursors.get(cursor.at) is cursor and cursor.deliverable:
+            if self._reader.cursors.get(cursor.at) is not cursor:
+                cursor.pieces.clear()
+            if cursor.deliverable:
                 while cursor.pieces and (owned is None or cursor.at in owned):
                     got.append(cursor.take_back())
                     size += got[-1].size
