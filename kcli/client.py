@@ -19,6 +19,7 @@ from kcli.settings import (
     WrongAddress,
     parse_bootstrap,
 )
+from kcli.system.child import after_fork
 from kcli.text.checked import shown
 
 TYPE_CHECKING = False
@@ -252,8 +253,7 @@ def _after_fork() -> None:
             user.forked(UsageError(FORKED))
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+after_fork(_after_fork)
 
 
 def keep_large_blocks() -> None:

@@ -65,9 +65,11 @@ def _pairs(value: Any) -> Any:
 
 
 def _security(value: Any) -> Any:
+    if value is None:
+        return None
     from kcli.security import Security
 
-    return value if value is None or isinstance(value, Security) else REFUSED
+    return value if isinstance(value, Security) else REFUSED
 
 
 class ClientSettings(Checked):

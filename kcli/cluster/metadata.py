@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Backoff, retry
+from kcli.backoff import LEAST, Backoff, retry
 from kcli.cluster.first_answer import first_of
 from kcli.cluster.pool import unreachable
 from kcli.cluster.refresh_limit import RefreshLimit
@@ -145,7 +145,8 @@ class Metadata:
 
     async def _ask_for(self, request: MetadataRequest) -> tuple[MetadataResponse, set[str]]:
         deadline = asyncio.get_running_loop().time() + self._settings.deadline
-        pauses = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
+        least = LEAST * len(self._settings.bootstrap)  # a round may ask each bootstrap server
+        pauses = Backoff(max(self._settings.retry_backoff, least), max(self._settings.retry_backoff_max, least))
         reasons: dict[str, KcliError] = {}
         answer, broker = await retry(
             lambda: self._ask_once(request, deadline, reasons),

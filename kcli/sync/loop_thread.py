@@ -71,6 +71,7 @@ class LoopThread:
         if self.forked:
             return UsageError(FORKED)
         return Closed("the client was closed") if self._loop.is_closed() else None
+
     def soon(self, function: Callable[[], object]) -> None:
         """Call a function in the loop's thread, without waiting. May be called in any thread."""
         with suppress(RuntimeError):  # the loop is closed

@@ -1,4 +1,4 @@
-"""A child that outlives its parent: forked, so that it starts at once; Windows cannot, and does without."""
+"""Children that are forked; Windows cannot fork, and does without. `forked` makes one that outlives its parent."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 def possible() -> bool:
     """Whether this system can fork."""
     return hasattr(os, "fork")
+
+
+def after_fork(function: Callable[[], object]) -> None:
+    """Call a function in every child that is forked from now on."""
+    if possible():
+        os.register_at_fork(after_in_child=function)
 
 
 def forked(work: Callable[[int], None], seconds: int) -> int:

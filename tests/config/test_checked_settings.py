@@ -56,7 +56,7 @@ def takes(name: str, annotation: str, value: Any) -> bool:
     if isinstance(value, str):
         return name == "acks" or ("str" in annotation and value.lower() in TEXTS.get(name, (value.lower(),)))
     if isinstance(value, bool):
-        return annotation == "bool"
+        return annotation.startswith("bool")
     if isinstance(value, int):
         return annotation.startswith(("int", "float"))
     if isinstance(value, float):

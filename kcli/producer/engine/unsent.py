@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
+
+from kcli.system.child import after_fork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,5 +39,4 @@ def _warn() -> None:
         )
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_open.clear)
+after_fork(_open.clear)
