@@ -40,6 +40,10 @@ class ConnectError(KcliError):
         self.sent = sent
 
 
+class Unreached(ConnectError):
+    """Nothing accepts connections at an address: it may be wrong, or its broker is not up yet."""
+
+
 class AuthError(ConnectError):
     """The broker rejected the credentials. Final: a retry changes nothing (B19)."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import LEAST, Backoff, retry
+from kcli.backoff import Backoff, retry
 from kcli.cluster.first_answer import first_of
 from kcli.cluster.pool import unreachable
 from kcli.cluster.refresh_limit import RefreshLimit
 from kcli.cluster.topology import Topology
-from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError, Unreached
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.tasks import retrieve, share
 from kcli.text.log import Log
@@ -145,20 +145,21 @@ class Metadata:
 
     async def _ask_for(self, request: MetadataRequest) -> tuple[MetadataResponse, set[str]]:
         deadline = asyncio.get_running_loop().time() + self._settings.deadline
-        least = LEAST * len(self._settings.bootstrap)  # a round may ask each bootstrap server
-        pauses = Backoff(max(self._settings.retry_backoff, least), max(self._settings.retry_backoff_max, least))
+        pauses = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
         reasons: dict[str, KcliError] = {}
         answer, broker = await retry(
             lambda: self._ask_once(request, deadline, reasons),
             pauses,
             deadline,
-            policy=lambda problem: pauses if problem.retriable and self._waits() else None,
+            policy=lambda problem: pauses if problem.retriable and self._waits(reasons) else None,
         )
         return answer, await self._take(answer, broker)
 
-    def _waits(self) -> bool:
-        """Whether a cluster that does not answer is asked again: it was there before, or may be about to start."""
-        return bool(self.topology.nodes) or self._settings.wait_for_cluster
+    def _waits(self, reasons: dict[str, KcliError]) -> bool:
+        """Whether a cluster that does not answer is asked again: it was there before, or may be about to start. An
+        address that answers in another way than a broker does has another protocol, which no waiting changes."""
+        silent = any(isinstance(problem, Unreached | DeadlineExceeded) for problem in reasons.values())
+        return bool(self.topology.nodes) or (self._settings.wait_for_cluster and silent)
 
     async def _ask_once(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]

@@ -71,7 +71,8 @@ def test_nothing_is_printed_unless_the_program_configures_it() -> None:
     program = (
         "import asyncio, logging, kcli\n"
         "async def main():\n"
-        "    async with kcli.Client('127.0.0.1:1') as client:\n"
+        "    nowhere = kcli.ClientSettings(bootstrap=kcli.parse_bootstrap('127.0.0.1:1'), wait_for_cluster=False)\n"
+        "    async with kcli.Client(nowhere) as client:\n"
         "        try: await client.admin.describe_cluster()\n"
         "        except kcli.ConnectError: print('refused')\n"
         "asyncio.run(main())\n"

@@ -152,7 +152,8 @@ async def test_a_batch_that_fails_is_counted_and_no_connection_is_an_event() -> 
                     await producer.send_and_wait("t", b"1")
                 assert producer.metrics.failed_batches == 1
                 assert producer.metrics.batches == 0
-    async with kcli.Client("127.0.0.1:1", hooks=seen.hooks) as client:
+    nowhere = kcli.ClientSettings(bootstrap=kcli.parse_bootstrap("127.0.0.1:1"), wait_for_cluster=False)
+    async with kcli.Client(nowhere, hooks=seen.hooks) as client:
         with pytest.raises(kcli.ConnectError):
             await client.admin.describe_cluster()
     assert client.metrics.refused_connections >= 1

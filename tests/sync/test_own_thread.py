@@ -75,7 +75,7 @@ def test_what_a_callback_sends_is_flushed(bootstrap: str) -> None:
 
 
 def test_a_callback_gets_buffer_full_instead_of_waiting(bootstrap: str) -> None:
-    settings = kcli.ProducerSettings(linger=30.0, buffer_memory=20_000)
+    settings = kcli.ProducerSettings(linger=0.3, buffer_memory=20_000)
     with kcli.SyncClient(bootstrap) as kafka, kafka.producer(settings) as producer:
         producer.send_and_wait("dlq", b"known")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
-from kcli.errors import ConnectError
+from kcli.errors import ConnectError, Unreached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 async def dial(there: Address, name: str, end: float, make: Callable[[], Connection]) -> Connection:
     """Connect to the first of the host's addresses that answers, before `end` in loop time. `name` is how people know
-    the broker. Raises ConnectError with each address's reason."""
+    the broker. Raises Unreached with each address's reason."""
     loop = asyncio.get_running_loop()
     host, port = there
     if wrong := not_a_port(port):
@@ -27,9 +27,9 @@ async def dial(there: Address, name: str, end: float, make: Callable[[], Connect
         async with asyncio.timeout_at(end):
             addresses = await resolve(host, port)
     except TimeoutError:
-        raise ConnectError(f"{name}: the host name {host} could not be resolved in time") from None
+        raise Unreached(f"{name}: the host name {host} could not be resolved in time") from None
     except OSError as problem:
-        raise ConnectError(f"{name}: the host name {host} does not resolve ({problem.strerror})") from problem
+        raise Unreached(f"{name}: the host name {host} does not resolve ({problem.strerror})") from problem
     reasons: dict[str, str] = {}
     for n, (family, where) in enumerate(addresses):
         share = (end - loop.time()) / (len(addresses) - n)  # a dead address leaves time for the next (B23)
@@ -39,8 +39,8 @@ async def dial(there: Address, name: str, end: float, make: Callable[[], Connect
         except OSError as problem:
             reasons[str(where[0])] = _reason(problem)
     if len(set(reasons.values())) == 1:
-        raise ConnectError(f"{name}: {next(iter(reasons.values()))}")
-    raise ConnectError(f"{name}: {'; '.join(f'{where}: {why}' for where, why in reasons.items())}")
+        raise Unreached(f"{name}: {next(iter(reasons.values()))}")
+    raise Unreached(f"{name}: {'; '.join(f'{where}: {why}' for where, why in reasons.items())}")
 
 
 async def _reach(family: int, where: tuple[Any, ...], make: Callable[[], Connection]) -> Connection:
