@@ -51,7 +51,7 @@ quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute 
 test: $(VENV)/.made-dev  ## every test but long ones, Spark's and pictures, against a real Apache Kafka where Java and Maven are
 	$(FORKED) $(WORKERS) tests -m 'not long and not registry and not spark and not pictures and not dist' $(ARGS)
 
-test-long: $(VENV)/.made-dev  ## the tests of registries of others, and those that take a real Kafka ten seconds: outages, storms, migrations
+test-long: $(VENV)/.made-dev  ## the tests of registries of others, and those that take ten seconds: outages, storms, migrations, long tours
 	$(FORKED) $(WORKERS) tests -m '(long or registry) and not spark' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka

@@ -51,7 +51,7 @@ def test_a_record_that_is_sent_comes_back(kafka: kcli.SyncClient) -> None:
 
 
 def test_an_error_of_a_record_is_raised_by_its_future(kafka: kcli.SyncClient) -> None:
-    with kafka.producer(kcli.ProducerSettings(max_block=5.0)) as producer:
+    with kafka.producer(kcli.ProducerSettings(max_block=0.5)) as producer:
         with pytest.raises(kcli.KcliError, match="no-such"):
             producer.send_and_wait("no-such", b"v")
         (refused,) = producer.send_all("no-such", [(None, None, None, b"v", ())])

@@ -26,6 +26,7 @@ def test_partitions_are_filled_unevenly_and_whole() -> None:
     assert 0.99 * STILL["metrics"].records < sum(found.values()) <= STILL["metrics"].records
 
 
+@pytest.mark.long
 @pytest.mark.process
 async def test_thirty_topics_and_a_dozen_groups_of_different_fates_until_a_signal() -> None:
     words = [sys.executable, "-m", "tests.tui.playground", "--address"]

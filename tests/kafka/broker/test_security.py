@@ -363,6 +363,7 @@ def test_B19_a_wrong_password_ends_every_command_with_exit_code_5(secured: Secur
 # -- a user store that is away -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 async def test_a_user_that_is_away_for_four_seconds_costs_no_record_and_no_member(
     protocol: str, secured: SecuredKafka, topic_name: Callable[[], str]

@@ -162,6 +162,7 @@ def test_a_rolling_migration_there_and_back_loses_and_doubles_nothing(
     assert sorted(group.seen()) == list(range(producing.count))
 
 
+@pytest.mark.long
 def test_librdkafka_of_both_protocols_moves_with_kcli(bootstrap: str, topic: str, group: Group) -> None:
     old = Confluent(bootstrap, group.name, topic)
     new = Confluent(bootstrap, group.name, topic, "consumer")

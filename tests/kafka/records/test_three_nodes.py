@@ -208,6 +208,7 @@ def test_F2_dead_bootstrap_addresses_are_passed_over(kafka3: Kafka, topic_name: 
     assert (read.code, read.out) == (0, b"x\nx\nx\n"), read.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_R2_R7_a_total_outage_ends_a_bounded_read_with_a_sentence(
     kafka3: Kafka, topic_name: Callable[[], str], tmp_path: Path, how: signal.Signals

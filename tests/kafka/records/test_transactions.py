@@ -241,6 +241,7 @@ async def test_D35_C15_the_coordinator_is_killed_mid_transaction(kafka3: Kafka, 
     assert seen_by_kcat(kafka3, topic) == sorted(kept)
 
 
+@pytest.mark.long
 @pytest.mark.needs("kcat")
 @pytest.mark.parametrize("batch", [None, 500])
 def test_D45_kcli_produce_is_interrupted_and_readers_see_whole_transactions(

@@ -67,6 +67,7 @@ async def all_compared(kafka: int, sandbox: int) -> list[Compared]:
     return [each for results in await asyncio.gather(*plays) for each in results]
 
 
+@pytest.mark.long
 @pytest.mark.xfail(strict=True, reason="Support Kafka 4.4, and a sandbox that behaves like it")
 def test_the_sandbox_answers_as_kafka_does_except_where_the_page_says_so() -> None:
     real = cluster()

@@ -72,6 +72,7 @@ def left(board: Terminal, keys: bytes = b"q") -> tuple[int, float]:
     return board.end(keys, 60.0), time.monotonic() - begun
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("waits", WAITING)
 def test_what_does_not_end_holds_nothing_up(
     waits: str, seeded: SandboxThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

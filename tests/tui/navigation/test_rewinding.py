@@ -171,6 +171,7 @@ async def test_keys_are_acted_upon_while_the_past_is_worked_out(monkeypatch: pyt
         assert "→" not in seen(pilot).split("‖")[1].splitlines()[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("steps", ["<!<", "<!<!", "<<!", "!<<"])
 async def test_keys_in_one_go_keep_the_pages_that_are_open(steps: str, world: World) -> None:
     async with world.open(interval=0.2) as pilot:

@@ -7,6 +7,7 @@ import gc
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from textual.dom import DOMNode
 from textual.timer import Timer
 from textual.worker import Worker
@@ -16,7 +17,6 @@ from kcli.tui.app import Dashboard
 from tests.tui.conftest import shows, until
 
 if TYPE_CHECKING:
-    import pytest
     from textual.pilot import Pilot
 
     from tests.tui.conftest import Open
@@ -93,6 +93,7 @@ async def idle(board: Dashboard, patch: pytest.MonkeyPatch) -> int:
     return len(ran)
 
 
+@pytest.mark.long
 async def test_sixty_jumps_leave_nothing_behind(dashboard: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     async with dashboard(size=(120, 32), interval=3600.0) as pilot:
         board = pilot.app

@@ -37,6 +37,7 @@ def below(pilot: Pilot[int]) -> str:
     return type(pilot.app.screen_stack[-2].route).__name__  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 async def test_five_steps_lead_to_the_record_a_group_reads_next_and_back(world: World, size: tuple[int, int]) -> None:
     app = board(world.sandbox.bootstrap)

@@ -54,6 +54,7 @@ def header_is(pilot: Pilot[int], there: bool) -> bool:
     return ("CUSTOMER.COUNTRY" in seen(pilot)) == there
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_a_field_is_a_column_until_it_is_named_again(world: World, size: tuple[int, int]) -> None:
     await produce(world)

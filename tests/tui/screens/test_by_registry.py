@@ -265,6 +265,7 @@ async def filled(sandbox: SandboxThread, topic: str, values: list[bytes]) -> Non
             await producer.flush()
 
 
+@pytest.mark.long
 async def test_the_filter_of_the_list_sees_decoded_values_and_keys(sandbox: SandboxThread) -> None:
     """Those that are loaded, those that the cluster has beside them, and those that come."""
     await filled(sandbox, "known", [order(7)] + [order(n) for n in range(30, 60)])

@@ -54,6 +54,7 @@ def board_of(world: World) -> Dashboard:
     return Dashboard(live("prod"), profiles=profiles)
 
 
+@pytest.mark.long
 async def test_a_line_per_profile_the_worst_first_and_enter_goes_there(world: World) -> None:
     board = board_of(world)
     async with board.run_test(size=(120, 30)) as pilot:

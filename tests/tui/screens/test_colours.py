@@ -67,6 +67,7 @@ def words(pilot: Pilot[int]) -> list[tuple[str, Color, Color]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["kcli-dark", "kcli-light"])
 async def test_every_word_can_be_read(dashboard: Open, theme: str) -> None:
     async with dashboard(size=(170, 40)) as pilot:
@@ -119,6 +120,7 @@ def legible(pilot: Pilot[int], place: str, theme: str) -> None:
         assert contrast(*few) >= LEAST_OF_FEW, (place, theme, "256 colours", text)
 
 
+@pytest.mark.long
 async def test_without_colours_every_screen_is_grey_and_has_its_glyphs(
     dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

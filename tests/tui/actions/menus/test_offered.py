@@ -7,6 +7,8 @@ import shlex
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
+import pytest
+
 from kcli.admin.groups.groups import find_groups
 from kcli.admin.groups.rows import Described
 from kcli.asking.coordinators import Coordinators
@@ -24,7 +26,6 @@ from tests.tui.conftest import until, visit
 from tests.tui.every_page import EVERY, RECORD
 
 if TYPE_CHECKING:
-    import pytest
     from textual.pilot import Pilot
 
     from kcli.tui.screens.page import Page
@@ -113,6 +114,7 @@ def parsed(line: str) -> str:
         return str(problem)
 
 
+@pytest.mark.long
 def test_every_offered_command_is_read_and_every_plan_is_made(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     async def collect() -> dict[str, str]:
         places = PLACES | {await seeded(shop): ("partitions",)}
