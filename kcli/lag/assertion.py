@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 class LagAssertion:
     """`max_lag` in offsets, `max_time` in seconds, None for none of it; it has to hold for `hold` seconds, of each of
-    `groups`, or, where none is named, of all there are. `ends_move`: lag is measured to the last stable offset, which
-    a group that reads more than committed records may be past."""
+    `groups`, or, where none is named, of all there are."""
 
     def __init__(
         self,
@@ -28,17 +27,15 @@ class LagAssertion:
         hold: float = 0.0,
         *,
         groups: Sequence[str] = (),
-        ends_move: bool = False,
     ) -> None:
         self.max_lag, self.max_time, self.hold = max_lag, max_time, hold
         self._named = list(dict.fromkeys(groups))
-        self._ends_move = ends_move
         self._since: float | None = None
 
     def broken(self, snapshot: LagSnapshot) -> list[str]:
         """Why it does not hold at this refresh, a sentence each; [] if it holds. Unknown lag does not hold."""
         totals = [group.total for group in snapshot.groups]
-        why = [] if snapshot.failed or snapshot.brokers else untold(totals, self._named, ends_move=self._ends_move)
+        why = [] if snapshot.failed or snapshot.brokers else untold(totals, self._named)
         if self.max_lag is not None:
             why += over(totals, self.max_lag)
         if self.max_time is not None:

@@ -6,12 +6,14 @@ Offsets are not record counts (E70): lag is "offsets behind", compaction and tra
 
 from __future__ import annotations
 
-from kcli.lag.status import BEHIND, LOSING_DATA, NO_COMMIT, OK, ORPHANED, UNKNOWN, worst
+from kcli.lag import status as rules
+from kcli.lag.status import NO_COMMIT, OK, PAST_END, SEVERITY, UNKNOWN, Facts
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 
 class Sample(Value):
@@ -20,7 +22,8 @@ class Sample(Value):
     `committed` None: no commit. `end`, `start`, `stable` None: unknown, `error` is the reason. `owned` None: the owner
     is unknown (a rebalance is in progress), else whether a member owns it. Offsets are absolute. `counted` is the lag
     as a share group's coordinator counts it; its `committed` is the start of the group's window. `written` is the
-    timestamp (ms) of the first unread record, if it was requested.
+    timestamp (ms) of the first unread record, if it was requested. `stable_end`: `end` is the last stable offset, not
+    the high watermark.
     """
 
     group: str = ""
@@ -37,12 +40,13 @@ class Sample(Value):
     error: str | None = None
     counted: int | None = None
     written: int | None = None
+    stable_end: bool = False
 
 
 class Lag(Value):
-    """The lag of a sample. `lag` is None without a commit or an end. `unread` is the distance from the log start
-    without a commit (E69), `lost` the offsets that retention deleted before they were read, `beyond` how far the commit
-    is past the end: the topic was truncated or recreated (E68)."""
+    """The lag of a sample. `lag` is None where the end is unknown, records are not committed, or the commit is past the
+    end. `unread` is the distance from the log start without a commit (E69), `lost` the offsets that retention deleted
+    before they were read, `beyond` how far the commit is past the end: the topic was truncated or recreated (E68)."""
 
     sample: Sample = field(factory=Sample)
     lag: int | None = None
@@ -53,8 +57,9 @@ class Lag(Value):
 
 
 class Total(Value):
-    """A topic of a group, or a whole group. `lag` is the sum of known lags, None without any; `alike` of the
-    partitions have the `status`."""
+    """A topic of a group, or a whole group. `lag` is the sum of known lags, None without any; it is a lower bound
+    (`at_least`) while the lag of `unknown` partitions is not known: of those that could not be read, and of `past_end`
+    that are committed past the end. `alike` of the partitions have the `status`."""
 
     group: str = ""
     topic: str | None = None
@@ -66,32 +71,56 @@ class Total(Value):
     beyond: int = 0
     no_commit: int = 0
     unknown: int = 0
+    past_end: int = 0
     status: str = OK
     alike: int = 0
     members: int = 0
     hosts: list[str] = field(factory=list)
 
+    @property
+    def unread_partitions(self) -> int:
+        """How many of its partitions could not be read."""
+        return self.unknown - self.past_end
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the lag may be more than the sum."""
+        return self.unknown > 0
+
+
+def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
+    """What the status of a partition is decided from: its sample, and what only samples over time tell."""
+    return Facts(
+        committed=sample.committed,
+        end=sample.end,
+        start=sample.start,
+        stable=sample.stable,
+        owned=sample.owned,
+        error=sample.error,
+        counted=sample.counted,
+        stable_end=sample.stable_end,
+        threshold=threshold,
+        **over_time,
+    )
+
 
 def measure(sample: Sample, threshold: int = 0) -> Lag:
     """The lag of one partition and the status that one sample can honestly tell. Up to `threshold` is OK."""
-    if sample.error is not None or sample.end is None:
-        return Lag(sample=sample, status=UNKNOWN)
-    start = sample.start if sample.start is not None else 0
+    return measured(sample, facts_of(sample, threshold))
+
+
+def measured(sample: Sample, facts: Facts) -> Lag:
+    """The lag and the status of a partition."""
+    out = Lag(sample=sample, lag=rules.lag(facts), status=rules.status(facts))
+    if out.status == UNKNOWN:
+        return out
     if sample.committed is None:
-        return Lag(sample=sample, unread=max(sample.end - start, 0), status=NO_COMMIT)
-    behind = sample.end - sample.committed if sample.counted is None else sample.counted
-    lag, beyond, lost = max(behind, 0), max(-behind, 0), max(start - sample.committed, 0)
+        out.unread = rules.uncommitted(facts)
+        return out
+    out.beyond, out.lost = rules.beyond(facts), max((sample.start or 0) - sample.committed, 0)
     if sample.counted is not None:
-        lost = min(lost, lag)  # beyond its start a share group may have been through with them
-    return Lag(sample=sample, lag=lag, lost=lost, beyond=beyond, status=_status(lag, lost, sample.owned, threshold))
-
-
-def _status(lag: int, lost: int, owned: bool | None, threshold: int) -> str:
-    if lost:
-        return LOSING_DATA
-    if lag and owned is False:
-        return ORPHANED
-    return BEHIND if lag > threshold else OK
+        out.lost = min(out.lost, sample.counted)  # beyond its start a share group may have been through with them
+    return out
 
 
 def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
@@ -99,6 +128,7 @@ def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
     out = Total(group=group, topic=topic)
     topics, members, hosts = set(), set(), set()
     known: list[int] = []
+    committed = False
     statuses = []
     for row in rows:
         sample = row.sample
@@ -109,17 +139,24 @@ def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
         out.beyond += row.beyond
         out.unread += row.unread or 0
         out.no_commit += row.status == NO_COMMIT
-        out.unknown += row.status == UNKNOWN
-        out.status = worst(out.status, row.status)
+        out.unknown += row.status in (UNKNOWN, PAST_END)
+        out.past_end += row.status == PAST_END
         if row.lag is not None:
             known.append(row.lag)
+            committed = committed or sample.committed is not None
         if sample.member_id is not None:
             members.add(sample.member_id)
             hosts.add(sample.host or "")
     out.topics, out.members, out.hosts = len(topics), len(members), sorted(hosts)
-    out.lag = sum(known) if known else None
+    out.lag = sum(known) if committed or (known and len(known) == out.partitions) else None  # empty ones say nothing
+    out.status = max(statuses, key=SEVERITY.index, default=NO_COMMIT)
     out.alike = statuses.count(out.status)
     return out
+
+
+def offsets(number: int) -> str:
+    """`1 offset`, `1,234 offsets`."""
+    return f"{number:,} offset{'s' * (number != 1)}"
 
 
 def by_topic(rows: Iterable[Lag]) -> list[Total]:
@@ -140,7 +177,7 @@ def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -
     if beyond:
         parts.append(f"committed {beyond} beyond end")
     if unread:
-        parts.append(f"{unread} from log start")
+        parts.append(f"{offsets(unread)} not committed")
     return "; ".join(parts) or None
 
 
@@ -153,15 +190,14 @@ def over(totals: Iterable[Total], most: int) -> list[str]:
         if lag > most:
             why.append(f"{row.group} is {lag} behind, over {most}")
         elif lag + row.unread > most:
-            unread = f"{row.no_commit} partition{'s' if row.no_commit != 1 else ''} with {row.unread} offsets to read"
-            why.append(f"{row.group} committed nothing on {unread}, over {most}")
+            where = f"{row.no_commit} partition{'s' * (row.no_commit != 1)}"
+            why.append(f"{row.group} has not committed {offsets(row.unread)} of {where}, over {most}")
     return why
 
 
-def untold(totals: Iterable[Total], named: Iterable[str] = (), *, ends_move: bool = False) -> list[str]:
+def untold(totals: Iterable[Total], named: Iterable[str] = ()) -> list[str]:
     """Why the lag of these groups is unknown, a sentence each. Each named group must exist and have a commit; of all
-    groups, at least one. A commit past the end belongs to another log, of which the end says nothing, unless ends move
-    back by themselves (`ends_move`: the last stable offset)."""
+    groups, at least one. A commit past the end belongs to another log, of which the end says nothing."""
     some = list(totals)
     why = []
     reading = {row.group for row in some if row.partitions}
@@ -174,7 +210,7 @@ def untold(totals: Iterable[Total], named: Iterable[str] = (), *, ends_move: boo
     if not why and not reading:
         why.append("no group was found that reads anything there: an assertion about none does not hold")
     for row in some:
-        if row.beyond and not ends_move:
+        if row.past_end:
             why.append(
                 f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or recreated, and "
                 "its lag is unknown; `kcli groups reset` brings it back into the log"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Sample, Total, total
-from kcli.lag.partition_lag import WINDOW, Log, Standing, Track, stand
-from kcli.lag.status import CALM, NO_COMMIT, PATIENCE, SEVERITY, STUCK, Facts, patience
+from kcli.lag.partition_lag import WINDOW, Log, Standing, Track, eta, stand
+from kcli.lag.status import CALM, PATIENCE, STUCK, Facts, patience
 from kcli.lag.timeline import Timeline
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -242,14 +242,16 @@ class History:
         if track is None or log is None:
             return [None] * len(moments)
         pairs = [(log.end.at(moment), track.done.at(moment)) for moment in moments]
-        return [None if end is None or done is None else max(end - done, 0) for end, done in pairs]
+        past = track.sample.stable_end  # a commit past the last stable offset is no lag
+        return [
+            None if end is None or done is None or (done > end and not past) else max(end - done, 0)
+            for end, done in pairs
+        ]
 
 
 def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     """A group out of its partitions."""
     sums = total([partition.lag for partition in partitions], described.group)
-    sums.status = max((partition.status for partition in partitions), key=SEVERITY.index, default=NO_COMMIT)
-    sums.alike = sum(partition.status == sums.status for partition in partitions)
     sums.members = len(described.members)
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
@@ -259,9 +261,7 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     out.growth = _sum([standing.growth for standing in read])
     if out.status not in CALM:
         out.falling = out.growth if out.growth and out.growth > 0 else None
-        out.eta = _eta(partitions)
-    elif sums.lag == 0:
-        out.eta = 0.0
+    out.eta = eta(partitions) if partitions else None
     out.date()
     out.loss_in = min((partition.loss_in for partition in partitions if partition.loss_in is not None), default=None)
     return out
@@ -285,14 +285,6 @@ def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
         standing.peak = sum(standing.peak for standing in some)
         standings.append(standing)
     return standings
-
-
-def _eta(partitions: list[Standing]) -> float | None:
-    """When the slowest of the partitions will have caught up; None while one of them will not, or that is unknown. Lag
-    that simply waits for the next commit takes no time."""
-    behind = [partition.eta for partition in partitions if partition.lag.lag and partition.status not in CALM]
-    known = [eta for eta in behind if eta is not None]
-    return max(known) if known and len(known) == len(behind) else None
 
 
 def _time_lag(standing: Standing) -> float:

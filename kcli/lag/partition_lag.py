@@ -5,14 +5,16 @@ Time is an argument everywhere. A partition's ends are stored once, whatever the
 
 from __future__ import annotations
 
-from kcli.lag.figures import Lag, Sample, measure
+from kcli.lag.figures import Lag, Sample, facts_of, measured
 from kcli.lag.series import Series
-from kcli.lag.status import HALTED, Facts, status
+from kcli.lag.status import CALM, HALTED, Facts
 from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.model import TopicPartition
 
     Stood = tuple[int, float]  # the offset of a partition without commits, and since when
@@ -143,10 +145,10 @@ class Standing(Value):
 
 def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
     """All figures of a partition, from its samples up to `now`."""
-    row = measure(track.sample, threshold)
     in_rate, out_rate = log.in_rate(now, window), rate(track.done, now, window)
     trend, growing = _trend(track.done, log.end, now - window)
     facts = _facts(track, now, window, threshold, in_rate, growing)
+    row = measured(track.sample, facts)
     out = Standing(
         lag=row,
         in_rate=in_rate,
@@ -154,7 +156,7 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         trend=trend,
         still=facts.still,
         peak=track.peak,
-        status=status(facts),
+        status=row.status,
         rewound=facts.rewound,
         age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
     )
@@ -163,14 +165,13 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
             out.growth = drift(track.done, log.end, now - window, now)
         else:
             out.growth = in_rate - out_rate
-        out.eta, out.falling = outlook(row.lag, in_rate, out_rate)
-        if row.lag and out.status in HALTED:
-            out.eta = None  # its rate sinks to nothing only by and by
+        out.falling = falling(row.lag, in_rate, out_rate)
         out.time_lag, out.time_lag_least = time_lag(log.end, facts.committed, row.lag, now)
         out.time_lag_exact = row.lag == 0
         if row.lag and track.sample.written is not None:
             out.date(track.sample.written, now)
         out.loss_in = time_to_loss(log.start, facts.committed, out_rate, now)
+    out.eta = eta([out])
     return out
 
 
@@ -185,21 +186,14 @@ def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]
 
 def _facts(track: Track, now: float, window: float, threshold: int, in_rate: float | None, growing: bool) -> Facts:
     """What the status of a partition is decided from."""
-    sample = track.sample
-    return Facts(
-        committed=sample.committed,
-        end=sample.end,
-        start=sample.start,
-        stable=sample.stable,
-        owned=sample.owned,
-        error=sample.error,
+    return facts_of(
+        track.sample,
+        threshold,
         in_rate=in_rate,
         growing=growing,
         commit_interval=track.interval(now, window),
         still=track.still(now),
-        counted=sample.counted,
         rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,
-        threshold=threshold,
     )
 
 
@@ -238,15 +232,28 @@ def drift(done: Series, end: Series, since: float, now: float) -> float | None:
     return ((end.values[-1] - done.values[-1]) - (before - then)) / (now - begun)
 
 
-def outlook(lag: int, in_rate: float | None, out_rate: float | None) -> tuple[float | None, float | None]:
-    """(seconds until the lag is worked off, None), or (None, offsets a second by which it grows)."""
-    if lag == 0:
-        return 0.0, None
-    if in_rate is None or out_rate is None:
-        return None, None
-    if out_rate > in_rate:
-        return lag / (out_rate - in_rate), None
-    return None, in_rate - out_rate
+def falling(lag: int, in_rate: float | None, out_rate: float | None) -> float | None:
+    """Offsets a second by which the lag grows; None where it does not, or that is unknown."""
+    return in_rate - out_rate if lag and in_rate is not None and out_rate is not None and out_rate <= in_rate else None
+
+
+def eta(partitions: Sequence[Standing]) -> float | None:
+    """Seconds until the slowest of these partitions has caught up: the only rule for ETA (docs/lag.md). None while one
+    of them will not, while uncommitted records wait or a lag is unknown, and where lag only waits for the next
+    commit."""
+    slowest = 0.0
+    waiting = False
+    for part in partitions:
+        lag = part.lag.lag
+        if lag is None:
+            return None
+        if lag and part.status in CALM:
+            waiting = True
+        elif lag:
+            if part.status in HALTED or part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
+                return None  # the rate of one that halted sinks only by and by
+            slowest = max(slowest, lag / (part.out_rate - part.in_rate))
+    return None if waiting and not slowest else slowest
 
 
 def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float | None, bool]:

@@ -86,12 +86,11 @@ async def take(
     failed = absent | bad(answers) | bad(commits)
     committed = _of_topics(good(commits), described, _names(topics))
     everywhere = {at for some in committed.values() for at in some}
-    ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
+    logs = await bounds(cluster, everywhere, isolation, patience, stable=stable)
+    lso = isolation == "read_committed"
     shots = [
-        GroupSnapshot(
-            described=described[name], samples=samples_of(described[name], some, ends, starts, stables, counted)
-        )
-        for name, some in committed.items()
+        GroupSnapshot(described=group, samples=samples_of(group, some, *logs, counted, stable_end=lso))
+        for group, some in ((described[name], some) for name, some in committed.items())
     ]
     return Snapshot(
         groups=sorted(shots, key=lambda shot: shot.described.group),
@@ -174,7 +173,14 @@ def _common(group: Described) -> set[TopicPartition]:
 
 
 def samples_of(
-    group: Described, committed: Commits, ends: Ends, starts: Ends, stables: Ends, counted: Counted | None = None
+    group: Described,
+    committed: Commits,
+    ends: Ends,
+    starts: Ends,
+    stables: Ends,
+    counted: Counted | None = None,
+    *,
+    stable_end: bool = False,
 ) -> list[Sample]:
     """The samples of one group, sorted by topic and partition."""
     owner, common = owners(group), _common(group)
@@ -199,6 +205,7 @@ def samples_of(
                 host=member.host if member else None,
                 error=str(problem) if problem is not None else None,
                 counted=(counted or {}).get((group.group, at)),
+                stable_end=stable_end,
             )
         )
     return samples

@@ -16,13 +16,16 @@ BEHIND = "BEHIND"
 REWOUND = "REWOUND"
 TXN_BLOCKED = "TXN-BLOCKED"
 GROWING = "GROWING"
+PAST_END = "PAST END"
 STUCK = "STUCK"
 ORPHANED = "ORPHANED"
 LOSING_DATA = "LOSING DATA"
 
-SEVERITY = (IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, STUCK, ORPHANED, LOSING_DATA)
-"""From harmless to worst: a topic and a group have the status of their worst partition. One sample can tell OK,
-UNKNOWN, NO COMMIT, BEHIND, ORPHANED and LOSING DATA; the other statuses take samples over time."""
+SEVERITY = (
+    *(IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, PAST_END, STUCK, ORPHANED, LOSING_DATA),
+)
+"""From harmless to worst: a topic and a group have the status of their worst partition. IDLE, REWOUND, GROWING and
+STUCK need samples over time; one sample is enough for the others."""
 CALM = (IDLE, OK)
 """Lag, if there is any, waits for the next commit."""
 HALTED = (STUCK, ORPHANED, TXN_BLOCKED)
@@ -36,7 +39,8 @@ SLACK = 1.5  # a lag that this many commit intervals of input explain is on its 
 class Facts(Value):
     """The facts about a partition of a group at one moment. Offsets are absolute, rates per second, times seconds; None
     is unknown. `still` is how long the commit has not moved while it could have, `counted` the lag of a share group,
-    whose `committed` is only the start of its window."""
+    whose `committed` is only the start of its window. `stable_end`: `end` is the last stable offset, which a group that
+    reads uncommitted records may lawfully be past."""
 
     committed: int | None = None
     end: int | None = None
@@ -51,6 +55,7 @@ class Facts(Value):
     counted: int | None = None
     rewound: tuple[int, int] | None = None
     threshold: int = 0
+    stable_end: bool = False
 
 
 def status(facts: Facts) -> str:
@@ -61,13 +66,27 @@ def status(facts: Facts) -> str:
     return OK
 
 
-def lag(facts: Facts) -> int:
-    """Offsets behind; 0 where it is not known."""
-    if facts.committed is None or facts.end is None:
-        return 0
+def lag(facts: Facts) -> int | None:
+    """Offsets behind; None where it is not known. A partition without records is read, also without a commit."""
+    if _unknown(facts) or _past_end(facts) or facts.end is None:
+        return None
+    if facts.committed is None:
+        return None if uncommitted(facts) else 0
     if facts.counted is not None:
         return facts.counted
     return max(facts.end - facts.committed, 0)
+
+
+def uncommitted(facts: Facts) -> int:
+    """Offsets from log start to end, of a partition without a commit."""
+    return 0 if facts.committed is not None or facts.end is None else max(facts.end - (facts.start or 0), 0)
+
+
+def beyond(facts: Facts) -> int:
+    """How far the commit is past the end: it belongs to a log that was truncated or recreated."""
+    if facts.committed is None or facts.end is None or facts.counted is not None or facts.stable_end:
+        return 0
+    return max(facts.committed - facts.end, 0)
 
 
 def tolerated(facts: Facts) -> float:
@@ -87,7 +106,11 @@ def _unknown(facts: Facts) -> bool:
 
 
 def _no_commit(facts: Facts) -> bool:
-    return facts.committed is None
+    return uncommitted(facts) > 0
+
+
+def _past_end(facts: Facts) -> bool:
+    return beyond(facts) > 0
 
 
 def _losing_data(facts: Facts) -> bool:
@@ -95,8 +118,12 @@ def _losing_data(facts: Facts) -> bool:
     return lost and (facts.counted is None or facts.counted > 0)
 
 
+def _behind_at_all(facts: Facts) -> bool:
+    return (lag(facts) or 0) > 0
+
+
 def _orphaned(facts: Facts) -> bool:
-    return facts.owned is False and lag(facts) > 0
+    return facts.owned is False and _behind_at_all(facts)
 
 
 def _rewound(facts: Facts) -> bool:
@@ -104,19 +131,19 @@ def _rewound(facts: Facts) -> bool:
 
 
 def _txn_blocked(facts: Facts) -> bool:
-    return facts.stable is not None and facts.committed == facts.stable and lag(facts) > 0
+    return facts.stable is not None and facts.committed == facts.stable and _behind_at_all(facts)
 
 
 def _stuck(facts: Facts) -> bool:
-    return facts.owned is True and lag(facts) > 0 and facts.still > patience(facts)
+    return facts.owned is True and _behind_at_all(facts) and facts.still > patience(facts)
 
 
 def _growing(facts: Facts) -> bool:
-    return facts.growing and lag(facts) > tolerated(facts)  # what waits for the next commit goes up and down
+    return facts.growing and _behind(facts)  # what waits for the next commit goes up and down
 
 
 def _behind(facts: Facts) -> bool:
-    return lag(facts) > tolerated(facts)
+    return (lag(facts) or 0) > tolerated(facts)
 
 
 def _idle(facts: Facts) -> bool:
@@ -126,6 +153,7 @@ def _idle(facts: Facts) -> bool:
 RULES = (
     (UNKNOWN, _unknown),
     (NO_COMMIT, _no_commit),
+    (PAST_END, _past_end),
     (LOSING_DATA, _losing_data),
     (ORPHANED, _orphaned),
     (TXN_BLOCKED, _txn_blocked),
@@ -135,11 +163,6 @@ RULES = (
     (BEHIND, _behind),
     (IDLE, _idle),
 )
-
-
-def worst(status: str, other: str) -> str:
-    """The more severe of two statuses."""
-    return max(status, other, key=SEVERITY.index)
 
 
 def share(status: str, alike: int, partitions: int) -> str:

@@ -14,6 +14,7 @@ from kcli.lag.status import (
     NO_COMMIT,
     OK,
     ORPHANED,
+    PAST_END,
     REWOUND,
     SEVERITY,
     STUCK,
@@ -24,8 +25,6 @@ from kcli.lag.status import (
     status,
     tolerated,
 )
-
-LAG = pytest.mark.xfail(strict=True, reason="Lag: correct status, sums and ages in every situation")
 
 
 def facts(**changes: Any) -> Facts:
@@ -40,8 +39,8 @@ def facts(**changes: Any) -> Facts:
         (facts(end=None), UNKNOWN),
         (facts(committed=None), NO_COMMIT),
         (facts(committed=None, owned=False), NO_COMMIT),
-        pytest.param(facts(committed=None, start=100), OK, marks=LAG),
-        pytest.param(facts(committed=None, start=100, owned=False), OK, marks=LAG),
+        (facts(committed=None, start=100), OK),
+        (facts(committed=None, start=100, owned=False), OK),
         (facts(committed=5, start=50), LOSING_DATA),
         (facts(committed=5, start=50, owned=False), LOSING_DATA),
         (facts(committed=50, start=50, owned=False), ORPHANED),
@@ -74,7 +73,15 @@ def facts(**changes: Any) -> Facts:
         (facts(committed=100, in_rate=0.0), IDLE),
         (facts(committed=100, in_rate=None), OK),
         (facts(committed=100, in_rate=3.0), OK),
-        pytest.param(facts(committed=120), "PAST END", marks=LAG),
+        (facts(committed=None, start=None), NO_COMMIT),
+        (facts(committed=None, start=None, end=0), OK),
+        (facts(committed=None, start=100, in_rate=0.0), IDLE),
+        (facts(committed=120), PAST_END),
+        (facts(committed=120, owned=False), PAST_END),
+        (facts(committed=120, rewound=(130, 120), still=3600.0), PAST_END),
+        (facts(committed=120, error="broker 2 is down"), UNKNOWN),
+        (facts(committed=120, stable_end=True), OK),
+        (facts(committed=120, counted=3), BEHIND),
     ],
 )
 def test_the_first_rule_that_holds_names_the_status(given: Facts, expected: str) -> None:

@@ -35,14 +35,15 @@ SAMPLE = (
     "error",
     "counted",
     "written",
+    "stable_end",
 )
 HEAD = f'{{"kcli":"{VERSION}"'
 """How a line begins that kcli wrote, and is not changed since."""
 GROUPS = '"groups":['
 """What is before the first group. Within a name its quotes would be escaped."""
 ROW = json.JSONDecoder()
-LATER = ("counted", "written")
-"""What recordings of before do not have."""
+LATER = {"counted": None, "written": None, "stable_end": False}
+"""Fields that older recordings do not have, and what they are then."""
 LAST = 253_402_300_800.0
 """The year 10000, which no calendar of Python has."""
 BEGINNING = re.compile(re.escape(HEAD).encode() + rb',"time":(\d{1,11}(?:\.\d{1,3})?),"groups":\[')
@@ -140,7 +141,10 @@ def _group(row: dict[str, Any]) -> GroupSnapshot:
     ]
     described = Described(**{name: row[name] for name in DESCRIBED}, members=members)
     samples = [
-        Sample(group=described.group, **{name: row.get(name) if name in LATER else row[name] for name in SAMPLE})
+        Sample(
+            group=described.group,
+            **{name: row.get(name, LATER[name]) if name in LATER else row[name] for name in SAMPLE},
+        )
         for row in row["partitions"]
     ]
     return GroupSnapshot(described=described, samples=samples)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from kcli.lag import status as lag_status
+from kcli.lag.figures import offsets
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
-from kcli.lag.status import GROWING, LOSING_DATA, REWOUND, STUCK, TXN_BLOCKED
+from kcli.lag.status import GROWING, LOSING_DATA, PAST_END, REWOUND, STUCK, TXN_BLOCKED
 from kcli.lag.watch import LagSnapshot
 from kcli.text.escape import visible
 from kcli.text.numbers import count, duration, rate
 
-PLACED = (STUCK, LOSING_DATA, REWOUND, TXN_BLOCKED, GROWING)
+PLACED = (STUCK, LOSING_DATA, PAST_END, REWOUND, TXN_BLOCKED, GROWING)
 """Statuses that are a matter of some partitions."""
 SILENT = 6.0
 """Seconds without a commit after which members are taken for ones that do not commit: automatic commits are made every
@@ -49,6 +50,8 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             return f"has a reader that has not moved for {duration(max(part.still for part in worst))}"
         case lag_status.LOSING_DATA:
             return "has lost records: what the group would read next was deleted"
+        case lag_status.PAST_END:
+            return f"is committed {offsets(worst[0].lag.beyond)} past the end: the topic was truncated or recreated"
         case lag_status.REWOUND if worst[0].rewound is not None:
             before, after = worst[0].rewound
             return f"went back from {before:,} to {after:,}"
@@ -70,10 +73,8 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     if sentence:
         return sentence
     match standing.status:
-        case lag_status.NO_COMMIT if standing.described.members:
-            return f"{_members(standing)} committed"
         case lag_status.NO_COMMIT:
-            return "it has committed nothing"
+            return _uncommitted(standing)
         case lag_status.UNKNOWN:
             problem = next((part.lag.sample.error for part in _worst(standing) if part.lag.sample.error), None)
             return f"its offsets could not be read: {visible(problem)}" if problem else "its offsets could not be read"
@@ -93,7 +94,7 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
     worst = _worst(standing)
     sample = worst[0].lag.sample if worst else None
     at = f"{_word(sample.topic)}:{sample.partition}" if sample is not None else ""
-    if _silence(standing) or (standing.status == lag_status.NO_COMMIT and standing.described.members):
+    if _silence(standing) or (standing.described.members and _committed_nothing(standing)):
         return (
             "check that its consumers commit: enable.auto.commit=true, or a commit after each batch",
             f"kcli groups members {group}",
@@ -105,6 +106,8 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
             return "read the record it stops at", f"kcli groups peek {group} -t {at}"
         case lag_status.LOSING_DATA if sample is not None:
             return "compare retention with the lag", f"kcli configs get topic {_word(sample.topic)}"
+        case lag_status.PAST_END if sample is not None:
+            return "choose where it goes on reading", f"kcli groups reset {group} -t {at} --to beginning"
         case lag_status.REWOUND if worst and worst[0].rewound is not None:
             before = worst[0].rewound[0]
             return "undo it if it was a mistake", f"kcli groups reset {group} -t {at} --to {before}"
@@ -129,6 +132,23 @@ def _silence(standing: GroupStanding) -> float:
         return 0.0
     still = min((part.still for part in _worst(standing)), default=0.0)
     return still if still > SILENT else 0.0
+
+
+def _committed_nothing(standing: GroupStanding) -> bool:
+    """Whether records wait for a group that has no commit at all."""
+    nothing = all(part.lag.sample.committed is None for part in standing.partitions)
+    return standing.status == lag_status.NO_COMMIT and nothing
+
+
+def _uncommitted(standing: GroupStanding) -> str:
+    """Why a group is NO COMMIT, with the number of offsets that it has not committed."""
+    total = standing.total
+    if _committed_nothing(standing):
+        who = f"{_members(standing)} committed" if standing.described.members else "it has committed nothing"
+        return f"{who}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread" if total.unread else who
+    verb = "has" if total.no_commit == 1 else "have"
+    where = f"{total.no_commit} of its {total.partitions} partitions {verb} no commit"
+    return f"{where}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread there"
 
 
 def _members(standing: GroupStanding) -> str:

@@ -12,9 +12,9 @@ from textual.widgets import TabPane
 
 from kcli.admin.groups.groups import who
 from kcli.lag.history import KEEP, GroupStanding, topics_of
-from kcli.lag.status import CALM, SEVERITY
+from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
-from kcli.text.numbers import DASH, count, duration, rate
+from kcli.text.numbers import count, rate
 from kcli.tui import routes
 from kcli.tui.actions.menus.groups import of_group, of_member
 from kcli.tui.actions.next_records import NextRecords
@@ -210,7 +210,7 @@ class Group(Page):
             Column("end", "END", lambda p: p.lag.sample.end, exact, right=True, rank=4),
             Column("in", "IN/S", lambda p: p.in_rate, rate, right=True, letter="I", rank=2),
             Column("out", "OUT/S", lambda p: p.out_rate, rate, right=True, letter="O", rank=2),
-            Column("eta", "ETA", lambda p: p.eta, draw=_until, right=True, letter="E"),
+            Column("eta", "ETA", lambda p: p.eta, draw=until, right=True, letter="E"),
             Column(
                 "time", "TIME LAG", lambda p: p.time_lag, draw=lambda p: Cell(age(p)), right=True, letter="T", rank=2
             ),
@@ -263,14 +263,6 @@ def _event_columns(clock: Callable[[], float]) -> list[Column]:
 
 def _loudness(standing: Standing) -> tuple[int, int, str, int]:
     return -SEVERITY.index(standing.status), -(standing.lag.lag or 0), *place_of(standing)
-
-
-def _until(standing: Standing) -> Cell:
-    if standing.status in CALM:
-        return Cell("")
-    if standing.eta is not None:
-        return Cell(duration(standing.eta) if standing.lag.lag else "")
-    return Cell(f"+{rate(standing.falling)}/s", "bad") if standing.falling else Cell(DASH, "dim")
 
 
 def _owned(assignment: list[TopicPartition]) -> str:

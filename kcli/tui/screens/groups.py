@@ -29,6 +29,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
+    from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
@@ -51,12 +52,12 @@ def arrow(standing: GroupStanding) -> Cell:
     return Cell("↗", "bad") if standing.growth > 0 else Cell("↘", "good")
 
 
-def until(standing: GroupStanding) -> Cell:
-    """The time until the lag is worked off, or how fast the group falls behind."""
-    if standing.status in CALM:
-        return Cell("")
+def until(standing: GroupStanding | Standing) -> Cell:
+    """The time until the lag is worked off, or how fast it grows."""
     if standing.eta is not None:
-        return Cell(duration(standing.eta) if standing.total.lag else "")
+        return Cell(duration(standing.eta) if standing.eta else "")
+    if standing.status in CALM:
+        return Cell("")  # its lag only waits for the next commit
     return Cell(f"+{rate(standing.falling)}/s", "bad") if standing.falling else Cell(duration(None), "dim")
 
 
@@ -80,7 +81,7 @@ def draw(
                 _curve("out", standing.out_rate, [(one.time, one.out_rate) for one in moments]),
             ],
             marks=[Mark(event.time, printable(event.text)) for event in trails.events(group)],
-            eta=standing.eta if standing.total.lag and standing.status not in CALM else None,
+            eta=standing.eta,
         )
     )
 

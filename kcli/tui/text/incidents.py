@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.formats.sentences import reason, remedy
-from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, ORPHANED, REWOUND, SEVERITY, STUCK, TXN_BLOCKED
+from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, ORPHANED, PAST_END, REWOUND, SEVERITY, STUCK, TXN_BLOCKED
 from kcli.text.numbers import count, duration, rate
 from kcli.tui.text.formatting import age, clocked, status, status_of
 from kcli.tui.text.printable import printable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Since = Callable[[str], Lasting | None]
 
-WRONG = (LOSING_DATA, ORPHANED, STUCK, GROWING, TXN_BLOCKED, REWOUND)
+WRONG = (LOSING_DATA, ORPHANED, STUCK, PAST_END, GROWING, TXN_BLOCKED, REWOUND)
 FEW, SLOW = 1000, 1.0
 """An orphan with fewer records, to which fewer come in a second, is small: it comes after all that lags."""
 OLD = 86_400.0

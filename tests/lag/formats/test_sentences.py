@@ -21,6 +21,7 @@ from kcli.lag.status import (
     NO_COMMIT,
     OK,
     ORPHANED,
+    PAST_END,
     REWOUND,
     SEVERITY,
     STUCK,
@@ -33,13 +34,21 @@ from kcli.lag.watch import LagSnapshot
 def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.0, **facts: object) -> GroupStanding:
     """A group with two partitions of t, of which the first has the status."""
     error = "timed out" if status == UNKNOWN else None
-    sample = Sample(group="g 1", topic="t", partition=0, committed=7, error=error)
+    sample = Sample(
+        group="g 1", topic="t", partition=0, committed=None if status == NO_COMMIT else 7, end=5, error=error
+    )
     rewound = (9, 7) if status == REWOUND else None
-    bad = Standing(lag=Lag(sample=sample, lag=lag), status=status, still=still, rewound=rewound, falling=2.5)
+    bad = Standing(
+        lag=Lag(sample=sample, lag=lag, beyond=20 * (status == PAST_END)),
+        status=status,
+        still=still,
+        rewound=rewound,
+        falling=2.5,
+    )
     good = Standing(lag=Lag(sample=Sample(group="g 1", topic="t", partition=1), lag=0), status=IDLE)
+    facts.setdefault("total", Total(group="g 1", lag=lag, status=status))
     return GroupStanding(
         described=Described(group="g 1", members=[Member(member_id=str(n)) for n in range(members)]),
-        total=Total(group="g 1", lag=lag, status=status),
         partitions=[bad, good],
         status=status,
         **facts,  # type: ignore[arg-type]
@@ -63,6 +72,16 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(UNKNOWN), "its offsets could not be read: timed out", "kcli doctor"),
         (group(NO_COMMIT, None, members=0), "it has committed nothing", "kcli groups members 'g 1'"),
         (group(NO_COMMIT, None), "its member has not committed", "kcli groups members 'g 1'"),
+        (
+            group(NO_COMMIT, None, total=Total(status=NO_COMMIT, unread=5, no_commit=1, partitions=2)),
+            "its member has not committed; 5 offsets are unread",
+            "kcli groups members 'g 1'",
+        ),
+        (
+            group(PAST_END, None),
+            "t[0] is committed 20 offsets past the end: the topic was truncated or recreated",
+            "kcli groups reset 'g 1' -t t:0 --to beginning",
+        ),
         (group(BEHIND), "its member has not committed for 1m37s", "kcli groups members 'g 1'"),
         (group(BEHIND, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),

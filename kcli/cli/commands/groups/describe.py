@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import who
 from kcli.cli.commands.groups.members import MemberRow, member_row
-from kcli.cli.commands.lag.measured import PartitionRow, measure, partition_row, problems
+from kcli.cli.commands.lag.measured import ONCE, PartitionRow, measure, partition_row, problems
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions, isolation
@@ -29,7 +29,7 @@ class GroupRow(Row, section="groups"):
     epoch: int | None = column("Group epoch (KIP-848).", table=False, rank=3)
     members: int = column("Members.", unit="count")
     lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
-    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
+    status: str = column(ONCE, unit="word", rank=1)
     internal_topics: list[str] | None = column(
         "Changelogs and repartition topics of a streams group; null for other groups.", table=False
     )
@@ -70,7 +70,7 @@ def describe(options: DescribeOptions) -> int:
     groups = names_of(options, words_of(options, "GROUP"))
 
     async def work(cluster: Cluster, document: Document) -> None:
-        snapshot = await take(cluster, groups, isolation=options.isolation or "read_uncommitted")
+        snapshot = await take(cluster, groups, isolation=options.isolation or "read_uncommitted", stable=True)
         await problems(cluster, snapshot, document)
         measured = [measure(group) for group in snapshot.groups]
         document.of(GroupRow)[:] = [

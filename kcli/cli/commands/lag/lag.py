@@ -100,6 +100,7 @@ def _once(options: LagOptions) -> int:
             states=options.states,
             isolation=options.isolation_level,
             topics=topics,
+            stable=True,
             own=options.internal,
         )
         measured = [measure(group, options.max_lag or 0) for group in snapshot.groups]
@@ -134,8 +135,7 @@ def _assertion(options: LagOptions, groups: Names, measured: list[Measured], doc
     totals = [total for _, _, total in measured]
     why = engine.over(totals, options.max_lag)
     if not document.errors:
-        ends_move = options.isolation_level == "read_committed"
-        why = engine.untold(totals, groups.exact, ends_move=ends_move) + why
+        why = engine.untold(totals, groups.exact) + why
     for sentence in why:
         complain(sentence)
     return 3 if why else None

@@ -9,7 +9,6 @@ from kcli.cli.runtime.answer import fail_all, unlisted
 from kcli.errors import KcliError
 from kcli.lag import figures as engine
 from kcli.lag.snapshot import GroupSnapshot
-from kcli.lag.status import NO_COMMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
         status_partitions: int
 
 
+ONCE = "OK, UNKNOWN, NO COMMIT, BEHIND, TXN-BLOCKED, PAST END, ORPHANED or LOSING DATA."
+"""The statuses that one refresh tells."""
+
 Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]
 
 
@@ -44,7 +46,7 @@ class PartitionColumns(Row, mixin=True):
     committed: int | None = column("Committed offset; null when nothing is committed.")
     end: int | None = column("End offset (high watermark, or last stable offset by isolation).")
     lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
-    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
+    status: str = column(ONCE, unit="word", rank=1)
     member_id: str | None = column("Id of the member that owns the partition.", rank=4)
     host: str | None = column("Where that member runs.", rank=4)
     note: str | None = column("Note about the row; null without one.", unit="sentence", rank=3)
@@ -72,7 +74,7 @@ class FiguresColumns(Row, mixin=True):
     """The columns of sums of partitions."""
 
     lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
-    status: str = column("OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.", unit="word", rank=1)
+    status: str = column(ONCE, unit="word", rank=1)
     members: int = column("Members that own a partition counted here.", unit="count")
     hosts: list[str] = column("Where those members run.", rank=4)
     note: str | None = column("Note about the row; null without one.", unit="sentence", rank=3)
@@ -121,8 +123,6 @@ def measure(group: GroupSnapshot, threshold: int = 0) -> Measured:
     """A group's partitions and their sum; all its members count there, also those that own nothing."""
     rows = [engine.measure(sample, threshold) for sample in group.samples]
     total = engine.total(rows, group.described.group)
-    if not rows:
-        total.status = NO_COMMIT
     total.members = len(group.described.members)
     total.hosts = sorted({member.host for member in group.described.members})
     return group, rows, total
@@ -190,8 +190,7 @@ def _figures(total: engine.Total) -> Figures:
     notes = [f"progress of kcli {command}" if command else None]
     notes += [engine.note(total.lost, total.beyond, total.unread)]
     notes += ["nothing committed"] if not total.partitions else []
-    notes += [f"{total.no_commit} without a commit"] if total.no_commit else []
-    notes += [f"{total.unknown} could not be read"] if total.unknown else []
+    notes += [f"{total.unread_partitions} could not be read"] if total.unread_partitions else []
     return {
         "lag": total.lag,
         "status": total.status,

@@ -43,10 +43,7 @@ class Plan:
             if self.record or self.prometheus is not None:
                 what = "record only stores" if self.record else "--prometheus only serves"
                 raise UsageError(f"{what} what was read; --max-lag and --max-time work without it")
-            ends_move = options.isolation == "read_committed"
-            self.assertion = LagAssertion(
-                options.max_lag, most, self.hold, groups=self.groups.exact, ends_move=ends_move
-            )
+            self.assertion = LagAssertion(options.max_lag, most, self.hold, groups=self.groups.exact)
         elif self.hold or self.timeout is not None:
             raise UsageError("--for and --timeout need an assertion: --max-lag or --max-time")
         self.exact = most is not None or options.exact

@@ -39,7 +39,7 @@ class OverTimeColumns(Row, mixin=True):
     """What time adds to the rows of a snapshot. Ids and counts of less use leave the table."""
 
     status: str = column(
-        "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA.",
+        f"{', '.join(SEVERITY[:-1])} or {SEVERITY[-1]}.",
         unit="word",
         rank=1,
     )
@@ -121,19 +121,16 @@ def _partition(snapshot: LagSnapshot, standing: Standing, when: str) -> Partitio
     why = snapshot.why.get((sample.group, sample.topic, sample.partition))
     rewound = f"committed went back from {standing.rewound[0]} to {standing.rewound[1]}" if standing.rewound else None
     row.note = "; ".join(filter(None, (row.note, why, rewound))) or None
-    row.status = standing.status
     return row.widened(PartitionOverTimeRow, **_over_time(standing), time=when)
 
 
 def _topic(group: GroupStanding, when: str) -> TopicOverTimeRow:
     row = topic_row(group.total)
-    row.status = group.status
     return row.widened(TopicOverTimeRow, **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 
 def _group(group: GroupStanding, when: str) -> GroupOverTimeRow:
     row = group_row(group.described, group.total)
-    row.status = group.status
     return row.widened(GroupOverTimeRow, **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 

@@ -35,6 +35,7 @@ COLOURS = {
     "REWOUND": "33",
     "TXN-BLOCKED": "35",
     "GROWING": "1;33",
+    "PAST END": "31",
     "STUCK": "31",
     "ORPHANED": "31",
     "LOSING DATA": "1;31",

@@ -22,7 +22,7 @@ def test_lag_of_all_groups_is_a_row_per_group_the_worst_first(line: Line) -> Non
     assert ran.out == (
         "GROUP    TYPE     STATE   TOPICS  PARTITIONS  LAG  STATUS              MEMBERS  HOSTS     NOTE\n"
         "billing  classic  Stable       2           4  145  LOSING DATA 1 of 4        1  10.0.0.1  "
-        "45 lost by retention; 7 from log start; 1 without a commit\n"
+        "45 lost by retention; 7 offsets not committed\n"
         "idle     classic  Empty        1           1    0  OK                        0  –         –\n"
     )
 
@@ -30,7 +30,7 @@ def test_lag_of_all_groups_is_a_row_per_group_the_worst_first(line: Line) -> Non
 def test_E69_a_partition_without_a_commit_shows_a_dash_and_a_lost_one_its_loss(line: Line) -> None:
     assert line("lag", "billing", "--by", "partition").out == (
         "GROUP    TOPIC   PARTITION  COMMITTED  END  LAG  STATUS       MEMBER ID  HOST      NOTE\n"
-        "billing  mail            0          –    7    –  NO COMMIT    app-id     10.0.0.1  7 from log start\n"
+        "billing  mail            0          –    7    –  NO COMMIT    app-id     10.0.0.1  7 offsets not committed\n"
         "billing  orders          0         90  100   10  BEHIND       app-id     10.0.0.1  –\n"
         "billing  orders          1          5  100   95  LOSING DATA  app-id     10.0.0.1  45 lost by retention\n"
         "billing  orders          2         60  100   40  ORPHANED     –          –         –\n"
@@ -69,7 +69,7 @@ def test_of_a_topic_only_the_groups_are_told_that_read_it(line: Line) -> None:
         (
             ("billing", "--max-lag", "145"),
             3,
-            "kcli: billing committed nothing on 1 partition with 7 offsets to read, over 145\n",
+            "kcli: billing has not committed 7 offsets of 1 partition, over 145\n",
         ),
         (("billing", "--max-lag", "152"), 0, ""),
         (("billing", "-t", "orders", "--max-lag", "145"), 0, ""),

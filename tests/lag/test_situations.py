@@ -1,0 +1,215 @@
+"""Situations of groups, each with its seven outputs side by side: they print what the engine decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from kcli.admin.groups.rows import Described, Member
+from kcli.cli.commands.groups.inspect.why import WhyRow
+from kcli.cli.commands.groups.inspect.why import _row as why_row
+from kcli.cli.commands.lag.measured import GroupRow, group_row, measure
+from kcli.cli.commands.lag.rows import SHAPES as OVER_TIME
+from kcli.cli.commands.lag.rows import GroupOverTimeRow, fill
+from kcli.cli.output.tables.document import Document
+from kcli.lag.assertion import LagAssertion
+from kcli.lag.figures import Sample, over, untold
+from kcli.lag.formats.prometheus import render
+from kcli.lag.history import GroupStanding, History
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.watch import LagSnapshot
+from kcli.model import TopicPartition
+from kcli.tui.screens.groups import until
+from kcli.tui.text.formatting import status_of
+
+Look = Callable[[float], list[Sample]]
+"""The samples of a group's partitions at a time, in seconds since the first look."""
+
+
+class Outputs(NamedTuple):
+    """A group after some looks, as each output has it."""
+
+    table: GroupRow
+    why: WhyRow
+    watch: GroupOverTimeRow
+    dashboard: GroupStanding
+    prometheus: str
+    broken: list[str]
+    broken_once: list[str]
+
+
+def sample(partition: int, committed: int | None, end: int | None, **more: Any) -> Sample:
+    facts: dict[str, Any] = {"start": 0, "stable": end, "owned": True, "member_id": "m"}
+    return Sample(group="g", topic="t", partition=partition, committed=committed, end=end, **(facts | more))
+
+
+def played(look: Look, *, seconds: float = 90.0, step: float = 5.0, members: int = 1) -> Outputs:
+    """All outputs after looks every `step` seconds."""
+    history = History()
+    at = [TopicPartition("t", one.partition) for one in look(0.0) if one.owned]
+    described = Described(
+        group="g",
+        state="Stable" if members else "Empty",
+        members=[Member(member_id="m", client_id="c", host="h", assignment=at)][:members],
+    )
+    time = 0.0
+    while True:
+        shot = GroupSnapshot(described=described, samples=look(time))
+        snapshot = Snapshot(groups=[shot])
+        seen = LagSnapshot(time=time, snapshot=snapshot, groups=history.add(time, snapshot))
+        if time >= seconds:
+            break
+        time += step
+    _, _, total = measure(shot)
+    document = Document(shape=OVER_TIME["group"])
+    fill(document, seen, "group")
+    (standing,) = seen.groups
+    return Outputs(
+        table=group_row(described, total),
+        why=why_row(standing, seen),
+        watch=document.of(GroupOverTimeRow)[0],
+        dashboard=standing,
+        prometheus=render(seen),
+        broken=LagAssertion(100, None, groups=["g"]).broken(seen),
+        broken_once=untold([total], ["g"]) + over([total], 100),
+    )
+
+
+def metric(page: str, name: str) -> str | None:
+    """The value of the group's row of a metric, or the status that is 1."""
+    rows = [line for line in page.splitlines() if line.startswith(f"{name}{{")]
+    if name == "kcli_group_status":
+        (row,) = [row for row in rows if row.endswith(" 1")]
+        return row.partition('status="')[2].partition('"')[0]
+    return rows[0].rpartition(" ")[2] if rows else None
+
+
+class Situation(NamedTuple):
+    """What a group looks like, and what each output has to say."""
+
+    look: Look
+    status: str
+    lag: int | None
+    sentence: str
+    eta: float | None = None
+    holds: bool = True
+    members: int = 1
+    once: str = ""
+    """The status in the table of one look, where it is another one."""
+
+
+def empty(time: float) -> list[Sample]:
+    """Two of three partitions hold no record, so nothing can be committed there."""
+    return [sample(0, 100, 100), sample(1, None, 0), sample(2, None, 70, start=70)]
+
+
+def uncommitted(time: float) -> list[Sample]:
+    """Records wait in two of three partitions that have no commit."""
+    return [sample(0, 100, 100), sample(1, None, 500), sample(2, None, 70, start=69)]
+
+
+def nothing_committed(time: float) -> list[Sample]:
+    return [sample(0, None, 500), sample(1, None, 0)]
+
+
+def past_end(time: float) -> list[Sample]:
+    """The topic was recreated: a commit is past the end."""
+    return [sample(0, 100, 100), sample(1, 520, 500)]
+
+
+def undecided(time: float) -> list[Sample]:
+    """A group that reads uncommitted records is past the last stable offset, which lag is measured to."""
+    return [sample(0, 520, 500, stable_end=True)]
+
+
+def catching_up(time: float) -> list[Sample]:
+    return [sample(0, 1000 + int(50 * time), 20_000 + int(10 * time))]
+
+
+def catching_up_beside_uncommitted(time: float) -> list[Sample]:
+    return [*catching_up(time), sample(1, None, 16_433)]
+
+
+def catching_up_beside_past_end(time: float) -> list[Sample]:
+    return [*catching_up(time), sample(1, 520, 500)]
+
+
+def blocked(time: float) -> list[Sample]:
+    return [sample(0, 90, 100, stable=90)]
+
+
+SITUATIONS = {
+    "empty partitions": Situation(empty, "IDLE", 0, "it has read everything", 0.0, once="OK"),
+    "uncommitted records": Situation(
+        uncommitted, "NO COMMIT", 0, "2 of its 3 partitions have no commit; 501 offsets are unread there", holds=False
+    ),
+    "nothing committed": Situation(
+        nothing_committed, "NO COMMIT", None, "its member has not committed; 500 offsets are unread", holds=False
+    ),
+    "past the end": Situation(
+        past_end, "PAST END", 0, "t[1] is committed 20 offsets past the end: the topic was truncated or recreated",
+        holds=False,
+    ),
+    "past the last stable offset": Situation(undecided, "IDLE", 0, "it has read everything", 0.0, once="OK"),
+    "catching up": Situation(
+        catching_up, "BEHIND", 15_400, "it will have caught up in 6m25s", 385.0, holds=False
+    ),
+    "catching up beside uncommitted records": Situation(
+        catching_up_beside_uncommitted, "BEHIND", 15_400, "it reads 50 records a second", holds=False
+    ),
+    "catching up beside a commit past the end": Situation(
+        catching_up_beside_past_end, "PAST END", 15_400,
+        "t[1] is committed 20 offsets past the end: the topic was truncated or recreated", holds=False,
+    ),
+    "a transaction is open": Situation(blocked, "TXN-BLOCKED", 10, "t[0] waits for an open transaction"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_all_outputs_agree(name: str) -> None:
+    case = SITUATIONS[name]
+    seen = played(case.look, members=case.members)
+    assert seen.table.status == (case.once or case.status)
+    said = {seen.why.status, seen.watch.status, seen.dashboard.status, metric(seen.prometheus, "kcli_group_status")}
+    assert said == {case.status}
+    assert case.status in status_of(seen.dashboard.total)[0]
+    assert {seen.table.lag, seen.why.lag, seen.watch.lag, seen.dashboard.total.lag} == {case.lag}
+    for eta in (seen.why.eta, seen.watch.eta, seen.dashboard.eta):
+        assert eta == (case.eta if case.eta is None else pytest.approx(case.eta, rel=0.01))
+    told = metric(seen.prometheus, "kcli_group_eta_seconds")
+    assert (told is None) == (case.eta is None)
+    assert until(seen.dashboard).text.startswith("6m2" if case.eta else "")
+    assert seen.why.why == case.sentence
+    assert (seen.broken == [], seen.broken_once == []) == (case.holds, case.holds)
+
+
+@pytest.mark.parametrize(
+    ("partitions", "eta"),
+    [
+        ([(0, "OK", 1.0, 0.0)], 0.0),
+        ([(10, "OK", 1.0, 1.0)], None),
+        ([(10, "BEHIND", 1.0, 3.0)], 5.0),
+        ([(10, "BEHIND", 1.0, 3.0), (100, "BEHIND", 0.0, 1.0)], 100.0),
+        ([(10, "BEHIND", 1.0, 3.0), (10, "OK", 1.0, 1.0)], 5.0),
+        ([(10, "BEHIND", 1.0, 3.0), (10, "BEHIND", 3.0, 1.0)], None),
+        ([(10, "BEHIND", 1.0, 3.0), (10, "BEHIND", None, 1.0)], None),
+        ([(10, "BEHIND", 1.0, 3.0), (10, "STUCK", 0.0, 1.0)], None),
+        ([(10, "BEHIND", 1.0, 3.0), (None, "NO COMMIT", 0.0, None)], None),
+        ([(10, "BEHIND", 1.0, 3.0), (None, "UNKNOWN", None, None)], None),
+        ([(0, "OK", 0.0, 0.0), (None, "PAST END", 0.0, 0.0)], None),
+    ],
+)
+def test_one_rule_computes_the_eta(
+    partitions: list[tuple[int | None, str, float | None, float | None]], eta: float | None
+) -> None:
+    from kcli.lag.figures import Lag
+    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import eta as rule
+
+    rows = [
+        Standing(lag=Lag(lag=lag), status=status, in_rate=comes, out_rate=goes)
+        for lag, status, comes, goes in partitions
+    ]
+    assert rule(rows) == eta
