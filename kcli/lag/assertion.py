@@ -5,7 +5,7 @@ Pure: from refreshes it derives whether the assertion holds, is broken, or is un
 
 from __future__ import annotations
 
-from kcli.lag.figures import over, untold
+from kcli.lag.figures import Breach, over, untold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,15 +32,19 @@ class LagAssertion:
         self._named = list(dict.fromkeys(groups))
         self._since: float | None = None
 
-    def broken(self, snapshot: LagSnapshot) -> list[str]:
-        """Why it does not hold at this refresh, a sentence each; [] if it holds. Unknown lag does not hold."""
-        totals = [group.total for group in snapshot.groups]
-        why = [] if snapshot.failed or snapshot.brokers else untold(totals, self._named)
+    def broken(self, snapshot: LagSnapshot) -> list[Breach]:
+        """Why it does not hold at this refresh; [] if it holds. Unknown lag does not hold."""
+        totals = [(group.total, [part.lag for part in group.partitions]) for group in snapshot.groups]
+        why = [] if snapshot.failed or snapshot.brokers else untold(totals, self._named, self._limit)
         if self.max_lag is not None:
             why += over(totals, self.max_lag)
         if self.max_time is not None:
-            why += [sentence for group in snapshot.groups if (sentence := _late(group, self.max_time)) is not None]
+            why += [breach for group in snapshot.groups if (breach := _late(group, self.max_time)) is not None]
         return why
+
+    @property
+    def _limit(self) -> str:
+        return f"--max-lag {self.max_lag}" if self.max_lag is not None else f"--max-time {self.max_time:g}s"
 
     def unread(self, snapshot: LagSnapshot) -> list[str]:
         """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
@@ -62,16 +66,21 @@ class LagAssertion:
         return snapshot.time - self._since >= self.hold
 
 
-def _late(group: GroupStanding, most: float) -> str | None:
+def _late(group: GroupStanding, most: float) -> Breach | None:
     """Why a group is not known to be at most that many seconds behind; None when it is."""
     name = group.described.group
+    behind = [partition for partition in group.partitions if partition.lag.lag or partition.lag.unread]
     if group.time_lag is not None and group.time_lag > most:
         least = "at least " if group.time_lag_least else ""
-        return f"{name} is {least}{group.time_lag:.0f} s behind, over {most:g} s"
-    behind = [partition for partition in group.partitions if partition.lag.lag]
-    if group.total.unread or any(standing.time_lag is None or standing.time_lag_least for standing in behind):
-        return f"{name}: the age of its first unread record is unknown"
-    return None
+        text = f"{name} is {least}{group.time_lag:.0f} s behind, over {most:g} s"
+        worst = max(behind, key=lambda part: part.time_lag or 0.0)
+    else:
+        unknown = [part for part in behind if part.time_lag is None or part.time_lag_least]
+        if not unknown:
+            return None
+        text, worst = f"{name}: the age of its first unread record is unknown", unknown[0]
+    at = worst.lag.sample
+    return Breach(group=name, topic=at.topic, partition=at.partition, limit=f"--max-time {most:g}s", text=text)
 
 
 def _trouble(sample: Sample) -> str:

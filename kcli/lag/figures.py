@@ -12,7 +12,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 
@@ -181,38 +181,60 @@ def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -
     return "; ".join(parts) or None
 
 
-def over(totals: Iterable[Total], most: int) -> list[str]:
-    """Why "no group is more than `most` behind" does not hold, a sentence each; [] when it holds. A partition
-    without a commit but with records was not read, so it counts with what it holds."""
+class Breach(Value):
+    """A limit that a group does not keep, in a sentence. `partition` is the one that is furthest from keeping it, -1
+    where it is a matter of the whole group; `limit` is the option of the command line."""
+
+    group: str = ""
+    topic: str = ""
+    partition: int = -1
+    limit: str = ""
+    text: str = ""
+
+
+def over(totals: Iterable[tuple[Total, Sequence[Lag]]], most: int) -> list[Breach]:
+    """Why "no group is more than `most` behind" does not hold; [] when it holds. A partition without a commit but with
+    records was not read, so it counts with what it holds."""
     why = []
-    for row in totals:
+    for row, parts in totals:
         lag = row.lag or 0
         if lag > most:
-            why.append(f"{row.group} is {lag} behind, over {most}")
+            text = f"{row.group} is {lag} behind, over {most}"
         elif lag + row.unread > most:
             where = f"{row.no_commit} partition{'s' * (row.no_commit != 1)}"
-            why.append(f"{row.group} has not committed {offsets(row.unread)} of {where}, over {most}")
+            text = f"{row.group} has not committed {offsets(row.unread)} of {where}, over {most}"
+        else:
+            continue
+        at = max(parts, key=lambda part: (part.lag or 0) if lag > most else (part.unread or 0)).sample
+        limit = f"--max-lag {most}"
+        why.append(Breach(group=row.group, topic=at.topic, partition=at.partition, limit=limit, text=text))
     return why
 
 
-def untold(totals: Iterable[Total], named: Iterable[str] = ()) -> list[str]:
-    """Why the lag of these groups is unknown, a sentence each. Each named group must exist and have a commit; of all
-    groups, at least one. A commit past the end belongs to another log, of which the end says nothing."""
+def untold(totals: Iterable[tuple[Total, Sequence[Lag]]], named: Iterable[str], limit: str) -> list[Breach]:
+    """Why the lag of these groups is unknown. Each named group must exist and have a commit; of all groups, at least
+    one. A commit past the end belongs to another log, of which the end says nothing."""
     some = list(totals)
     why = []
-    reading = {row.group for row in some if row.partitions}
-    there = {row.group for row in some}
+    reading = {row.group for row, _ in some if row.partitions}
+    there = {row.group for row, _ in some}
     for name in dict.fromkeys(named):
         if name not in there:
-            why.append(f"{name} is not among the groups that were looked at, so nothing is known of its lag")
+            text = f"{name} is not among the groups that were looked at, so nothing is known of its lag"
         elif name not in reading:
-            why.append(f"{name} has committed nothing and owns nothing there, so nothing is known of its lag")
+            text = f"{name} has committed nothing and owns nothing there, so nothing is known of its lag"
+        else:
+            continue
+        why.append(Breach(group=name, limit=limit, text=text))
     if not why and not reading:
-        why.append("no group was found that reads anything there: an assertion about none does not hold")
-    for row in some:
+        text = "no group was found that reads anything there: an assertion about none does not hold"
+        why.append(Breach(limit=limit, text=text))
+    for row, parts in some:
         if row.past_end:
-            why.append(
+            at = max(parts, key=lambda part: part.beyond).sample
+            text = (
                 f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or recreated, and "
                 "its lag is unknown; `kcli groups reset` brings it back into the log"
             )
+            why.append(Breach(group=row.group, topic=at.topic, partition=at.partition, limit=limit, text=text))
     return why

@@ -25,10 +25,14 @@ def at(time: float, behind: int, history: History | None = None, unread: int = 0
     return LagSnapshot(time=time, groups=(history or History()).add(time, shot))
 
 
+def broken(assertion: LagAssertion, snapshot: LagSnapshot) -> list[str]:
+    return [breach.text for breach in assertion.broken(snapshot)]
+
+
 def test_a_promise_that_holds_is_kept_at_once_without_a_duration() -> None:
     assert LagAssertion(10, None).kept(at(0.0, 10))
     assert not LagAssertion(10, None).kept(at(0.0, 11))
-    assert LagAssertion(10, None).broken(at(0.0, 11)) == ["g is 11 behind, over 10"]
+    assert broken(LagAssertion(10, None), at(0.0, 11)) == ["g is 11 behind, over 10"]
 
 
 def test_it_has_to_hold_for_so_long_and_a_break_begins_anew() -> None:
@@ -40,7 +44,7 @@ def test_it_has_to_hold_for_so_long_and_a_break_begins_anew() -> None:
 
 
 def test_offsets_that_nobody_committed_count_as_unread() -> None:
-    assert LagAssertion(10, None).broken(at(0.0, 0, unread=50)) == [
+    assert broken(LagAssertion(10, None), at(0.0, 0, unread=50)) == [
         "g has not committed 50 offsets of 1 partition, over 10"
     ]
 
@@ -49,15 +53,15 @@ def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> Non
     history = History()
     for n in range(10):
         seen = LagSnapshot(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
-    assert LagAssertion(None, 30.0).broken(seen) == ["g is at least 45 s behind, over 30 s"]
+    assert broken(LagAssertion(None, 30.0), seen) == ["g is at least 45 s behind, over 30 s"]
     untold = ["g: the age of its first unread record is unknown"]
-    assert LagAssertion(None, 60.0).broken(seen) == untold  # at least 45 s may be an hour
+    assert broken(LagAssertion(None, 60.0), seen) == untold  # at least 45 s may be an hour
     first = seen.groups[0].partitions[0]
     first.time_lag_least, first.time_lag_exact = False, True
     seen.groups[0].date()
-    assert LagAssertion(None, 60.0).broken(seen) == []
+    assert broken(LagAssertion(None, 60.0), seen) == []
     seen.groups[0].partitions[0].time_lag = seen.groups[0].time_lag = None
-    assert LagAssertion(None, 60.0).broken(seen) == untold
+    assert broken(LagAssertion(None, 60.0), seen) == untold
 
 
 def test_nothing_is_promised_of_groups_that_nobody_could_read() -> None:
@@ -82,14 +86,14 @@ def test_a_look_that_could_not_be_made_begins_anew() -> None:
 
 
 def test_an_assertion_about_nothing_does_not_hold() -> None:
-    assert LagAssertion(10, None).broken(LagSnapshot(time=1.0)) == [
+    assert broken(LagAssertion(10, None), LagSnapshot(time=1.0)) == [
         "no group was found that reads anything there: an assertion about none does not hold"
     ]
-    assert LagAssertion(10, None, groups=["g", "other"]).broken(at(0.0, 0)) == [
+    assert broken(LagAssertion(10, None, groups=["g", "other"]), at(0.0, 0)) == [
         "other is not among the groups that were looked at, so nothing is known of its lag"
     ]
     bare = LagSnapshot(time=1.0, groups=History().add(1.0, look({}, 0)))
-    assert LagAssertion(10, None, groups=["g"]).broken(bare) == [
+    assert broken(LagAssertion(10, None, groups=["g"]), bare) == [
         "g has committed nothing and owns nothing there, so nothing is known of its lag"
     ]
 
@@ -97,11 +101,26 @@ def test_an_assertion_about_nothing_does_not_hold() -> None:
 def test_E68_a_commit_beyond_the_end_is_no_small_lag() -> None:
     seen = at(0.0, -20)
     assert (seen.groups[0].total.lag, seen.groups[0].eta) == (None, None)
-    (sentence,) = LagAssertion(10, None).broken(seen)
+    (sentence,) = broken(LagAssertion(10, None), seen)
     assert sentence.startswith("g has committed 20 beyond the end: the topic was truncated or recreated")
     shot = look({0: 1020}, 1000)
     shot.groups[0].samples[0].stable_end = True  # the last stable offset may be before what was read
     assert LagAssertion(10, None).kept(LagSnapshot(time=0.0, groups=History().add(0.0, shot)))
+
+
+def test_a_broken_limit_is_named_with_its_group_and_its_worst_partition() -> None:
+    shot = look({0: 995, 1: 900, 2: 999}, 1000)
+    history = History()
+    for time in (0.0, 300.0):
+        seen = LagSnapshot(time=time, groups=history.add(time, shot))
+    (lag,) = LagAssertion(10, None).broken(seen)
+    assert (lag.group, lag.topic, lag.partition, lag.limit) == ("g", "t", 1, "--max-lag 10")
+    (age,) = LagAssertion(None, 60.0).broken(seen)
+    assert (age.group, age.topic, age.limit) == ("g", "t", "--max-time 60s")
+    (past,) = LagAssertion(10, None).broken(at(0.0, -20))
+    assert (past.group, past.topic, past.partition) == ("g", "t", 0)
+    (nobody,) = LagAssertion(10, None, groups=["other"]).broken(seen)[:1]
+    assert (nobody.group, nobody.partition, nobody.limit) == ("other", -1, "--max-lag 10")
 
 
 def test_a_recorded_look_is_the_look() -> None:

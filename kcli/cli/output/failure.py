@@ -26,7 +26,7 @@ def complain_of(document: Document) -> None:
     from kcli.cli.output.messages import complain
 
     for problem in document.errors[:SENTENCES]:
-        complain(problem["message"])
+        complain(str(problem["message"]))
     left = len(document.errors) - SENTENCES
     if left > 0:
         complain(f"and {left} more error{'s' * (left > 1)}, all of them in --format json")

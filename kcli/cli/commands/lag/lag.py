@@ -18,6 +18,7 @@ from kcli.cli.commands.lag.measured import (
     topic_row,
 )
 from kcli.cli.commands.lag.options import LagOptions
+from kcli.cli.commands.lag.report import add_breaches
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -129,15 +130,14 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
 
 
 def _assertion(options: LagOptions, groups: Names, measured: list[Measured], document: Document) -> int | None:
-    """Judge --max-lag: 3 and the reasons on stderr where it does not hold."""
+    """Judge --max-lag: 3 and the reasons in the document where it does not hold."""
     if options.max_lag is None:
         return None
-    totals = [total for _, _, total in measured]
+    totals = [(total, rows) for _, rows, total in measured]
     why = engine.over(totals, options.max_lag)
     if not document.errors:
-        why = engine.untold(totals, groups.exact) + why
-    for sentence in why:
-        complain(sentence)
+        why = engine.untold(totals, groups.exact, f"--max-lag {options.max_lag}") + why
+    add_breaches(document, why)
     return 3 if why else None
 
 

@@ -9,8 +9,11 @@ from kcli.cli.runtime.answer import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.cli.commands.lag.plan import Plan
     from kcli.cli.output.refreshes import News
+    from kcli.lag.figures import Breach
     from kcli.lag.watch import LagSnapshot
 
 
@@ -26,12 +29,21 @@ def complain_of(plan: Plan, snapshot: LagSnapshot, news: News) -> None:
         complain(f"{stamp(event.time)} {event.group}: {event.text}")
 
 
-def document_of(plan: Plan, snapshot: LagSnapshot) -> Document:
+def document_of(plan: Plan, snapshot: LagSnapshot, broken: Sequence[Breach] = ()) -> Document:
+    """The rows of a refresh, with the limits of an assertion that are broken."""
     document = Document(shape=SHAPES[plan.level], view=plan.view)
     fill(document, snapshot, plan.level)
     for about, error in snapshot.failed.items():
         document.fail(error, about)
+    add_breaches(document, broken)
     return document
+
+
+def add_breaches(document: Document, broken: Sequence[Breach]) -> None:
+    """Put broken limits into a document, with the group and the partition."""
+    for breach in broken:
+        place = {"topic": breach.topic, "partition": breach.partition} if breach.partition >= 0 else {}
+        document.breach(breach.group, breach.text, limit=breach.limit, **place)
 
 
 def head_of(snapshot: LagSnapshot) -> str:

@@ -13,6 +13,7 @@ from kcli.cli.runtime.refresh import refreshes
 from kcli.cli.runtime.signals import Stop
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import KcliError
+from kcli.lag.figures import Breach
 from kcli.lag.watch import DATED, LagSnapshot, Watch
 from kcli.text.escape import put
 
@@ -98,23 +99,25 @@ async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) 
     shown, news = Refreshes(plan.format, drawn=plan.watch), News()
     began: float | None = None
     code = DONE
+    why: list[Breach] = []
     last: LagSnapshot | None = None
     with shown:
         async for snapshot in snapshots:
             last = snapshot
             began = snapshot.time if began is None else began
             complain_of(plan, snapshot, news)
+            why = [] if plan.assertion is None else plan.assertion.broken(snapshot)
             if plan.watch:
-                shown.show(document_of(plan, snapshot), head_of(snapshot))
+                shown.show(document_of(plan, snapshot, why), head_of(snapshot))
             if plan.assertion is None:
                 code = FAILED if unread(snapshot) else DONE
                 continue
-            kept, why = plan.assertion.kept(snapshot), plan.assertion.broken(snapshot)
+            kept = plan.assertion.kept(snapshot)
             code = DONE if kept else BROKEN if why else FAILED if unread(snapshot) else LATE
             late = plan.timeout is not None and snapshot.time - began >= plan.timeout
             if kept or (code != LATE and plan.timeout is None) or late:
                 code = LATE if late and not kept else code
-                for sentence in (*plan.assertion.unread(snapshot), *why):
+                for sentence in (*plan.assertion.unread(snapshot), *(breach.text for breach in why)):
                     complain(sentence)
                 break
         else:
@@ -123,7 +126,9 @@ async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) 
     if last is None and plan.replay is not None and not stop.asked:
         raise KcliError(f"--replay {plan.replay}: the recording has no refresh")
     if last is not None and not plan.watch:
-        shown.show(document_of(plan, last), "")
+        if code == LATE and not why:
+            why = [Breach(limit=f"--timeout {plan.timeout or 0:g}s", text="the assertion has not held for long enough")]
+        shown.show(document_of(plan, last, why), "")
     if stop.asked and plan.assertion is not None:
         return 130
     return DONE if stop.asked else code

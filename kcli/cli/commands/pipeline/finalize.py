@@ -68,7 +68,7 @@ def finalize(options: FinalizeOptions) -> int:
     if format_of(options) != "table" or document.rows:
         write(document, format_of(options))
     for problem in document.errors:
-        complain(problem["message"])
+        complain(str(problem["message"]))
     return 1 if document.errors else 0
 
 

@@ -78,7 +78,10 @@ def schema_of(shape: Shape) -> dict[str, object]:
     """JSON schema (2020-12) of the document of a command."""
     error = {
         "type": "object",
-        "properties": {name: {"type": "string"} for name in ("about", "error", "message")},
+        "properties": {
+            **{name: {"type": "string"} for name in ("about", "error", "message", "limit", "topic")},
+            "partition": {"type": "integer"},
+        },
         "required": ["about", "error", "message"],
     }
     properties: dict[str, object] = {

@@ -21,7 +21,7 @@ class Document(Value):
 
     shape: Shape = None  # type: ignore[assignment]  # always given
     rows: dict[str, list[Any]] = field(factory=dict)
-    errors: list[dict[str, str]] = field(factory=list)
+    errors: list[dict[str, object]] = field(factory=list)
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
     read_only: str = ""  # the profile under which nothing may be changed
     protected: str = ""  # the profile under which nothing may be deleted or altered
@@ -36,6 +36,10 @@ class Document(Value):
         self.unknown = self.unknown or (self.begun and getattr(error, "sent", False))
         name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
         self.errors.append({"about": about, "error": name, "message": str(error)})
+
+    def breach(self, about: str, sentence: str, **what: object) -> None:
+        """Put a failed assertion next to the rows, with what it is about; the command has an exit code of its own."""
+        self.errors.append({"about": about, "error": "AssertionFailed", "message": sentence, **what})
 
     @property
     def exit_code(self) -> int:

@@ -97,6 +97,26 @@ def test_max_lag_is_an_assertion_with_an_exit_code_of_its_own(
     assert (ran.code, ran.err) == (code, sentence)
 
 
+def test_a_failed_assertion_says_in_json_which_group_and_partition_broke_which_limit(line: Line) -> None:
+    ran = line("lag", "billing", "--max-lag", "10", "-J")
+    assert (ran.code, ran.json["ok"]) == (3, False)
+    said = {
+        "about": "billing",
+        "error": "AssertionFailed",
+        "message": "billing is 145 behind, over 10",
+        "limit": "--max-lag 10",
+        "topic": "orders",
+        "partition": 1,
+    }
+    assert ran.json["errors"] == [said]
+    assert ran.err == "kcli: billing is 145 behind, over 10\n"
+    held = line("lag", "billing", "--max-lag", "152", "-J")
+    assert (held.code, held.json["ok"], held.json["errors"]) == (0, True, [])
+    missing = line("lag", "idle", "--state", "Stable", "--max-lag", "0", "-J")
+    assert (missing.code, missing.json["ok"]) == (3, False)
+    assert missing.json["errors"][0]["about"] == "idle"
+
+
 def test_a_mistyped_group_names_the_nearest_and_does_not_stop_the_others(line: Line) -> None:
     ran = line("lag", "biling", "idle", "-J")
     assert ran.code == 1

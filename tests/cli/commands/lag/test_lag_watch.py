@@ -114,6 +114,14 @@ def test_assertions_end_with_their_exit_code(
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=speed, backlog=backlog)
     ran = inside("lag", "g", "--replay", file, "-q", *words)
     assert (ran.code, sentence in ran.err) == (code, True), ran.err
+    said = inside("lag", "g", "--replay", file, "-q", "-J", *words)
+    documents = [json.loads(line) for line in said.out.splitlines()]
+    if code in (0, 3):
+        assert documents[-1]["ok"] is (code == 0)
+    if code == 3:
+        (error,) = documents[-1]["errors"]
+        assert (error["about"], error["error"], error["limit"].split()[0]) == ("g", "AssertionFailed", words[0])
+        assert error["partition"] == 0
 
 
 @pytest.mark.parametrize(
