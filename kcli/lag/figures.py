@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kcli.lag import status as rules
 from kcli.lag.status import NO_COMMIT, OK, PAST_END, SEVERITY, UNKNOWN, Facts
+from kcli.text.numbers import DASH, count
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -152,6 +153,13 @@ def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
     out.status = max(statuses, key=SEVERITY.index, default=NO_COMMIT)
     out.alike = statuses.count(out.status)
     return out
+
+
+def lag_text(totals: Iterable[Total]) -> str:
+    """The lag of groups or topics as people read it: `≥ 146k` while the lag of a partition is unknown."""
+    some = list(totals)
+    known = [row.lag for row in some if row.lag is not None]
+    return f"{'≥ ' * any(row.at_least for row in some)}{count(sum(known))}" if known else DASH
 
 
 def offsets(number: int) -> str:

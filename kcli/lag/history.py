@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Standstills = dict[str, dict[TopicPartition, Stood]]  # of each group
 
 KEEP = 900.0  # seconds of samples
+UNSEEN = 60.0  # seconds without a sample after which the lag meanwhile is not known
 
 
 class GroupStanding(Value):
@@ -241,7 +242,7 @@ class History:
         track, log = self._tracks.get(group, {}).get(at), self._logs.get(at)
         if track is None or log is None:
             return [None] * len(moments)
-        pairs = [(log.end.at(moment), track.done.at(moment)) for moment in moments]
+        pairs = [(log.end.seen(moment, UNSEEN), track.done.seen(moment, UNSEEN)) for moment in moments]
         past = track.sample.stable_end  # a commit past the last stable offset is no lag
         return [
             None if end is None or done is None or (done > end and not past) else max(end - done, 0)

@@ -56,6 +56,17 @@ class Series:
         place = bisect_right(self.times, time) - 1
         return self.values[place] if place >= 0 else None
 
+    def seen(self, time: float, slack: float) -> int | None:
+        """The value at a time; None where it changed while nobody looked for longer than `slack`, or later. A value
+        that was the same before and after had not changed."""
+        place = bisect_right(self.times, time) - 1
+        if place < 0:
+            return None
+        if place == len(self.values) - 1 or self._befores is None:
+            return self.values[place] if time <= self.last + slack else None
+        looked, changed = self._befores[place], self.times[place + 1]
+        return self.values[place] if time <= looked or changed - looked <= slack else None
+
     def since(self, time: float) -> tuple[list[float], list[int]]:
         """The changes after `time`, in order, and before them what the value was then."""
         place = max(bisect_right(self.times, time) - 1, 0)

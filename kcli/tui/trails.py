@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.status import STUCK
 from kcli.lag.watch import LagSnapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.lag.events import Event
     from kcli.lag.formats.past import Point
 
@@ -18,6 +21,9 @@ BEAT = 5.0
 """Seconds between two snapshots at the default interval."""
 EVENTS = 100
 """Events of a group that are kept."""
+UNWATCHED = 150.0
+"""Seconds between two snapshots, or three usual steps, after which the time between them was not watched: a file of
+history has a line a minute."""
 LONGEST_GAP = 900.0
 """Seconds without a snapshot after which it is not known whether a status lasted."""
 SETTLING = 180.0
@@ -28,7 +34,7 @@ class Moment(NamedTuple):
     """A group at a snapshot: its lag in offsets and in seconds, and how many offsets a second came and were read."""
 
     time: float
-    lag: int
+    lag: int | None
     time_lag: float | None
     in_rate: float | None
     out_rate: float | None
@@ -40,6 +46,18 @@ class Lasting(NamedTuple):
 
     begun: float
     known: float
+
+
+def gapped(points: Sequence[tuple[float, float | None]]) -> list[tuple[float, float | None]]:
+    """Points with a None where the time until the next one was not watched."""
+    steps = sorted(later[0] - earlier[0] for earlier, later in pairwise(points))
+    most = max(UNWATCHED, 3 * steps[len(steps) // 2]) if steps else UNWATCHED
+    found: list[tuple[float, float | None]] = []
+    for at, value in points:
+        if found and at - found[-1][0] > most:
+            found.append((found[-1][0] + BEAT, None))
+        found.append((at, value))
+    return found
 
 
 def _back(older: list[Point], first: float, status: str) -> Lasting:
@@ -78,7 +96,8 @@ class Trails:
                 begun = self._begun(group.described.group, group.status, snapshot.time)
                 self._since[group.described.group] = group.status, lasting._replace(begun=begun)
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
-            trail.append(Moment(snapshot.time, group.total.lag or 0, group.time_lag, group.in_rate, group.out_rate))
+            lag = None if group.total.at_least else group.total.lag or 0
+            trail.append(Moment(snapshot.time, lag, group.time_lag, group.in_rate, group.out_rate))
         for event in snapshot.events:
             if event.group in there:
                 self._events.setdefault(event.group, deque(maxlen=EVENTS)).append(event)
@@ -122,13 +141,13 @@ class Trails:
         """What happened to a group, oldest first."""
         return list(self._events.get(group, ()))
 
-    def of(self, group: str) -> list[tuple[float, int]]:
-        """(time, lag), oldest first."""
-        return [(moment.time, moment.lag) for moment in self.moments(group)]
+    def of(self, group: str) -> list[tuple[float, float | None]]:
+        """(time, lag), oldest first; None where it was not known, or nobody watched."""
+        return gapped([(moment.time, moment.lag) for moment in self.moments(group)])
 
     def late(self, group: str) -> list[tuple[float, float | None]]:
-        """(time, time lag in seconds), oldest first; None where it was not known."""
-        return [(moment.time, moment.time_lag) for moment in self.moments(group)]
+        """(time, time lag in seconds), oldest first; None where it was not known, or nobody watched."""
+        return gapped([(moment.time, moment.time_lag) for moment in self.moments(group)])
 
     @property
     def span(self) -> float:

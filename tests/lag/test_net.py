@@ -60,7 +60,11 @@ class Play:
 
     def drawn(self) -> float:
         """What the plot's last window says: by how much a second the lag grew."""
-        points = [(time, value) for time, value in self.trails.of("g") if time >= self.look.time - WINDOW]
+        points = [
+            (time, value)
+            for time, value in self.trails.of("g")
+            if value is not None and time >= self.look.time - WINDOW
+        ]
         return (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0])
 
 

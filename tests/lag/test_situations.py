@@ -15,14 +15,17 @@ from kcli.cli.commands.lag.rows import SHAPES as OVER_TIME
 from kcli.cli.commands.lag.rows import GroupOverTimeRow, fill
 from kcli.cli.output.tables.document import Document
 from kcli.lag.assertion import LagAssertion
-from kcli.lag.figures import Sample, over, untold
+from kcli.lag.figures import Sample, lag_text, over, untold
 from kcli.lag.formats.prometheus import render
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.series import Series
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import until
-from kcli.tui.text.formatting import status_of
+from kcli.tui.text.chart import runs
+from kcli.tui.text.formatting import spread, status_of
+from kcli.tui.trails import Trails, gapped
 
 Look = Callable[[float], list[Sample]]
 """The samples of a group's partitions at a time, in seconds since the first look."""
@@ -213,3 +216,47 @@ def test_one_rule_computes_the_eta(
         for lag, status, comes, goes in partitions
     ]
     assert rule(rows) == eta
+
+
+def unreadable(time: float) -> list[Sample]:
+    """A broker is frozen from the sixtieth second on."""
+    error = "broker 2 is down" if time >= 60 else None
+    return [
+        sample(0, 900 + int(time), 1000 + int(time)),
+        sample(1, 900 + int(time), 1000 + int(time), error=error),
+    ]
+
+
+def test_a_sum_with_an_unknown_part_is_a_lower_bound_in_every_output() -> None:
+    whole, seen = played(unreadable, seconds=55.0), played(unreadable)
+    assert (whole.watch.lag, whole.watch.unknown) == (200, 0)
+    assert metric(whole.prometheus, "kafka_consumergroup_lag_sum") == "200"
+    assert {(row.lag, row.unknown) for row in (seen.table, seen.why, seen.watch)} == {(100, 1)}
+    assert lag_text([seen.dashboard.total]) == "≥ 100"
+    assert seen.dashboard.eta is seen.why.eta is None
+    assert metric(seen.prometheus, "kafka_consumergroup_lag_sum") is None
+    assert metric(seen.prometheus, "kcli_group_unknown_partitions") == "1"
+
+
+def test_what_is_unknown_or_was_not_watched_is_a_gap_in_the_plot() -> None:
+    trails = Trails()
+    for time in (*range(0, 100, 5), *range(1600, 1700, 5)):
+        group = played(lambda _, time=time: unreadable(time), seconds=0.0).dashboard  # type: ignore[misc]
+        trails.add(LagSnapshot(time=float(time), groups=[group]))
+    points = trails.of("g")
+    assert [value for at, value in points if at < 60] == [200] * 12
+    assert {value for at, value in points if at >= 60} == {None}  # no dip to the half that could be read
+    assert runs(points) == [[(float(time), 200) for time in range(0, 60, 5)]]
+    rates = [(float(time), 10.0) for time in (0, 5, 10, 1600, 1605)]
+    assert [len(run) for run in runs(gapped(rates))] == [3, 2]
+    assert spread(gapped(rates), 0.0, 1600.0, 4) == [10.0, None, None, 10.0]
+    assert runs(gapped([(600.0 * n, 1.0) for n in range(9)])) != [], "an interval of ten minutes has no gaps"
+    assert len(runs(gapped([(600.0 * n, 1.0) for n in range(9)]))) == 1
+
+
+def test_a_value_that_changed_while_nobody_looked_is_not_known_meanwhile() -> None:
+    series = Series()
+    for time, value in ((0.0, 5), (10.0, 5), (20.0, 6), (30.0, 6), (500.0, 9), (510.0, 9), (900.0, 9)):
+        series.add(time, value)
+    moments = (-1.0, 0.0, 15.0, 30.0, 31.0, 499.0, 500.0, 700.0, 950.0, 961.0)
+    assert [series.seen(moment, 60.0) for moment in moments] == [None, 5, 5, 6, None, None, 9, 9, 9, None]

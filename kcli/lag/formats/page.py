@@ -113,7 +113,7 @@ def _group(group: GroupStanding) -> tuple[list[Any], dict[str, list[Any]]]:
     state, members; and the row of each partition."""
     total = group.total
     row = [
-        *(SEVERITY.index(group.status), total.alike, total.partitions, total.lag),
+        *(SEVERITY.index(group.status), total.alike, total.partitions, None if total.at_least else total.lag),
         *map(_rounded, (group.in_rate, group.out_rate, group.eta, group.time_lag)),
         *(group.described.state, len(group.described.members)),
     ]

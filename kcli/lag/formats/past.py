@@ -39,10 +39,11 @@ EVENT = ("time", "group", "kind", "text", "topic", "partition", "offsets")
 
 
 class Point(Value):
-    """A group at one moment: seconds since the epoch, offsets, seconds, offsets a second."""
+    """A group at one moment: seconds since the epoch, offsets, seconds, offsets a second. `lag` is None where that of a
+    partition was unknown."""
 
     time: float = 0.0
-    lag: int = 0
+    lag: int | None = 0
     time_lag: float | None = None
     in_rate: float | None = None
     out_rate: float | None = None
@@ -177,7 +178,7 @@ def line(moment: float, standings: Iterable[GroupStanding], events: list[Event])
 
     groups = {
         group.described.group: [
-            group.total.lag or 0,
+            None if group.total.at_least else group.total.lag or 0,
             *(_short(value) for value in (group.time_lag, group.in_rate, group.out_rate)),
             group.status,
         ]
@@ -214,6 +215,6 @@ def _read(data: bytes, since: float, remembered: Remembered) -> None:
 
 
 def _point(
-    moment: float, lag: int, time_lag: float | None, in_rate: float | None, out_rate: float | None, status: str
+    moment: float, lag: int | None, time_lag: float | None, in_rate: float | None, out_rate: float | None, status: str
 ) -> Point:
     return Point(time=moment, lag=lag, time_lag=time_lag, in_rate=in_rate, out_rate=out_rate, status=status)

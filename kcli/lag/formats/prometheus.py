@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.rows import GroupMissing
 from kcli.errors import BrokerError
+from kcli.lag.figures import by_topic
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import SEVERITY
@@ -24,6 +25,7 @@ HELP = {
     "kcli_group_in_rate": "Offsets written a second.",
     "kcli_group_out_rate": "Offsets committed a second.",
     "kcli_group_stuck_partitions": "Partitions of the group that are stuck.",
+    "kcli_group_unknown_partitions": "Partitions of the group whose lag is unknown.",
     "kcli_group_status": "1 for the status the group is in.",
     "kcli_partition_lag_seconds": "How long ago the first unread offset was written.",
     "kcli_partition_status": "1 for the status the partition is in.",
@@ -72,12 +74,10 @@ def failed(since: float) -> str:
 def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
     labels: Labels = (("consumergroup", group.described.group),)
     _put(rows, "kafka_consumergroup_members", labels, len(group.described.members))
-    sums: dict[str, int] = {}
-    for partition in group.partitions:
-        if partition.lag.lag is not None:
-            sums[partition.lag.sample.topic] = sums.get(partition.lag.sample.topic, 0) + partition.lag.lag
-    for topic, lag in sums.items():
-        _put(rows, "kafka_consumergroup_lag_sum", (*labels, ("topic", topic)), lag)
+    for total in by_topic([partition.lag for partition in group.partitions]):
+        lag = None if total.at_least else total.lag  # a dip that is none would be in every plot
+        _put(rows, "kafka_consumergroup_lag_sum", (*labels, ("topic", total.topic or "")), lag)
+    _put(rows, "kcli_group_unknown_partitions", labels, group.total.unknown)
     _put(rows, "kcli_group_lag_seconds", labels, group.time_lag)
     _put(rows, "kcli_group_lag_seconds_at_least", labels, float(group.time_lag_least))
     _put(rows, "kcli_group_eta_seconds", labels, group.eta)

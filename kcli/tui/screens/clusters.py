@@ -11,9 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.errors import KcliError
+from kcli.lag.figures import lag_text
 from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import SEVERITY
-from kcli.text.numbers import count
+from kcli.text.numbers import DASH
 from kcli.tui import routes
 from kcli.tui.actions.menus.clusters import of_cluster
 from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed
@@ -57,6 +58,11 @@ class ClusterRow(NamedTuple):
     def lag(self) -> int | None:
         """Offsets, of all groups."""
         return None if self.look is None else sum(group.total.lag or 0 for group in others(self.look))
+
+    @property
+    def lag_text(self) -> str:
+        """The same as it is drawn."""
+        return DASH if self.look is None else lag_text(group.total for group in others(self.look))
 
     @property
     def severity(self) -> tuple[float, ...]:
@@ -168,7 +174,7 @@ class Clusters(Page):
         return [
             Column("name", "CLUSTER", lambda r: r.name, printable, letter="N", rank=0, name=True),
             Column("groups", "GROUPS", nothing, draw=_as_text, pieces=_pieces, rank=0, wide=True),
-            Column("lag", "LAG", lambda r: r.lag, count, right=True, letter="L", rank=0),
+            Column("lag", "LAG", lambda r: r.lag, draw=lambda r: Cell(r.lag_text), right=True, letter="L", rank=0),
             Column("brokers", "BROKERS", lambda r: r.down, draw=_brokers, right=True, letter="B"),
             Column("age", "AGE", lambda r: r.look and r.look.time, draw=self._age, right=True, letter="A", rank=2),
             Column("problem", "", lambda r: r.problem, tone="bad", wide=True, rank=1, most=200),

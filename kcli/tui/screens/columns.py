@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.lag.figures import lag_text
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import count
 from kcli.tui.text.formatting import status, status_of
@@ -59,6 +60,13 @@ def standing_columns() -> list[Column]:
         ),
         Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
     ]
+
+
+def lag_column(rank: int = 1) -> Column:
+    """The lag of a group, or of a topic of it."""
+    return Column(
+        "lag", "LAG", lambda g: g.total.lag, draw=lambda g: Cell(lag_text([g.total])), right=True, letter="L", rank=rank
+    )
 
 
 def status_column(rank: int = 1) -> Column:

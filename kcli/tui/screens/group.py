@@ -11,14 +11,15 @@ from textual.containers import Vertical
 from textual.widgets import TabPane
 
 from kcli.admin.groups.groups import who
+from kcli.lag.figures import lag_text
 from kcli.lag.history import KEEP, GroupStanding, topics_of
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
-from kcli.text.numbers import count, rate
+from kcli.text.numbers import rate
 from kcli.tui import routes
 from kcli.tui.actions.menus.groups import of_group, of_member
 from kcli.tui.actions.next_records import NextRecords
-from kcli.tui.screens.columns import place_of, standing_columns, status_column
+from kcli.tui.screens.columns import lag_column, place_of, standing_columns, status_column
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text.braille import spark
@@ -70,7 +71,7 @@ class Group(Page):
         word, _ = status_of(standing.total)
         undecoded = len(self._next.sentences)
         told = f"✖ {undecoded} next record{'s do' if undecoded > 1 else ' does'} not decode" if undecoded else ""
-        pieces = [f"Group {name}", word, f"lag {count(standing.total.lag)}", standing.described.state or "", told]
+        pieces = [f"Group {name}", word, f"lag {lag_text([standing.total])}", standing.described.state or "", told]
         return "  ".join(filter(None, pieces))
 
     @property
@@ -239,7 +240,7 @@ def _topic_columns() -> list[Column]:
     return [
         Column("topic", "TOPIC", lambda t: t.total.topic, printable, letter="N", rank=0, name=True),
         status_column(),
-        Column("lag", "LAG", lambda t: t.total.lag, count, right=True, letter="L"),
+        lag_column(),
         Column("partitions", "PARTITIONS", lambda t: t.total.partitions, right=True),
         Column("in", "IN/S", lambda t: t.in_rate, rate, right=True, letter="I"),
         Column("out", "OUT/S", lambda t: t.out_rate, rate, right=True, letter="O"),

@@ -15,13 +15,14 @@ from kcli.lag.status import CALM, GROWING
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions.menus.groups import of_group, of_groups
-from kcli.tui.screens.columns import status_column
+from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.braille import spark
 from kcli.tui.text.chart import Chart, Curve, Mark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, spread, status
 from kcli.tui.text.incidents import board, details, folded, loudness, places_in, unknown
 from kcli.tui.text.printable import printable, quoted
+from kcli.tui.trails import gapped
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
@@ -73,12 +74,12 @@ def draw(
     )
     plot.put(
         Chart(
-            points=[(at, float(value)) for at, value in points if value is not None],
+            points=points,
             unit=duration if timely else count,
             seconds=timely,
             curves=[
-                _curve("in", standing.in_rate, [(one.time, one.in_rate) for one in moments]),
-                _curve("out", standing.out_rate, [(one.time, one.out_rate) for one in moments]),
+                _curve("in", standing.in_rate, gapped([(one.time, one.in_rate) for one in moments])),
+                _curve("out", standing.out_rate, gapped([(one.time, one.out_rate) for one in moments])),
             ],
             marks=[Mark(event.time, printable(event.text)) for event in trails.events(group)],
             eta=standing.eta,
@@ -87,7 +88,7 @@ def draw(
 
 
 def _curve(layer: str, now: float | None, points: list[tuple[float, float | None]]) -> Curve:
-    return Curve([(at, value) for at, value in points if value is not None], layer, f"{layer} {rate(now)}/s")
+    return Curve(points, layer, f"{layer} {rate(now)}/s")
 
 
 def _type(standing: GroupStanding) -> str:
@@ -166,7 +167,7 @@ class Groups(Page):
         return [
             Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, name=True),
             status_column(rank=0),
-            Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L", rank=0),
+            lag_column(rank=0),
             Column("trend", "", lambda g: g.growth, draw=arrow),
             *self._recent_columns(),
             Column("in", "IN/S", lambda g: g.in_rate, rate, right=True, letter="I", rank=2),

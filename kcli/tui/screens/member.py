@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 
 from kcli.admin.groups.groups import who
+from kcli.lag.figures import lag_text, total
 from kcli.model import TopicPartition
-from kcli.text.numbers import count, rate
+from kcli.text.numbers import DASH, rate
 from kcli.tui import routes
 from kcli.tui.actions.menus.groups import of_member
 from kcli.tui.screens.columns import place_of, standing_columns
@@ -33,7 +34,7 @@ class Member(Page):
         self.group = route.group
         self.member_id = route.member_id
         self._member: Described | None = None
-        self._lag = 0
+        self._lag = DASH
 
     @property
     def heading(self) -> str:
@@ -41,7 +42,7 @@ class Member(Page):
             gone = ": it is not there (any more)" if self.state.look is not None else ""
             return f"Member {printable(self.member_id)} of {printable(self.group)}{gone}"
         member = self._member
-        at = f"{printable(who(member))}  {len(member.assignment)} partitions  lag {count(self._lag)}"
+        at = f"{printable(who(member))}  {len(member.assignment)} partitions  lag {self._lag}"
         return f"Member {at}  of group {printable(self.group)}"
 
     @property
@@ -60,7 +61,7 @@ class Member(Page):
             return
         own = set(self._member.assignment)
         rows = [partition for partition in group.partitions if TopicPartition(*place_of(partition)) in own]
-        self._lag = sum(row.lag.lag or 0 for row in rows)
+        self._lag = lag_text([total([row.lag for row in rows], self.group)])
         self.query_one(Rows).put(rows)
 
     @property

@@ -14,7 +14,7 @@ from kcli.tui.text.cutting import fitted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Points = Sequence[tuple[float, float]]
+    Points = Sequence[tuple[float, float | None]]
 
 FIGURES = 8  # cells of the figures at the left
 BESIDE = 13  # cells of the names of other lines, at the right
@@ -41,8 +41,9 @@ class Mark(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """`points` are (seconds since the epoch, value), oldest first; `unit` writes a value; `seconds`: values are a
-    duration. `eta` is in how many seconds the value will be 0, None where it will not or that is unknown."""
+    """`points` are (seconds since the epoch, value), oldest first, None for a gap; `unit` writes a value; `seconds`:
+    values are a duration. `eta` is in how many seconds the value will be 0, None where it will not or that is
+    unknown."""
 
     points: Points = ()
     unit: Callable[[float | None], str] = count
@@ -68,12 +69,23 @@ class Chart(NamedTuple):
     @property
     def fastest(self) -> float:
         """What the height of the plot means to the other lines: the highest of them stays below the figures' top."""
-        return max((value for curve in self.curves for _, value in curve.points), default=0.0) * HEADROOM
+        return max((value or 0.0 for curve in self.curves for _, value in curve.points), default=0.0) * HEADROOM
 
-    def at(self, moment: float) -> tuple[float, float] | None:
+    def at(self, moment: float) -> tuple[float, float | None] | None:
         """The last point up to a moment."""
         place = bisect_right([at for at, _ in self.points], moment) - 1
         return self.points[place] if place >= 0 else None
+
+
+def runs(points: Points) -> list[list[tuple[float, float]]]:
+    """The points between gaps."""
+    found: list[list[tuple[float, float]]] = [[]]
+    for at, value in points:
+        if value is not None:
+            found[-1].append((at, value))
+        elif found[-1]:
+            found.append([])
+    return [run for run in found if run]
 
 
 class Piece(NamedTuple):
@@ -100,7 +112,7 @@ def drawn(chart: Chart, width: int, height: int) -> Drawing:
     if rows < 1 or columns < 2:
         return Drawing([], 0, 0)
     lines = 3 if rows >= MANY else 2 if rows >= SOME else 1
-    most = max((value for _, value in chart.points), default=0.0)
+    most = max((value or 0.0 for _, value in chart.points), default=0.0)
     each = step(most, lines, seconds=chart.seconds, whole=chart.whole) if most > 0 else 0.0
     levels = {rows - 1 - _level(n / lines, rows) // HIGH: chart.unit(n * each) for n in range(1, lines + 1) if each}
     levels[rows - 1] = "0" if chart.points else ""
@@ -128,12 +140,14 @@ def _body(chart: Chart, canvas: Canvas, top: float, gridded: set[int]) -> list[l
 
     most = chart.fastest
     for curve in chart.curves:
-        canvas.line([dot(at, value, most) for at, value in curve.points], curve.layer)
-    if chart.eta and chart.points and span > 0:
-        last = chart.points[-1][1]
+        for run in runs(curve.points):
+            canvas.line([dot(at, value, most) for at, value in run], curve.layer)
+    last = chart.points[-1][1] if chart.points else None
+    if chart.eta and last is not None and span > 0:
         left = last * (1 - (chart.ended - chart.now) / chart.eta)
         canvas.line([dot(chart.now, last, top), dot(chart.ended, left, top)], "ahead", dashed=True)
-    tops = canvas.line([dot(at, value, top) for at, value in chart.points], "line")
+    lines = [canvas.line([dot(at, value, top) for at, value in run], "line") for run in runs(chart.points)]
+    tops = [min(column) for column in zip(*lines, strict=True)] or [canvas.rows] * canvas.columns
     happened = {dot(mark.at, 0, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
     today = dot(chart.now, 0, 0)[0] // WIDE if chart.ended > chart.now else -1
     rows = []
@@ -161,7 +175,7 @@ def _beside(chart: Chart, rows: int, cells: int) -> list[list[Piece]]:
     found: dict[int, Curve] = {}
     most = chart.fastest
     for curve in chart.curves if cells else ():
-        last = curve.points[-1][1] if curve.points else 0.0
+        last = (curve.points[-1][1] or 0.0) if curve.points else 0.0
         row = rows - 1 - _level(last / most if most else 0.0, rows) // HIGH
         free = sorted((row for row in range(rows) if row not in found), key=lambda one: abs(one - row))
         if free:

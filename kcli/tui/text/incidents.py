@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.lag.figures import lag_text
 from kcli.lag.formats.sentences import reason, remedy
 from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, ORPHANED, PAST_END, REWOUND, SEVERITY, STUCK, TXN_BLOCKED
 from kcli.text.numbers import count, duration, rate
@@ -134,7 +135,7 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
         Word(glyph, tone),
         Word(printable(standing.described.group), "name"),
         Word(f"{word} {least}{duration(lasts)}" if lasts else word, tone),
-        Word(f"{count(standing.total.lag)}{grows}", "bad" if pace > 0 else ""),
+        Word(f"{lag_text([standing.total])}{grows}", "bad" if pace > 0 else ""),
         Word(where + commit, "dim"),
     ]
 
@@ -192,7 +193,7 @@ def details(
             for label, text in zip(("next", ""), sentence.splitlines(), strict=False)
         ),
         *([("do", advice[0]), ("", f"$ {aimed(advice[1])}")] if advice is not None else []),
-        ("lag", f"{count(standing.total.lag)}   time lag {age(standing)}   ETA {eta}"),
+        ("lag", f"{lag_text([standing.total])}   time lag {age(standing)}   ETA {eta}"),
         ("rates", f"in {rate(standing.in_rate)}/s   out {rate(standing.out_rate)}/s"),
         ("group", f"{described.state}, {described.type}, {members}"),
     ]

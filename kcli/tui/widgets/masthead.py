@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kcli.lag.figures import lag_text
 from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import IDLE, SEVERITY
-from kcli.text.numbers import count
 from kcli.tui.messages import Go
 from kcli.tui.routes import Brokers
 from kcli.tui.text.formatting import elapsed, others
@@ -123,7 +123,7 @@ class Masthead(Widget):
                 parts.append(Part(f"{glyph}{counts[status]}", tone, not parts, status))
         if not parts:
             parts.append(Part(f"{STATUSES[IDLE][0]}0 groups", "dim"))
-        parts.append(Part(f"lag {count(sum(group.total.lag or 0 for group in groups))}", does="all"))
+        parts.append(Part(f"lag {lag_text(group.total for group in groups)}", does="all"))
         if state.brokers:
             up = f"{state.brokers - state.down}/{state.brokers}"
             parts.append(Part(up, "bad" if state.down else "", does="brokers"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import who
 from kcli.cli.commands.groups.members import MemberRow, member_row
-from kcli.cli.commands.lag.measured import ONCE, PartitionRow, measure, partition_row, problems
+from kcli.cli.commands.lag.measured import ONCE, PartitionRow, measure, partition_row, problems, unknown_column
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions, isolation
@@ -33,6 +33,7 @@ class GroupRow(Row, section="groups"):
     internal_topics: list[str] | None = column(
         "Changelogs and repartition topics of a streams group; null for other groups.", table=False
     )
+    unknown: int = unknown_column()
 
 
 class MemberBesideRow(MemberRow, table=False):
@@ -85,6 +86,7 @@ def describe(options: DescribeOptions) -> int:
                 internal_topics=group.described.internal_topics if group.described.type == "streams" else None,
                 lag=total.lag,
                 status=total.status,
+                unknown=total.unknown,
             )
             for group, _, total in measured
         ]

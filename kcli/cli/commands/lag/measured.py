@@ -12,7 +12,7 @@ from kcli.lag.snapshot import GroupSnapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import Any, TypedDict
 
     from kcli.admin.groups.rows import Described
     from kcli.cli.output.tables.document import Document
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         beyond: int
         records: int | None
         no_commit: int
+        unknown: int
         status_partitions: int
 
 
@@ -37,6 +38,11 @@ ONCE = "OK, UNKNOWN, NO COMMIT, BEHIND, TXN-BLOCKED, PAST END, ORPHANED or LOSIN
 """The statuses that one refresh tells."""
 
 Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]
+
+
+def unknown_column() -> Any:
+    """How many partitions a sum of lag leaves out; the last column of its row."""
+    return column("Partitions whose lag is unknown; lag is then the sum of the others.", table=False, unit="count")
 
 
 class PartitionColumns(Row, mixin=True):
@@ -89,7 +95,7 @@ class FiguresColumns(Row, mixin=True):
         before="status",
         unit="count",
     )
-    no_commit: int = column("Partitions without a commit.", table=False, unit="count")
+    no_commit: int = column("Partitions with records and without a commit.", table=False, unit="count")
     status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
 
 
@@ -110,9 +116,12 @@ class GroupHead(Row, mixin=True):
 class TopicRow(FiguresColumns, TopicHead, section="topics"):
     """A topic of a group."""
 
+    unknown: int = unknown_column()
+
 
 class GroupRow(FiguresColumns, GroupHead, section="groups"):
     coordinator: int = column("Id of the coordinating broker.", table=False, before="status_partitions", rank=3)
+    unknown: int = unknown_column()
 
 
 class GroupBesideRow(GroupRow, section="groups", table=False):
@@ -202,5 +211,6 @@ def _figures(total: engine.Total) -> Figures:
         "beyond": total.beyond,
         "records": None,
         "no_commit": total.no_commit,
+        "unknown": total.unknown,
         "status_partitions": total.alike,
     }

@@ -10,6 +10,7 @@ from kcli.cli.commands.lag.measured import (
     group_row,
     partition_row,
     topic_row,
+    unknown_column,
 )
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.output.timestamps import utc
@@ -68,6 +69,7 @@ class TopicOverTimeRow(OverTimeColumns, FiguresColumns, TopicHead, section="topi
         "Partitions that have this status.", table=False, before="stuck_partitions", unit="count"
     )
     stuck_partitions: int = column("Partitions that are stuck.", table=False, unit="count")
+    unknown: int = unknown_column()
 
 
 class CoordinatedHead(GroupHead, mixin=True):
@@ -84,6 +86,7 @@ class GroupOverTimeRow(OverTimeColumns, FiguresColumns, CoordinatedHead, section
         "Partitions that have this status.", table=False, before="stuck_partitions", unit="count"
     )
     stuck_partitions: int = column("Partitions that are stuck.", table=False, unit="count")
+    unknown: int = unknown_column()
 
 
 SHAPES = {

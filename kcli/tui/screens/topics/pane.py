@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.lag.figures import lag_text
 from kcli.lag.history import topics_of
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import count, rate, size
@@ -51,7 +52,7 @@ def group_lines(title: str, groups: Sequence[GroupStanding]) -> list[Line]:
     for group in groups[:MOST]:
         word, tone = status(group.status)
         name = group.described.group
-        lag = Word(f"{count(group.total.lag):>7}")
+        lag = Word(f"{lag_text([group.total]):>7}")
         lines.append(Line([Word(word[:1], tone), lag, Word(printable(name), "name"), Word(word[2:], tone)], name))
     return lines
 

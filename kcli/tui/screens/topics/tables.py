@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.text.numbers import count, rate, size
-from kcli.tui.screens.columns import status_column
+from kcli.text.numbers import rate, size
+from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.groups import until
 from kcli.tui.text.formatting import bar, exact
 from kcli.tui.text.printable import printable
@@ -90,7 +90,7 @@ def group_columns() -> list[Column]:
     return [
         Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, name=True),
         status_column(),
-        Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L"),
+        lag_column(),
         Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O"),
         Column("eta", "ETA", lambda g: g.eta, draw=until, right=True, letter="E"),
     ]

@@ -7,7 +7,7 @@ import sys
 import time
 
 from kcli.admin.groups.groups import progress_of
-from kcli.cli.commands.lag.measured import problems
+from kcli.cli.commands.lag.measured import problems, unknown_column
 from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
@@ -48,6 +48,7 @@ class WhyRow(Row, section="groups"):
     eta: float | None = duration("Seconds until the lag is worked off; null when unknown.", table=False)
     status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
     partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
+    unknown: int = unknown_column()
 
 
 SHAPE = shape("groups.why", "Why groups lag, and the suggested fix.", WhyRow)
@@ -114,6 +115,7 @@ def _row(group: GroupStanding, snapshot: LagSnapshot) -> WhyRow:
         eta=None if group.eta is None else round(group.eta, 3),
         status_partitions=group.total.alike,
         partitions=group.total.partitions,
+        unknown=group.total.unknown,
     )
 
 
@@ -126,7 +128,7 @@ def _text(document: Document, format: str, terminal: Terminal | None) -> str:
     lines = []
     for shown in document.section(document.main):
         row = by_name[str(shown["group"])]
-        behind = "" if row.lag is None else f", {count(row.lag)} behind"
+        behind = "" if row.lag is None else f", {'≥ ' * (row.unknown > 0)}{count(row.lag)} behind"
         status = f"  {row.status}{behind}"
         lines += [
             f"{middle(_seen(row.group, terminal), width - len(status))}{status}",
