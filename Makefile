@@ -114,7 +114,6 @@ check: $(VENV)/.made-dev  ## lint, types, measures of the tree, import contracts
 	$(BIN)/mypy
 	$(BIN)/python -m tests.typing_ratchet
 	$(BIN)/python -m tests.house
-	$(BIN)/python -m tests.words
 	$(BIN)/lint-imports
 
 format: $(VENV)/.made-dev

@@ -177,7 +177,7 @@ async def test_a_first_login_that_is_refused_fails_at_once() -> None:
             assert loop.time() - began < 5
 
 
-async def goes_on(sasl: Sasl, fail: Callable[[], None], mend: Callable[[], None], says: str) -> None:
+async def goes_on(sasl: Sasl, fail: Callable[[], None], mend: Callable[[], object], says: str) -> None:
     """A client of such tokens sends, cannot log in for a while, and sends again."""
     async with kcli.Sandbox(topics={"t": 1}, sasl=ALICE, mechanisms=["OAUTHBEARER"]) as sandbox:
         async with by(sasl, sandbox) as client, client.producer() as producer, client.consumer() as consumer:
@@ -202,12 +202,12 @@ async def test_a_token_command_may_fail_for_a_while(tmp_path: Path, monkeypatch:
     token.write_text(unsecured("alice"))
     sasl = Sasl(mechanism="OAUTHBEARER", oauth=OAuth(token_command=("cat", str(token))))
     says = "the token command cat failed with exit code 1"
-    await goes_on(sasl, token.unlink, lambda: token.write_text(unsecured("alice")) and None, says)
+    await goes_on(sasl, token.unlink, lambda: token.write_text(unsecured("alice")), says)
 
 
 async def test_a_token_endpoint_may_answer_html_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcli.security.tokens.USED", 0.0)  # each login asks for a token
-    good = (200, json.dumps({"access_token": unsecured("alice")}).encode(), {})
+    good: tuple[int, bytes, dict[str, str]] = (200, json.dumps({"access_token": unsecured("alice")}).encode(), {})
     with Idp({}) as idp:
         idp.answers = [good] * 20
         oauth = OAuth(token_endpoint=idp.token_url, client_id="alice", client_secret=Secret("s"))
@@ -218,7 +218,7 @@ async def test_a_token_endpoint_may_answer_html_for_a_while(monkeypatch: pytest.
 
             return change
 
-        html = (200, b"<html>Please sign in</html>", {})
+        html: tuple[int, bytes, dict[str, str]] = (200, b"<html>Please sign in</html>", {})
         says = "answered without an access_token"
         await goes_on(Sasl(mechanism="OAUTHBEARER", oauth=oauth), answer(*[html] * 20), answer(*[good] * 20), says)
 

@@ -95,9 +95,12 @@ def test_wrong_records_and_closed_producers_are_told_to_the_callback(bootstrap: 
         with kafka.producer() as producer:
             producer.send("orders", b"1").add_done_callback(calls(lambda: producer.send("dlq", 5)))  # type: ignore[arg-type]
             assert "value 5" in str(calls.wait())
-            producer.send("orders", b"1").add_done_callback(
-                late(lambda: (time.sleep(0.2), producer.send("no-such", b"1"))[1].exception(0))
-            )
+
+            def send_late() -> object:
+                time.sleep(0.2)
+                return producer.send("no-such", b"1").exception(0)
+
+            producer.send("orders", b"1").add_done_callback(late(send_late))
         assert isinstance(late.wait(), kcli.KcliError | TimeoutError)
 
 

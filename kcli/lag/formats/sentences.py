@@ -107,7 +107,7 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
         case lag_status.LOSING_DATA if sample is not None:
             return "compare retention with the lag", f"kcli configs get topic {_word(sample.topic)}"
         case lag_status.PAST_END if sample is not None:
-            return "choose where it goes on reading", f"kcli groups reset {group} -t {at} --to beginning"
+            return "choose where it continues", f"kcli groups reset {group} -t {at} --to beginning"
         case lag_status.REWOUND if worst and worst[0].rewound is not None:
             before = worst[0].rewound[0]
             return "undo it if it was a mistake", f"kcli groups reset {group} -t {at} --to {before}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +77,6 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
         raise UsageError(
             "to make certificates, install cryptography (pip install 'kcli-kafka[pkcs12]'), or give your own"
         ) from None
-    from datetime import UTC, datetime, timedelta
-    from ipaddress import ip_address
 
     def issue(name: str, key: ec.EllipticCurvePrivateKey, signer: ec.EllipticCurvePrivateKey, authority: bool) -> bytes:
         now = datetime.now(UTC)
@@ -93,8 +93,8 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
         )  # Python 3.13 and newer accept no certificate without the two identifiers, and no authority without a usage
         if authority:
-            signs = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
-            builder = builder.add_extension(signs, critical=True)
+            usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
+            builder = builder.add_extension(usage, critical=True)
         else:
             alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in names]
             alternatives += [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
@@ -104,7 +104,6 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
     root, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     (folder / "ca.pem").write_bytes(issue("kcli sandbox authority", root, root, authority=True))
     (folder / "server.pem").write_bytes(issue("kcli sandbox", key, root, authority=False))
-    secret = folder / "server.key"
-    secret.touch(0o600)
+    (secret := folder / "server.key").touch(0o600)
     secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return ServerTls(certificate=str(folder / "server.pem"), key=str(secret))

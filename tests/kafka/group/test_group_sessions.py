@@ -107,7 +107,7 @@ async def test_C8_a_member_reads_on_in_a_topic_that_was_created_again(
     topic = topic_name()
     async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap), metadata_max_age=2.0)) as client:
         group = GroupSettings(group=topic, protocol=protocol, auto_commit_interval=0.5)
-        read: list[bytes] = []
+        read: list[bytes | None] = []
 
         async def until_read(*wanted: bytes) -> None:
             async with asyncio.timeout(60):

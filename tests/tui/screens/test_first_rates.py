@@ -97,7 +97,7 @@ async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(
         await shows(pilot, "written a second  now")
         points = page.query_one(Plot).chart.points
         assert len(points) == 4
-        assert all(8.0 < rate < 12.0 for _, rate in points)
+        assert all(8.0 < (rate or 0.0) < 12.0 for _, rate in points)
         await visit(pilot, "topic old")
         await shows(pilot, "A rate needs two answers")
 
@@ -136,7 +136,7 @@ async def test_the_plot_of_a_topic_goes_on_after_an_answer_without_an_end(sandbo
         *drawn, (moment, rate) = page.query_one(Plot).chart.points
         assert drawn == before
         assert moment == clock.now
-        assert 6.0 < rate < 7.0, "ten a second in ten of its fifteen seconds"
+        assert 6.0 < (rate or 0.0) < 7.0, "ten a second in ten of its fifteen seconds"
 
 
 async def test_ends_of_a_minute_ago_are_known_or_nothing_is(sandbox: SandboxThread, clock: Clock) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.each import each
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/connect.md").read_text()
 MECHANISMS = ("none", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
 NAMED = sorted(set(re.findall(r"`((?:\w+/)*test_\w+\.py)::(\w+)`", PAGE)))
