@@ -13,7 +13,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 
@@ -167,6 +167,11 @@ def offsets(number: int) -> str:
     return f"{number:,} offset{'s' * (number != 1)}"
 
 
+def records(number: int) -> str:
+    """`1 record`, `1,234 records`."""
+    return f"{number:,} record{'s' * (number != 1)}"
+
+
 def by_topic(rows: Iterable[Lag]) -> list[Total]:
     """Totals per group and topic, in the order of their first partition."""
     parts: dict[tuple[str, str], list[Lag]] = {}
@@ -200,17 +205,19 @@ class Breach(Value):
     text: str = ""
 
 
-def over(totals: Iterable[tuple[Total, Sequence[Lag]]], most: int) -> list[Breach]:
+def over(
+    totals: Iterable[tuple[Total, Sequence[Lag]]], most: int, amount: Callable[[int], str] = offsets
+) -> list[Breach]:
     """Why "no group is more than `most` behind" does not hold; [] when it holds. A partition without a commit but with
-    records was not read, so it counts with what it holds."""
+    records was not read, so it counts with what it holds. `amount` puts a number with what the totals count."""
     why = []
     for row, parts in totals:
         lag = row.lag or 0
         if lag > most:
-            text = f"{row.group} is {lag} behind, over {most}"
+            text = f"{row.group} is {amount(lag)} behind, over {most:,}"
         elif lag + row.unread > most:
             where = f"{row.no_commit} partition{'s' * (row.no_commit != 1)}"
-            text = f"{row.group} has not committed {offsets(row.unread)} of {where}, over {most}"
+            text = f"{row.group} has not committed {amount(row.unread)} of {where}, over {most:,}"
         else:
             continue
         at = max(parts, key=lambda part: (part.lag or 0) if lag > most else (part.unread or 0)).sample

@@ -100,7 +100,7 @@ def test_the_assertion_counts_partitions_that_were_never_read() -> None:
     rows = {"a": [measure(sample(0, 11))], "b": [measure(sample(None, 11))], "c": [measure(sample(None, 0))]}
     totals = [(total(some, name), some) for name, some in rows.items()]
     assert [breach.text for breach in over(totals, 10)] == [
-        "a is 11 behind, over 10",
+        "a is 11 offsets behind, over 10",
         "b has not committed 11 offsets of 1 partition, over 10",
     ]
     assert over(totals, 11) == []

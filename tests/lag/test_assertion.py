@@ -32,7 +32,7 @@ def broken(assertion: LagAssertion, snapshot: LagSnapshot) -> list[str]:
 def test_a_promise_that_holds_is_kept_at_once_without_a_duration() -> None:
     assert LagAssertion(10, None).kept(at(0.0, 10))
     assert not LagAssertion(10, None).kept(at(0.0, 11))
-    assert broken(LagAssertion(10, None), at(0.0, 11)) == ["g is 11 behind, over 10"]
+    assert broken(LagAssertion(10, None), at(0.0, 11)) == ["g is 11 offsets behind, over 10"]
 
 
 def test_it_has_to_hold_for_so_long_and_a_break_begins_anew() -> None:

@@ -160,7 +160,7 @@ SITUATIONS = {
         catching_up, "BEHIND", 15_400, "it will have caught up in 6m25s", 385.0, holds=False
     ),
     "catching up beside uncommitted records": Situation(
-        catching_up_beside_uncommitted, "BEHIND", 15_400, "it reads 50 records a second", holds=False
+        catching_up_beside_uncommitted, "BEHIND", 15_400, "it reads 50 offsets a second", holds=False
     ),
     "catching up beside a commit past the end": Situation(
         catching_up_beside_past_end, "PAST END", 15_400,

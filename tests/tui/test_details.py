@@ -249,12 +249,12 @@ async def test_the_schema_is_a_tab_and_a_filter_leaves_the_lines_that_hold_it(da
 
 async def test_below_the_groups_stands_why_the_one_under_the_cursor_is_as_it_is(dashboard: Open) -> None:
     async with dashboard(size=(110, 32)) as pilot:
-        await shows(pilot, "audit lag  no member reads for this group, and 390 records wait")
+        await shows(pilot, "audit lag  no member reads for this group, and 390 offsets wait")
         await pilot.press("down")
         await shows(pilot, "fraud lag  no member reads for this group")
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: not pilot.app.screen.query_one(Plot).is_on_screen)
-        reason = "◌ ORPHANED: no member reads for this group, and 60 records wait"
+        reason = "◌ ORPHANED: no member reads for this group, and 60 offsets wait"
         await shows(pilot, f"Groups (3)  {reason}")
         await pilot.resize_terminal(70, 24)
         await until(pilot, lambda: seen(pilot).splitlines()[1].strip() == reason)

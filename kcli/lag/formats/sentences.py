@@ -45,7 +45,7 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         return f"{_members(standing)} committed for {duration(seconds)}"
     match standing.status:
         case lag_status.ORPHANED:
-            return f"no member reads for this group, and {count(standing.total.lag)} records wait"
+            return f"no member reads for this group, and {_waiting(standing.total.lag)}"
         case lag_status.STUCK:
             return f"has a reader that has not moved for {duration(max(part.still for part in worst))}"
         case lag_status.LOSING_DATA:
@@ -59,9 +59,9 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             at = worst[0].lag.sample
             return visible(snapshot.why.get((at.group, at.topic, at.partition), "")) or "waits for an open transaction"
         case lag_status.GROWING if standing.falling and len(worst) == len(standing.partitions):
-            return f"it falls behind by {rate(standing.falling)} records a second"
+            return f"it falls behind by {rate(standing.falling)} offsets a second"
         case lag_status.GROWING if pace := sum(part.falling or 0.0 for part in worst):
-            return f"falls behind by {rate(pace)} records a second"
+            return f"falls behind by {rate(pace)} offsets a second"
         case lag_status.BEHIND if standing.eta:
             return f"it will have caught up in {duration(standing.eta)}"
     return ""
@@ -81,11 +81,11 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.BEHIND | lag_status.GROWING if not standing.out_rate:
             return "it has not committed while it was watched"
         case lag_status.GROWING:
-            return f"its lag grows, and it reads {rate(standing.out_rate)} records a second"
+            return f"its lag grows, and it reads {rate(standing.out_rate)} offsets a second"
         case lag_status.BEHIND:
-            return f"it reads {rate(standing.out_rate)} records a second"
+            return f"it reads {rate(standing.out_rate)} offsets a second"
     waiting = standing.total.lag or 0
-    return f"it keeps up: {count(waiting)} records wait for the next commit" if waiting else "it has read everything"
+    return f"it keeps up: {_waiting(waiting)} for the next commit" if waiting else "it has read everything"
 
 
 def remedy(standing: GroupStanding) -> tuple[str, str] | None:
@@ -132,6 +132,11 @@ def _silence(standing: GroupStanding) -> float:
         return 0.0
     still = min((part.still for part in _worst(standing)), default=0.0)
     return still if still > SILENT else 0.0
+
+
+def _waiting(number: int | None) -> str:
+    """`1 offset waits`, `12.3k offsets wait`: how many of them are records only reading them would tell."""
+    return f"{count(number)} offset{' waits' if number == 1 else 's wait'}"
 
 
 def _committed_nothing(standing: GroupStanding) -> bool:

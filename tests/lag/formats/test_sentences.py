@@ -61,14 +61,15 @@ CATCH_UP = "kcli lag 'g 1' --max-lag 0 --timeout 10m"
 def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
     standing = group(GROWING, out_rate=3.0)
     standing.partitions[0].falling = None
-    assert reason(standing, LagSnapshot()) == "its lag grows, and it reads 3.0 records a second"
+    assert reason(standing, LagSnapshot()) == "its lag grows, and it reads 3.0 offsets a second"
 
 
 @pytest.mark.parametrize(
     ("standing", "sentence", "command"),
     [
         (group(IDLE, 0), "it has read everything", None),
-        (group(OK), "it keeps up: 5 records wait for the next commit", None),
+        (group(OK), "it keeps up: 5 offsets wait for the next commit", None),
+        (group(OK, 1), "it keeps up: 1 offset waits for the next commit", None),
         (group(UNKNOWN), "its offsets could not be read: timed out", "kcli doctor"),
         (group(NO_COMMIT, None, members=0), "it has committed nothing", "kcli groups members 'g 1'"),
         (group(NO_COMMIT, None), "its member has not committed", "kcli groups members 'g 1'"),
@@ -87,17 +88,17 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(BEHIND, still=3.0), "it has not committed while it was watched", "kcli groups why 'g 1' --over 40s"),
         (group(BEHIND, eta=90.0, out_rate=3.0), "it will have caught up in 1m30s", CATCH_UP),
-        (group(BEHIND, out_rate=3.0), "it reads 3.0 records a second", CATCH_UP),
+        (group(BEHIND, out_rate=3.0), "it reads 3.0 offsets a second", CATCH_UP),
         (group(REWOUND), "t[0] went back from 9 to 7", "kcli groups reset 'g 1' -t t:0 --to 9"),
         (group(TXN_BLOCKED), "t[0] waits for an open transaction", "kcli txn find-hanging t:0 --older-than 0s"),
-        (group(GROWING, out_rate=1.0), "t[0] falls behind by 2.5 records a second", "kcli groups describe 'g 1'"),
+        (group(GROWING, out_rate=1.0), "t[0] falls behind by 2.5 offsets a second", "kcli groups describe 'g 1'"),
         (
             group(GROWING, members=2, out_rate=1),
-            "t[0] falls behind by 2.5 records a second",
+            "t[0] falls behind by 2.5 offsets a second",
             "kcli topics alter t -p 4",
         ),
         (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
-        (group(ORPHANED), "no member reads for this group, and 5 records wait", "kcli groups delete 'g 1'"),
+        (group(ORPHANED), "no member reads for this group, and 5 offsets wait", "kcli groups delete 'g 1'"),
         (
             group(LOSING_DATA),
             "t[0] has lost records: what the group would read next was deleted",

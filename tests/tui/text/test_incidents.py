@@ -228,7 +228,7 @@ async def test_on_a_low_screen_the_reason_is_read_before_what_is_hidden(tmp_path
         app.post_message(Looked(look, app.session.trails))
         await until(pilot, lambda: len(app.screen.query_one(Rows).shown) == GROUPS - 3)
         text = await shows(pilot, "◌ ORPHANED: no member reads for this group, and ")
-        assert text.splitlines()[1].endswith("records wait"), "it is whole"
+        assert text.splitlines()[1].endswith("offsets wait"), "it is whole"
 
 
 def test_a_text_after_its_label_takes_as_many_lines_as_it_needs() -> None:

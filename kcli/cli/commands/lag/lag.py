@@ -75,8 +75,8 @@ def lag(options: LagOptions) -> int:
     """Print consumer lag of all groups, or of those named.
 
     Lag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave
-    offsets without a record. --records counts the records. Committed is read before end. "–" means nothing was
-    committed.
+    offsets without a record. --records counts the records, and --max-lag then limits records. Committed is read before
+    end. "–" means nothing was committed.
     ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
     """
     some_of(options.states, STATES, "--state")
@@ -108,11 +108,13 @@ def _once(options: LagOptions) -> int:
         await problems(cluster, snapshot, document)
         fill(document, [row for row in measured if row[1]] if topics.words and not groups.words else measured, level)
         _say_missing(options, topics, snapshot, document)
+        totals = [(total, rows) for _, rows, total in measured]
         if options.records:
             from kcli.cli.commands.lag.records import add_records
 
-            await add_records(cluster, measured, document, options.isolation_level)
-        return _assertion(options, groups, measured, document)
+            asserted = options.max_lag is not None
+            totals = await add_records(cluster, measured, document, options.isolation, uncommitted=asserted)
+        return _assertion(options, groups, totals, document)
 
     return answer(options, SHAPES[level], work)
 
@@ -129,12 +131,13 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
         document.of(TopicRow)[:] = [topic_row(total) for total in engine.by_topic(rows)]
 
 
-def _assertion(options: LagOptions, groups: Names, measured: list[Measured], document: Document) -> int | None:
-    """Judge --max-lag: 3 and the reasons in the document where it does not hold."""
+def _assertion(
+    options: LagOptions, groups: Names, totals: list[tuple[engine.Total, list[engine.Lag]]], document: Document
+) -> int | None:
+    """Judge --max-lag, with --records in records: 3 and the reasons in the document where it does not hold."""
     if options.max_lag is None:
         return None
-    totals = [(total, rows) for _, rows, total in measured]
-    why = engine.over(totals, options.max_lag)
+    why = engine.over(totals, options.max_lag, engine.records if options.records else engine.offsets)
     if not document.errors:
         why = engine.untold(totals, groups.exact, f"--max-lag {options.max_lag}") + why
     add_breaches(document, why)

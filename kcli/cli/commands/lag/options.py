@@ -15,7 +15,9 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions):
     )
     topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
     states = states()
-    max_lag = integer("--max-lag", least=0, help="Exit with 3 when a group is more than N behind.")
+    max_lag = integer(
+        "--max-lag", least=0, help="Exit with 3 when a group is more than N offsets behind; with --records, N records."
+    )
     max_time = span("--max-time", help="Exit with 3 when the first unread record of a group is older, such as 5m.")
     hold = span("--for", help="The assertion must hold for this long.")
     timeout = timeout("the assertion holds (default: no wait)")

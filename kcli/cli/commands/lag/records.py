@@ -6,6 +6,7 @@ Offsets are not records (E70): compaction, markers and aborted transactions leav
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 
 from kcli.cli.commands.consume.bounded import to_the_end
 from kcli.cli.commands.consume.selection import finished
@@ -17,34 +18,76 @@ from kcli.settings import ConsumerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kcli.cli.commands.lag.measured import Measured
     from kcli.cli.output.tables.document import Document
+    from kcli.lag.figures import Lag, Sample, Total
     from kcli.model import Cluster
 
 
-async def add_records(cluster: Cluster, measured: list[Measured], document: Document, isolation: str) -> None:
-    """Set `records` in every row of the document. A group is read at a time. Raises KcliError for a partition that
-    cannot be read."""
+async def add_records(
+    cluster: Cluster, measured: list[Measured], document: Document, isolation: str | None, *, uncommitted: bool
+) -> list[tuple[Total, list[Lag]]]:
+    """Set `records` in every row of the document. Returns the groups with their lag in records, for an assertion;
+    with `uncommitted` records of partitions without a commit are counted for it too. A group is read at a time. Raises
+    KcliError for a partition that cannot be read.
+
+    Records of aborted transactions do not count; those of open ones do, as they may be committed yet. An `isolation`
+    counts them all, or the committed ones only."""
     counts: Counter[tuple[str | int, ...]] = Counter()
     """By group, by group and topic, and by all three."""
-    for snapshot, rows, _ in measured:
-        spans = {
-            TopicPartition(row.sample.topic, row.sample.partition): (
-                max(row.sample.committed, row.sample.start or 0),
-                row.sample.end,
-            )
-            for row in rows
-            if row.sample.committed is not None and row.sample.end is not None
-        }
+    found = []
+    for snapshot, rows, total in measured:
+        samples = [row.sample for row in rows if uncommitted or row.sample.committed is not None]
+        behind = await _behind(cluster, samples, isolation)
         group = snapshot.described.group
-        for at, count in (await _count(cluster, spans, isolation)).items():
-            counts.update(dict.fromkeys([(group,), (group, at.topic), (group, at.topic, at.partition)], count))
+        parts = [_in_records(row, behind) for row in rows]
+        for part in parts:
+            if part.lag is not None:
+                topic, partition = part.sample.topic, part.sample.partition
+                counts.update(dict.fromkeys([(group,), (group, topic), (group, topic, partition)], part.lag))
+        lags = [part.lag for part in parts if part.lag is not None]
+        whole = copy(total)
+        whole.lag, whole.unread = sum(lags) if lags else None, sum(part.unread or 0 for part in parts)
+        found.append((whole, parts))
     for group_row in document.of(GroupRow):
         group_row.records = counts.get((group_row.group,))
     for topic_row in document.of(TopicRow):
         topic_row.records = counts.get((topic_row.group, topic_row.topic))
     for row in document.of(PartitionRow):
         row.records = counts.get((row.group, row.topic, row.partition))
+    return found
+
+
+def _in_records(row: Lag, behind: dict[TopicPartition, int]) -> Lag:
+    """The same with records in place of offsets, where they were counted."""
+    count = behind.get(TopicPartition(row.sample.topic, row.sample.partition))
+    if count is None or (row.lag is None and row.unread is None):
+        return row
+    counted = copy(row)
+    if row.lag is None:
+        counted.unread = count
+    else:
+        counted.lag = count
+    return counted
+
+
+async def _behind(cluster: Cluster, samples: Iterable[Sample], isolation: str | None) -> dict[TopicPartition, int]:
+    """Records from the commit on, or from the start of the log without one."""
+    decided, undecided = {}, {}
+    for sample in samples:
+        if sample.end is None:
+            continue
+        at = TopicPartition(sample.topic, sample.partition)
+        start = max(sample.committed or 0, sample.start or 0)
+        stable = sample.end if isolation is not None or sample.stable is None else min(sample.stable, sample.end)
+        decided[at] = start, stable
+        undecided[at] = max(start, stable), sample.end
+    counts = await _count(cluster, decided, isolation or "read_committed")
+    for at, count in (await _count(cluster, undecided, "read_uncommitted")).items():
+        counts[at] += count
+    return counts
 
 
 async def _count(
@@ -53,6 +96,8 @@ async def _count(
     """Records in [start, end) of each partition."""
     counts = dict.fromkeys(spans, 0)
     ends = {at: end for at, (start, end) in spans.items() if start < end}
+    if not ends:
+        return counts
     async with Consumer(cluster, ConsumerSettings(isolation=isolation, decompress=False)) as consumer:
         consumer.assign({at: Bound("offset", spans[at][0]) for at in ends})
         consumer.stop_at(ends)

@@ -65,7 +65,7 @@ def test_of_a_topic_only_the_groups_are_told_that_read_it(line: Line) -> None:
     ("words", "code", "sentence"),
     [
         (("idle", "--max-lag", "0"), 0, ""),
-        (("billing", "--max-lag", "144"), 3, "kcli: billing is 145 behind, over 144\n"),
+        (("billing", "--max-lag", "144"), 3, "kcli: billing is 145 offsets behind, over 144\n"),
         (
             ("billing", "--max-lag", "145"),
             3,
@@ -103,13 +103,13 @@ def test_a_failed_assertion_says_in_json_which_group_and_partition_broke_which_l
     said = {
         "about": "billing",
         "error": "AssertionFailed",
-        "message": "billing is 145 behind, over 10",
+        "message": "billing is 145 offsets behind, over 10",
         "limit": "--max-lag 10",
         "topic": "orders",
         "partition": 1,
     }
     assert ran.json["errors"] == [said]
-    assert ran.err == "kcli: billing is 145 behind, over 10\n"
+    assert ran.err == "kcli: billing is 145 offsets behind, over 10\n"
     held = line("lag", "billing", "--max-lag", "152", "-J")
     assert (held.code, held.json["ok"], held.json["errors"]) == (0, True, [])
     missing = line("lag", "idle", "--state", "Stable", "--max-lag", "0", "-J")

@@ -85,6 +85,20 @@ def test_E70_offsets_behind_and_records_behind_are_two_figures_with_two_names(
     assert shell("lag", "g", "--records", "--watch").returncode == 2
 
 
+def test_max_lag_with_records_is_about_records(shell: Shell) -> None:
+    shell.ok("produce", "t", "--transactional-id", "x", stdin=b"a\nb\n")
+    shell.ok("consume", "t", "-g", "g", "--from-beginning", "-n", "2")
+    done = shell("lag", "g", "--max-lag", "0")
+    assert (done.returncode, done.stderr) == (3, b"kcli: g is 1 offset behind, over 0\n"), "the marker"
+    assert shell("lag", "g", "--max-lag", "0", "--records").returncode == 0
+    shell.ok("produce", "t", "--value", "c")
+    done = shell("lag", "g", "--max-lag", "0", "--records", "-J")
+    (error,) = json.loads(done.stdout)["errors"]
+    assert (done.returncode, error["message"]) == (3, "g is 1 record behind, over 0")
+    assert (error["topic"], error["partition"]) == ("t", 0)
+    assert shell("lag", "g", "--max-lag", "1", "--records").returncode == 0
+
+
 @pytest.mark.process
 def test_a_group_that_waits_for_an_open_transaction_is_told_whose_it_is(sandbox: SandboxThread, shell: Shell) -> None:
     shell.ok("produce", "t", stdin=b"before\n")

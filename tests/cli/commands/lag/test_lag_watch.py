@@ -98,10 +98,10 @@ def test_the_table_is_for_people(tmp_path: Path) -> None:
     ("words", "speed", "code", "sentence"),
     [
         (("--max-lag", "100"), 60, 0, ""),  # at the first look it holds
-        (("--max-lag", "100", "--for", "10s"), 60, 3, "g is 200 behind, over 100"),
-        (("--max-lag", "100", "--for", "10s", "--timeout", "30"), 60, 4, "g is 1200 behind, over 100"),
+        (("--max-lag", "100", "--for", "10s"), 60, 3, "g is 200 offsets behind, over 100"),
+        (("--max-lag", "100", "--for", "10s", "--timeout", "30"), 60, 4, "g is 1,200 offsets behind, over 100"),
         (("--max-lag", "100000", "--for", "60"), 60, 0, ""),
-        (("--max-lag", "1000", "--for", "60"), 60, 3, "g is 1200 behind, over 1000"),
+        (("--max-lag", "1000", "--for", "60"), 60, 3, "g is 1,200 offsets behind, over 1,000"),
         (("--max-lag", "0", "--timeout", "10m"), 150, 0, ""),
         (("--max-time", "20", "--for", "1m"), 60, 3, "behind, over 20 s"),
         (("--max-time", "20", "--for", "1m"), 100, 0, ""),

@@ -23,7 +23,7 @@ def topic(kcli: Shell) -> str:
 def test_a_group_without_members_is_told_with_the_command(kcli: Shell, topic: str) -> None:
     assert kcli.ok("groups", "why", topic).decode() == (
         f"{topic}  ORPHANED, 6 behind\n"
-        "  no member reads for this group, and 6 records wait\n"
+        "  no member reads for this group, and 6 offsets wait\n"
         "  start its consumers, or delete it if it is retired:\n"
         f"    kcli groups delete {topic}\n"
     )
@@ -64,7 +64,7 @@ def test_sentences_are_broken_at_spaces_and_a_command_never(kcli: Shell, topic: 
         assert max(map(len, sentences)) <= columns
         words = " ".join(" ".join(sentences).split())
         assert words == (
-            f"{topic} ORPHANED, 6 behind no member reads for this group, and 6 records wait "
+            f"{topic} ORPHANED, 6 behind no member reads for this group, and 6 offsets wait "
             "start its consumers, or delete it if it is retired:"
         )
 
