@@ -253,6 +253,18 @@ class Consumer:
 
         return states_of(self._reader, asyncio.get_running_loop().time())
 
+    def undecided(self) -> dict[TopicPartition, tuple[int, int]]:
+        """Return the partitions that wait at their last stable offset, with that offset and the high watermark.
+
+        The records between the two belong to open transactions, or come after one; read_committed waits for them."""
+        if self._reader.settings.isolation != "read_committed":
+            return {}
+        return {
+            at: (cursor.stable, cursor.watermark)
+            for at, cursor in self._reader.cursors.items()
+            if 0 <= cursor.stable <= cursor.position and cursor.stable < cursor.watermark and not cursor.done
+        }
+
     # -- where ------------------------------------------------------------------------------------------------------
 
     def position(self, at: TopicPartition) -> int | None:

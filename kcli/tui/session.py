@@ -67,6 +67,8 @@ class Session(ABC):
     guarded_by_profile: bool = True
     has_registry: bool = False
     remembers: bool = False
+    isolation: str = "read_committed"
+    """Of the records that pages show."""
 
     def __init__(self) -> None:
         self.paused = False

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.topics.topics import describe_topics
+from kcli.admin.transactions.undecided import undecided
 from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.poll import Fetched
@@ -71,6 +73,7 @@ class Tail:
         keep: int = KEEP,
         wanted: Filter | None = None,
         first: bool = False,
+        isolation: str = "read_committed",
     ) -> None:
         self._topics = list(topics)
         self._back = back
@@ -78,12 +81,14 @@ class Tail:
         self._keep = keep
         self._wanted = wanted
         self._first = first
+        self._isolation = isolation
         self._ring: deque[Seen] = deque(maxlen=keep)
         self._number = 0
         self._may, self._since = float(keep), time.monotonic()  # this many may be decoded, since then
         self.decode: Decode | None = None  # what the filter looks at in place of a batch
         self.counts = Counts()
         self.problem = ""
+        self.waiting = ""  # for which open transaction
         self.gone: list[str] = []  # topics that are not there now
         self._anew: set[str] = set()  # topics that are others now, under the name of old ones
 
@@ -93,11 +98,11 @@ class Tail:
 
     async def follow(self, client: Client) -> None:
         """Until cancelled; with `first` until there is enough. Raises KcliError for what ends a consumer."""
-        async with client.consumer(ConsumerSettings(reset="earliest", decompress=False)) as consumer:
+        async with client.consumer(_settings(self._isolation)) as consumer:
             consumer.assign(await self._places(client))
             if self.filters:
                 consumer.decode = self.decode
-            heeding = asyncio.create_task(self._heed(client), name="heed topics")
+            heeding = asyncio.create_task(self._heed(client, consumer), name="heed topics")
             try:
                 while not (self._first and len(self._ring) == self._keep):
                     got = await consumer.poll()
@@ -112,10 +117,13 @@ class Tail:
                 heeding.cancel()
                 await asyncio.wait({heeding})
 
-    async def _heed(self, client: Client) -> None:
-        """Check whether the topics still exist: of a deleted one nothing would ever come, without an error."""
+    async def _heed(self, client: Client, consumer: Consumer) -> None:
+        """Check whether the topics still exist: of a deleted one nothing would ever come, without an error. And
+        whether an open transaction is waited for."""
         while True:
             await asyncio.sleep(HEED)
+            ends = consumer.undecided()
+            self.waiting = (await undecided(client.cluster, ends) or "") if ends else ""
             try:
                 topics = await describe_topics(client.cluster, self._topics)
             except KcliError:
@@ -203,13 +211,23 @@ def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[See
     return [Seen(0, topic, partition, *record) for record in batch]
 
 
-async def stretch(client: Client, spans: dict[TopicPartition, tuple[int, int]]) -> list[Seen]:
-    """The records of each span of offsets: its first, and the one after its last. Raises KcliError."""
+def _settings(isolation: str) -> ConsumerSettings:
+    return ConsumerSettings(isolation=isolation, reset="earliest", decompress=False)
+
+
+async def stretch(
+    client: Client, spans: dict[TopicPartition, tuple[int, int]], isolation: str = "read_committed"
+) -> list[Seen]:
+    """The records of each span of offsets: its first, and the one after its last, as far as the log may be read.
+    Raises KcliError."""
+    ends = await list_offsets(client.cluster, dict.fromkeys(spans, LATEST), isolation)
+    limits = {at: end.offset for at, end in ends.items() if isinstance(end, LogOffset)}
+    spans = {at: (start, min(stop, limits.get(at, start))) for at, (start, stop) in spans.items()}
     wanted = {at: span for at, span in spans.items() if span[0] < span[1]}
     found: list[Seen] = []
     if not wanted:
         return found
-    async with client.consumer(ConsumerSettings(reset="earliest", decompress=False)) as consumer:
+    async with client.consumer(_settings(isolation)) as consumer:
         consumer.assign({at: start for at, (start, _) in wanted.items()})
         consumer.stop_at({at: stop for at, (_, stop) in wanted.items()})
         while not consumer.finished:

@@ -15,6 +15,7 @@ from kcli.settings import ProducerSettings
 from kcli.tui import tail
 from kcli.tui.tail import Tail
 from tests.tui.world import RECORDS, World, a_world
+from tests.undecided import ABORTED, COMMITTED, END, STABLE, UNDECIDED, undecided_topic
 
 MANY = 30_000
 THERE = 2 * RECORDS
@@ -65,3 +66,25 @@ async def test_of_few_all_are_decoded(world: World) -> None:
         async with followed(one, client, THERE):
             pass
     assert sorted(record.value or b"" for record in one.since(0)) == sorted(b"order %d" % n for n in range(THERE))
+
+
+async def test_committed_records_are_shown_and_what_is_waited_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "HEED", 0.05)
+    async with undecided_topic(world.sandbox.bootstrap, "paid", "pay-1"), Client(world.settings()) as client:
+        one = Tail(["paid"])
+        async with followed(one, client, len(COMMITTED)):
+            deadline = time.monotonic() + 10.0
+            while not one.waiting:
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.02)
+        why = f"paid[0] waits at offset {STABLE}: 2 offsets are undecided, because transaction pay-1 is open"
+        assert one.waiting == why
+        assert sorted(record.value or b"" for record in one.since(0)) == COMMITTED
+        spans = {TopicPartition("paid", n): (0, END) for n in range(2)}
+        assert len(await tail.stretch(client, spans)) == len(COMMITTED)
+        both = Tail(["paid"], isolation="read_uncommitted")
+        async with followed(both, client, len([*COMMITTED, *ABORTED, *UNDECIDED])):
+            pass
+        assert both.waiting == ""

@@ -15,10 +15,6 @@ def offset_range(help: str) -> list[str]:
     return texts("-o", "--offset", metavar="OFFSET", help=help)
 
 
-def isolation_level(help: str) -> str | None:
-    return choice("--isolation", also=("--isolation-level",), of=("read_committed", "read_uncommitted"), help=help)
-
-
 def record_limit() -> int | None:
     return integer("-c", "-n", "--count", "--max-messages", least=0, help="Stop after N records.")
 
@@ -48,13 +44,12 @@ class SelectionOptions(ConnectionOptions):
 
     partitions = text("-p", "--partition", metavar="N,N-N", help="Only these partitions, such as 0,3-5.")
     offset = offset_range("Start, or START:STOP: 5, -10, 5:9, @-1h, end.")
-    isolation = isolation_level("Default: read_uncommitted.")
-
-
-class CommittedSelectionOptions(SelectionOptions):
-    """The same for a command that reads committed records unless --isolation says otherwise."""
-
-    isolation = isolation_level("Default: read_committed.")
+    isolation = choice(
+        "--isolation",
+        also=("--isolation-level",),
+        of=("read_committed", "read_uncommitted"),
+        help="Default: read_committed.",
+    )
 
 
 class TimeOptions(Options):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kcli.config.profiles.profile import Profile
     from kcli.config.properties.merged import Properties
     from kcli.registry.settings import RegistrySettings
+    from kcli.settings import ConsumerSettings
 
 
 DEFAULT = "localhost:9092"
@@ -96,6 +97,12 @@ class Connection:
         if guard == "read_only":
             made = made.replace(auto_create_topics=False)
         return made.replace(guard=guard, profile=name)
+
+    def consumer(self) -> ConsumerSettings:
+        """Settings to read records with: committed ones only, unless a property says otherwise, as kcat does."""
+        from kcli.settings import ConsumerSettings
+
+        return ConsumerSettings(isolation="read_committed").replace(**self.properties.consumer)
 
     def registry(self, url: str | None = None) -> RegistrySettings | None:
         """The schema registry: `url`, else what a property names; None without either. Raises UsageError."""

@@ -51,11 +51,13 @@ class Cursor:
         "replica",
         "replica_until",
         "retry_at",
+        "stable",
         "start",
         "state",
         "topic_id",
         "trouble",
         "trouble_since",
+        "watermark",
     )
 
     def __init__(self, at: TopicPartition, start: Bound, max_bytes: int) -> None:
@@ -68,6 +70,7 @@ class Cursor:
         self.fetch_epoch = -1  # leader epoch of the last record before `fetch_at`: Fetch's last_fetched_epoch (C10)
         self.leader_epoch = -1  # of the metadata, when last validated
         self.topic_id = bytes(16)
+        self.stable = self.watermark = -1  # the last stable offset and the high watermark of the last answer
         self.end: int | None = None
         self.paused = False  # itself, or its topic
         self.paused_alone = False

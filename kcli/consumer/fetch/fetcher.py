@@ -226,6 +226,7 @@ class Fetcher:
         if row.preferred_read_replica >= 0 and row.preferred_read_replica != self.node:
             cursor.replica, cursor.replica_until = row.preferred_read_replica, now + reader.replica_holds
             reader.changed()
+        cursor.stable, cursor.watermark = row.last_stable_offset, row.high_watermark
         records = row.records
         if not records:
             cursor.succeeded()

@@ -64,7 +64,7 @@ class NextRecords:
         from kcli.tui.text.by_registry import ask
 
         try:
-            record = await self._session.ask(partial(_first, at, offset))
+            record = await self._session.ask(partial(_first, at, offset, self._session.isolation))
             if record is None:
                 return ""
             both = await self._session.ask_registry(partial(ask, record))
@@ -82,9 +82,9 @@ def _next(part: Standing) -> list[Place]:
     return [] if sample.committed is None else [(at, sample.committed)]
 
 
-async def _first(at: TopicPartition, offset: int, client: Client) -> Seen | None:
+async def _first(at: TopicPartition, offset: int, isolation: str, client: Client) -> Seen | None:
     """The first record from an offset on, None where none comes."""
-    tail = Tail([at.topic], starts={at: offset}, keep=1, first=True)
+    tail = Tail([at.topic], starts={at: offset}, keep=1, first=True, isolation=isolation)
     try:
         async with asyncio.timeout(PATIENCE):
             await tail.follow(client)

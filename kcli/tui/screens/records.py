@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.errors import KcliError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
@@ -148,8 +147,7 @@ class Records(WithPane):
             told.append("HELD")
         if self._tail.gone:
             told.append(f"✖ {printable(', '.join(self._tail.gone))}: the topic is not there (any more)")
-        if self._tail.problem:
-            told.append(printable(self._tail.problem))
+        told += [printable(self._tail.problem), printable(self._tail.waiting)]
         return "  ".join(filter(None, told))
 
     @property
@@ -194,12 +192,13 @@ class Records(WithPane):
 
     def _fresh(self) -> Tail:
         wanted = self._condition.filter
+        tail = partial(Tail, wanted=wanted, isolation=self.session.isolation)
         if self.start is not None:
-            return Tail(list(self.topics), starts=self.start, wanted=wanted, keep=AROUND, first=True)
+            return tail(list(self.topics), starts=self.start, keep=AROUND, first=True)
         if self.around is None:
-            return Tail(list(self.topics), wanted=wanted)
+            return tail(list(self.topics))
         at, offset = self.around
-        return Tail([at.topic], starts={at: max(offset - BEFORE, 0)}, wanted=wanted, keep=AROUND, first=True)
+        return tail([at.topic], starts={at: max(offset - BEFORE, 0)}, keep=AROUND, first=True)
 
     @work(exclusive=True, group="tail")
     async def read(self) -> None:
@@ -365,9 +364,7 @@ class Records(WithPane):
         }
 
         async def read(client: Client) -> list[Seen]:
-            now = await list_offsets(client.cluster, dict.fromkeys(spans, LATEST))
-            ends = {at: one.offset for at, one in now.items() if isinstance(one, LogOffset)}
-            return await stretch(client, {at: (a, min(b, ends.get(at, a))) for at, (a, b) in spans.items()})
+            return await stretch(client, spans, self.session.isolation)
 
         self.asking.once(read, self._beyond)
 

@@ -90,8 +90,12 @@ async def _spans(
     )
     if start.kind == "stored":
         begin = dict.fromkeys(places, -1) | await _committed(client, settings, str(group), places)
+    logs = high
+    if settings.isolation == "read_committed" and any(begin[at] > high[at] for at in places):  # or it is undecided
+        uncommitted = settings.replace(isolation="read_uncommitted")
+        logs = await offsets_of(client, uncommitted, dict.fromkeys(places, LATEST))
     for at in places:
-        if not low[at] <= begin[at] <= high[at]:
+        if not low[at] <= begin[at] <= logs[at]:
             if settings.reset == "none":
                 raise Fatal(f"Topic {at.topic} [{at.partition}] error: no record at offset {begin[at]}")
             begin[at] = low[at] if settings.reset == "earliest" else high[at]

@@ -11,7 +11,7 @@ from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, Produ
 SETTINGS: dict[str, object] = {
     "client": ClientSettings(),
     "producer": ProducerSettings(),
-    "consumer": ConsumerSettings(),
+    "consumer": ConsumerSettings(isolation="read_committed"),
     "group": GroupSettings(auto_commit=True),
 }
 

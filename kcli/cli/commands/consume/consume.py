@@ -7,7 +7,7 @@ could not finish and exits non-zero (R2). A group's offsets are committed only a
 from __future__ import annotations
 
 from kcli.cli.commands.consume.plan import ConsumeOptions, Plan
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back, partitions
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, partitions
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
 from kcli.cli.output.text import records
@@ -78,7 +78,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
             consumer = plan.consumer(client, plan.group)
             commits = _commits(plan, consumer)
             reading = _ordered(plan, consumer, sink) if plan.order else _reading(plan, consumer, sink, commits)
-            async with consumer:
+            async with consumer, plan.waiting(client, consumer):
                 close = _watched(client, consumer) if plan.connection.verbose else None
                 await stop.unless(_begin(plan, client, reading))
                 try:
@@ -161,9 +161,7 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     if end is None and not typed and plan.payload is None and plan.order is None:
         reading.consumer.assign(starts)
         return
-    logs = await plan.log_ends(client.cluster, places) if end is LATEST else {}
-    span = await plan.span(client.cluster, places, start, end or LATEST)
-    _explain(plan, logs, {at: stop for at, (_, stop) in span.items()})
+    span = await plan.span(client.cluster, places, start, end or LATEST, ends=end is not None)
     reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
     reading.expect(span)
     if end is not None:
@@ -178,9 +176,9 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
     async def assigned(partitions: set[TopicPartition]) -> None:
         await commits.lost(partitions)  # the positions known before are not the group's any more
         if plan.to_end and partitions:
-            logs = await plan.log_ends(client.cluster, partitions, for_note=False)
+            logs = await plan.log_ends(client.cluster, partitions)
             ends = await plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
-            _explain(plan, logs, ends)
+            await plan.say_held_back(client.cluster, logs, ends)
             reading.consumer.stop_at(ends)
             reading.log_ends.update(logs if plan.settings.isolation == "read_committed" else ends)
         reading.joined = True
@@ -202,14 +200,6 @@ async def _look_for_any(plan: Plan, client: Client, pattern: TopicPattern) -> No
         return
     if not await plan.names(client.cluster) and plan.to_end:
         raise pattern.no_match()
-
-
-def _explain(plan: Plan, logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
-    sentence = held_back(logs, ends)
-    if sentence is not None and not plan.connection.quiet:
-        from kcli.cli.output.messages import complain
-
-        complain(sentence)
 
 
 def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:

@@ -94,8 +94,7 @@ kcli count orders --where 'value.total > 100'       # of some
 kcli count 'orders-*' payments --format table       # of all topics that match, by partition""",
 )
 def count(options: CountOptions) -> int:
-    """Count what `consume` would print: markers and compacted gaps are not records; with --isolation read_committed
-    aborted records are not counted either."""
+    """Count what `consume` would print: markers, compacted gaps and records of aborted transactions are not counted."""
     plan = Plan(options)
     return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), SHAPE, plan.format)
 

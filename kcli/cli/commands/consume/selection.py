@@ -13,12 +13,12 @@ from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.grammar.offsets import parse_range
 from kcli.model import TopicPartition
-from kcli.settings import ConsumerSettings
 from kcli.text.names import is_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from kcli.cli.commands.consume.payload_time.filter import PayloadTime
     from kcli.cli.parsing.groups import TimeFieldOptions
@@ -70,7 +70,7 @@ class Selection:
         self.partitions = text.partitions(options.partitions)
         self.range = parse_range(options.offset, int(time() * 1000))
         self._choose_by_starts()
-        self.settings = ConsumerSettings(**self.connection.properties.consumer)
+        self.settings = self.connection.consumer()
         if options.isolation is not None:
             self.settings = self.settings.replace(isolation=options.isolation)
         if filters is not None and filters.skip_corrupt:
@@ -253,29 +253,51 @@ class Selection:
             offsets[at] = answer.offset
         return offsets
 
-    async def log_ends(
-        self, cluster: Cluster, places: Iterable[TopicPartition], *, for_note: bool = True
-    ) -> dict[TopicPartition, int]:
-        """Where the logs end, where that may be later than where we may read; unknown ends are missing. It is
-        only for a note: with -q kcli does not ask."""
-        if self.settings.isolation != "read_committed" or (for_note and self.connection.quiet):
+    def waiting(self, client: Client, consumer: Consumer) -> AbstractAsyncContextManager[None]:
+        """While entered, say on stderr where the consumer waits for an open transaction, unless -q."""
+        if self.settings.isolation != "read_committed" or self.connection.quiet:
+            from contextlib import nullcontext
+
+            return nullcontext()
+        from kcli.cli.runtime.undecided import Waiting
+
+        return Waiting(client.cluster, consumer)
+
+    async def log_ends(self, cluster: Cluster, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where the logs end, where that may be later than where we may read; unknown ends are missing."""
+        if self.settings.isolation != "read_committed":
             return {}
         from kcli.consumer.offsets import resolve
 
         answers = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience)
         return {at: answer.offset for at, answer in answers.items() if not isinstance(answer, KcliError)}
 
+    async def say_held_back(
+        self, cluster: Cluster, logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]
+    ) -> None:
+        """Say on stderr where a read of committed records ends before the log does, unless -q. The ends of the logs
+        were asked for first: an end that was found later and is smaller is held back, not just older."""
+        held = {at: (ends[at], end) for at, end in logs.items() if ends.get(at, end) < end}
+        if held and not self.connection.quiet:
+            from kcli.cli.runtime.undecided import say_ends
+
+            await say_ends(cluster, held)
+
     async def span(
-        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
+        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound, *, ends: bool = True
     ) -> dict[TopicPartition, tuple[int, int]]:
         """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
-        which the range of payload times is. A partition whose start -o names by itself begins there."""
+        which the range of payload times is. A partition whose start -o names by itself begins there. Where an open
+        transaction ends the read before the log does, say so on stderr, unless -q; not without `ends`, for a read that
+        follows."""
         starts = {at: self.range.starts.get(at.partition, start) for at in places}
+        typed = any(bound.kind == "offset" for bound in (stop, *starts.values()))
+        told = ends and stop == LATEST and not self.connection.quiet
+        logs = await self.log_ends(cluster, places) if told or typed else {}
         wanted: dict[Bound, list[TopicPartition]] = {stop: places}
         for at, bound in starts.items():
             if bound != stop:
                 wanted.setdefault(bound, []).append(at)
-        typed = any(bound.kind == "offset" for bound in wanted)
         if typed:
             # The broker does not check a typed offset: out of range would mean a reset (E20).
             wanted |= {EARLIEST: places, LATEST: places}
@@ -286,8 +308,11 @@ class Selection:
             begin, end = answers[starts[at]][at], answers[stop][at]
             if typed:
                 low, high = answers[EARLIEST][at], answers[LATEST][at]
-                begin, end = min(max(begin, low), high), min(max(end, low), high)
+                begin = min(max(begin, low), max(high, logs.get(at, high)))  # it may be a record that is undecided
+                end = min(max(end, low), high)
             span[at] = (begin, max(begin, end))
+        if told:
+            await self.say_held_back(cluster, logs, {at: answers[stop][at] for at in places})
         if self.payload is not None:
             return await self.payload.narrow(
                 cluster, span, quiet=self.connection.quiet, verbose=self.connection.verbose
@@ -346,20 +371,6 @@ async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
         names = []  # the sentence is about the topic; without names it only lacks the hint
     near = did_you_mean(topic, names)
     return KcliError(f"{topic}: this topic does not exist{near or f'; `kcli topics create {topic}` creates it'}")
-
-
-def held_back(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> str | None:
-    """The sentence that says why a read of committed records ends before the log does, or None. The ends of the logs
-    were asked for first: an end that was found later and is smaller is held back, not just older."""
-    held = [(at, ends[at], end) for at, end in sorted(logs.items()) if ends.get(at, end) < end]
-    if not held:
-        return None
-    at, end, log = held[0]
-    more = f", and {len(held) - 1} more partitions likewise" if len(held) > 1 else ""
-    return (
-        f"{at.topic} partition {at.partition}: a transaction is open from offset {end} on: read_committed ends there, "
-        f"not at {log}{more}"
-    )
 
 
 def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str = "written") -> KcliError:

@@ -108,7 +108,8 @@ async def _tail(plan: Plan, stop: Stop) -> int:
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
     """Print the last N by time; returns the offset where following starts, by partition."""
     places = await (plan.places if plan.follow else plan.some_places)(client.cluster)
-    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    start, end = plan.range.start or EARLIEST, plan.range.stop or LATEST
+    span = await plan.span(client.cluster, places, start, end, ends=not plan.follow)
     ends = {at: stop for at, (_, stop) in span.items()}
     held: Last = []
     look = dict(ends)
@@ -196,7 +197,7 @@ async def _follow(
     """What comes after the last N, in the order of time as far as it comes together (see `consume --order time`)."""
     arrivals, merge = Arrivals(plan, client.cluster, ends), Merge(plan.leave_out)
     merge.add(ends, caught_up=True)
-    async with plan.consumer(client) as consumer:
+    async with plan.consumer(client) as consumer, plan.waiting(client, consumer):
         consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
         while sink.open and not stop.asked:
             patience = WINDOW if merge.waiting else arrivals.wait

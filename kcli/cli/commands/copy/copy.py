@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, held_back
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST
 from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answered, summary, verdict
 from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
 from kcli.cli.commands.copy.registries import REGISTER, moving
@@ -46,8 +46,7 @@ def copy(options: CopyOptions) -> int:
 
     Progress is saved in the source cluster after the records were acknowledged; the next run resumes there. After an
     interruption records may be copied twice, but none is lost; with --exactly-once each is copied once. -o -N counts
-    from the end: a finished copy of the last N starts over when run again, an interrupted one resumes. The isolation
-    is read_committed unless --isolation is given.
+    from the end: a finished copy of the last N starts over when run again, an interrupted one resumes.
 
     SRC may be a pattern: its topics are copied one after another, * in DST is the name of each.
     """
@@ -81,12 +80,8 @@ async def _copy(plan: Plan, stop: Stop) -> int:
 async def _span(plan: Plan, source: Client) -> Span:
     """[start, stop) of each partition, fixed now (E18), begun where the copy was the last time."""
     places = await plan.places(source.cluster)
-    whole = plan.range.stop in (None, LATEST) and not plan.follow  # a given end needs no note about another
-    logs = await plan.log_ends(source.cluster, places) if whole else {}
-    span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
-    sentence = held_back(logs, {at: stop for at, (_, stop) in span.items()})
-    if sentence is not None:
-        complain(sentence)
+    first, stop = plan.range.start or EARLIEST, plan.range.stop or LATEST
+    span = await plan.span(source.cluster, places, first, stop, ends=not plan.follow)
     if not plan.resume or plan.options.restart:
         return span
     # a dry run ends no transaction of a copy that was killed, so it must not wait for its end
@@ -118,6 +113,7 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
             plan.registries, plan.connection, plan.target, topics, register=plan.options.schemas == REGISTER
         ) as moves,
         plan.consumer(source) as consumer,
+        plan.waiting(source, consumer),
         target.producer(plan.producer) as producer,
     ):
         span = await stop.unless(_begin(plan, source, target, producer))

@@ -64,7 +64,6 @@ class Plan(StoredSelection):
         if len(options.words) != 2:
             raise UsageError("missing arguments: kcli copy SRC DST")
         self.source, self.destination = options.words
-        options = options.replace(isolation=options.isolation or "read_committed")
         super().__init__(options, "copy", [self.source], literal=options.literal)
         self.document: Document | None = None  # of several copies; else each prints its own
         self.options = options
@@ -133,7 +132,7 @@ class Plan(StoredSelection):
         from hashlib import sha256
 
         options = self.options
-        named = (options.offset, options.isolation, options.repartition, *given_filters(options).values())
+        named = (options.offset, self.settings.isolation, options.repartition, *given_filters(options).values())
         what = [cluster or "", topic.hex(), *map(str, named)]
         names = [
             f"{self.group}.{sha256(chr(0).join(some).encode()).hexdigest()[:8]}"

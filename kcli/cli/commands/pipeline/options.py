@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.parsing.groups import ConnectionOptions, TableOptions
 from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, texts
-from kcli.cli.parsing.record_groups import CommittedSelectionOptions, TimeOptions
+from kcli.cli.parsing.record_groups import SelectionOptions, TimeOptions
 from kcli.registry.subjects import STRATEGIES
 
 FILES = ("parquet", "json", "csv", "orc", "delta")
@@ -119,7 +119,7 @@ class QueryOptions(Options):
     sql_where = texts("--where", metavar="SQL", help="Only rows that fulfil this condition. Repeatable.")
 
 
-class RangeOptions(CommittedSelectionOptions, TimeOptions):
+class RangeOptions(SelectionOptions, TimeOptions):
     """Which offsets of topics are read, and by how many tasks."""
 
     skip_lost = flag("--skip-lost", help="Read on where records aged out before they were read.")

@@ -23,7 +23,7 @@ from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics
 from kcli.cli.parsing.record_groups import (
-    CommittedSelectionOptions,
+    SelectionOptions,
     TargetOptions,
     TimeOptions,
     compression,
@@ -61,9 +61,7 @@ class ReplayRow(Row, section="replays"):
 SHAPE = shape("pipeline.replay", "Outcome of a replay, and how well it kept its pace.", ReplayRow)
 
 
-class ReplayOptions(
-    NamedTopics, TargetOptions, KeptSchemasOptions, TimeOptions, DryRunOptions, CommittedSelectionOptions
-):
+class ReplayOptions(NamedTopics, TargetOptions, KeptSchemasOptions, TimeOptions, DryRunOptions, SelectionOptions):
     speed = option.text("--speed", metavar="N", help="Factor of the original pace (default 1); max: without pauses.")
     max_gap = option.span("--max-gap", help="Shorten silences of the original that are longer, such as 10s.")
     now = option.flag("--now", help="Records get the time of sending, not their own.")
@@ -97,7 +95,6 @@ class Plan(Selection):
     def __init__(self, options: ReplayOptions) -> None:
         if len(options.words) != 2:
             raise UsageError("missing arguments: kcli pipeline replay SRC DST")
-        options = options.replace(isolation=options.isolation or "read_committed")
         super().__init__(options, "pipeline replay", options.words[:1], times=options)
         self.options = options
         (self.source,), self.destination = self.topics, options.words[1]

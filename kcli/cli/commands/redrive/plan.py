@@ -64,7 +64,6 @@ class Plan(StoredSelection):
     def __init__(self, options: RedriveOptions) -> None:
         if len(options.words) != 1:
             raise UsageError("missing argument: kcli redrive DLQ")
-        options = options.replace(isolation=options.isolation or "read_committed")
         super().__init__(options, "redrive", options.words)
         (self.dlq,) = self.topics
         self.execute = options.execute and not options.dry_run

@@ -159,7 +159,7 @@ def _of_profile(name: str, options: TuiOptions, interval: float, window: float) 
         from kcli.tui.session import LiveSession
 
         connection = connection_of(name)
-        return LiveSession(
+        session = LiveSession(
             _guarded(connection.client(), options),
             name=name,
             aim=f"--profile {shlex.quote(name)}",
@@ -168,6 +168,8 @@ def _of_profile(name: str, options: TuiOptions, interval: float, window: float) 
             registry=connection.registry(),
             remembers=True,
         )
+        session.isolation = connection.consumer().isolation
+        return session
 
     return start
 
@@ -193,7 +195,7 @@ def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], S
         from kcli.tui.session import LiveSession
 
         option = shlex.quote(without_login(options.schema_registry or ""))
-        return LiveSession(
+        session = LiveSession(
             settings,
             name=name,
             aim=aim(options, connection),
@@ -203,6 +205,8 @@ def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], S
             registry_option=f" --schema-registry {option}" if options.schema_registry else "",
             remembers=True,
         )
+        session.isolation = connection.consumer().isolation
+        return session
 
     return start
 

@@ -40,6 +40,8 @@ REGISTRY = """For `--schema-registry` ([schemas](../schemas.md)). `basic.auth.`,
 PROTOCOL = "`security.protocol`: PLAINTEXT (default), SSL, SASL_PLAINTEXT or SASL_SSL.\n\n"
 SETTINGS = "| property | setting | default | values |\n|---|---|---|---|\n"
 VALUES = {"ms": "milliseconds", "KiB": "KiB", "int": "number", "bool": "true, false", "text": "text", "names": "names"}
+OF_COMMANDS = {"isolation.level": "read_committed; in the library read_uncommitted"}
+"""Defaults of commands that the settings of the library do not have."""
 WORDS = {"ssl.endpoint.identification.algorithm": "https"}
 """Defaults that the property says by another word than the setting."""
 
@@ -65,7 +67,7 @@ def _settings(part: str, kind: type[Frozen]) -> str:
     for name, (parts, field, unit) in KNOWN.items():
         if part in parts:
             values = ", ".join(unit) if isinstance(unit, dict) else VALUES[str(unit)]
-            rows[name] = (field, _text(getattr(kind(), field), unit), values)
+            rows[name] = (field, OF_COMMANDS.get(name) or _text(getattr(kind(), field), unit), values)
     return _merged(rows)
 
 

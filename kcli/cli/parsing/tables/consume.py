@@ -19,7 +19,7 @@ _12 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOP
 _13 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _14 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
 _15 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='Start, or START:STOP: 5, -10, 5:9, @-1h, end.')
-_16 = Option(name='isolation', flags=('--isolation',), help='Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',), folded=True)
+_16 = Option(name='isolation', flags=('--isolation',), help='Default: read_committed.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',), folded=True)
 _17 = Option(name='start', flags=('--start',), metavar='TIME', help='Records from here on: 09:00, -1h, today, earliest.')
 _18 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time.')
 _19 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.", panel='Times in values', folded=True)

@@ -9,7 +9,7 @@ _2 = Option(name='no_follow', flags=('--no-follow', '-e'), kind='flag', help='St
 _3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.', also=('--topics',), panel='Names', folded=True)
 _4 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _5 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
-_6 = Option(name='isolation', flags=('--isolation',), help='Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',), folded=True)
+_6 = Option(name='isolation', flags=('--isolation',), help='Default: read_committed.', choices=('read_committed', 'read_uncommitted'), also=('--isolation-level',), folded=True)
 _7 = Option(name='grep', flags=('--grep',), multiple=True, metavar='RE', help='Only values that match this expression. Repeatable.', panel='Filters', folded=True)
 _8 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', help='Only records with this key. Repeatable (any matches).', panel='Filters', folded=True)
 _9 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys that match this expression.', panel='Filters', folded=True)

@@ -116,7 +116,7 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
         assert running.stderr is not None
         assert b"Using transactional producer" in running.stderr.readline()
         running.stdin.write(b"a\nb\n")
-        until(lambda: kcli.ok("count", name).strip() == b"2")
+        until(lambda: kcli.ok("count", name, "--isolation", "read_uncommitted").strip() == b"2")
         running.send_signal(signal.SIGINT)
         assert running.wait(20) == 0
         assert b"Aborting transaction" in running.stderr.read()
@@ -141,7 +141,7 @@ def test_a_signal_is_heard_while_nobody_answers(kcli: Shell, options: tuple[str,
             assert running.stdin is not None
             running.stdin.write(b"a\n")
             running.stdin.close()
-            until(lambda: kcli.ok("count", name).strip() == b"1")
+            until(lambda: kcli.ok("count", name, "--isolation", "read_uncommitted").strip() == b"1")
             running.send_signal(signal.SIGINT)
             assert running.wait(20) == 1
             assert running.stderr is not None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kcli.asking.offsets import list_offsets
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, held_back
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection
 from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
@@ -46,7 +46,7 @@ class Source:
     ) -> None:
         self.frame = frame
         self._events = events
-        self.ranges = ranges.replace(isolation=ranges.isolation or "read_committed")
+        self.ranges = ranges
         self.selection = Selection(self.ranges, f"pipeline {frame.command}", list(topics), times=self.ranges)
         self.topics: list[str] = self.selection.topics
         self.span: Span = {}
@@ -140,15 +140,11 @@ class Source:
         selection = self.selection
         partitions = await selection.some_places(client.cluster)
         given = selection.range
-        whole = given.stop in (None, LATEST) and not self.frame.streaming  # an end that was named is no surprise
         if given.start is not None and given.start.kind == "offset":
             await self._check_offset(client, given.start.value, partitions)
-        logs = await selection.log_ends(client.cluster, partitions) if whole else {}
-        self.span = await selection.span(client.cluster, partitions, given.start or EARLIEST, given.stop or LATEST)
+        first, stop = given.start or EARLIEST, given.stop or LATEST
+        self.span = await selection.span(client.cluster, partitions, first, stop, ends=not self.frame.streaming)
         self.topics = list(dict.fromkeys(at.topic for at in partitions))
-        sentence = held_back(logs, {at: stop for at, (_, stop) in self.span.items()})
-        if sentence is not None and not self.frame.quiet:
-            complain(sentence)
 
     async def _check_offset(self, client: Client, offset: int, partitions: Sequence[TopicPartition]) -> None:
         """Raise KcliError for an offset to start at that is behind the end of every log: nothing would be read."""
