@@ -48,6 +48,7 @@ def large(reader: FrameReader, body: bytes) -> memoryview:
     return frame
 
 
+@pytest.mark.long
 def test_B1_a_frame_that_somebody_holds_is_never_written_over() -> None:
     reader = FrameReader(1 << 24)
     rng = random.Random(4)

@@ -30,6 +30,7 @@ def test_sent():
 """
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_changes_that_no_test_notices_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

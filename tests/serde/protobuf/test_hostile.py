@@ -124,6 +124,7 @@ def length(size: int) -> bytes:
     return bytes([*out, size])
 
 
+@pytest.mark.long
 @each(
     "data",
     [

@@ -69,6 +69,7 @@ def test_random_messages_are_shown_as_by_google(name: str, data: st.DataObject) 
             assert same(ours, theirs), (ours, theirs)
 
 
+@pytest.mark.long
 @each("name", list(FILES))
 @given(st.data())
 @RANDOM

@@ -149,6 +149,7 @@ def test_a_job_in_the_background_gives_the_terminal_back_and_is_not_stopped() ->
     assert Terminal([sys.executable, "-c", BACKGROUND]).end(b"", 60.0) == 0
 
 
+@pytest.mark.long
 def test_ten_thousand_topics_that_are_being_loaded_from_a_broker_that_freezes() -> None:
     with many_topics(10_000) as bootstrap:
         board = Terminal([sys.executable, "-m", "kcli", "tui", "topics", "-b", bootstrap], 140, 40)

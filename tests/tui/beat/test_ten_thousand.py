@@ -108,6 +108,7 @@ async def refreshed(pilot: Pilot[int], counting: Counting) -> Work:
     return counting.work
 
 
+@pytest.mark.long
 async def test_a_refresh_does_the_work_of_the_rows_that_are_seen_and_an_idle_second_none(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

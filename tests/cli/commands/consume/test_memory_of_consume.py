@@ -73,6 +73,7 @@ def test_E6_harmless_batches_that_come_together_are_not_in_memory_together(
     assert peak(sandbox, "consume", "lines", "-e", "-q", *words) < MOST
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.parametrize("words", [[], ["-J"]], ids=["values", "json"])
 def test_E6_six_bombs_in_one_answer_cost_as_much_as_one(sandbox: SandboxThread, words: list[str]) -> None:

@@ -131,6 +131,7 @@ def test_the_dashboard_opens_first_and_the_steps_follow_when_it_is_left(
     assert out.splitlines()[-1] == "The sandbox is stopped. Everything above was checked."
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_step_that_failed_behind_the_dashboard_is_the_exit_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
