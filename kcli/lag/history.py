@@ -5,10 +5,12 @@ Fed with snapshots, of the cluster or of a recording; it sends no request and re
 
 from __future__ import annotations
 
+from collections import deque
+
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Sample, Total, total
-from kcli.lag.partition_lag import WINDOW, Log, Standing, Track, eta, stand
-from kcli.lag.status import CALM, PATIENCE, STUCK, Facts, patience
+from kcli.lag.partition_lag import UNSEEN, WINDOW, Log, Standing, Track, eta, stand
+from kcli.lag.status import CALM, PATIENCE, STALLED, STUCK, UNKNOWN, Facts, patience
 from kcli.lag.timeline import Timeline
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     Standstills = dict[str, dict[TopicPartition, Stood]]  # of each group
 
 KEEP = 900.0  # seconds of samples
-UNSEEN = 60.0  # seconds without a sample after which the lag meanwhile is not known
+TICK = 0.001  # seconds between two snapshots of which the clock says that the second came first
+USUAL = 3  # times the usual time between two refreshes is no gap yet
 
 
 class GroupStanding(Value):
@@ -55,9 +58,9 @@ class GroupStanding(Value):
         return sum(partition.status == STUCK for partition in self.partitions)
 
     def date(self) -> None:
-        """The group's time lag: the longest of its partitions. It is a lower bound if one that is behind is unknown or
-        a lower bound itself, and None if no partition that is behind is known."""
-        behind = [partition for partition in self.partitions if partition.lag.lag]
+        """The group's time lag: the longest of its partitions. It is a lower bound if that of one which is, or may be,
+        behind is unknown or a lower bound itself, and None if none of those is known."""
+        behind = [partition for partition in self.partitions if partition.lag.lag or partition.status == UNKNOWN]
         dated = [standing for standing in behind if standing.time_lag is not None]
         self.time_lag, self.time_lag_least, self.time_lag_exact = None, False, False
         if behind and not dated:
@@ -86,6 +89,8 @@ class History:
         self._stood: Standstills = {}  # of an earlier watch, until each is found again
         self._read: set[TopicPartition] = set()  # whose ends were taken from the newest snapshot
         self._timelines: dict[str, Timeline] = {}
+        self._time = 0.0  # of the newest snapshot
+        self._intervals: deque[float] = deque(maxlen=5)  # seconds between the newest refreshes
         self.news: list[Event] = []  # of the newest snapshot
         self.failed: dict[str, KcliError] = {}
         self.brokers: dict[int, KcliError] = {}
@@ -97,6 +102,7 @@ class History:
 
     def adding(self, time: float, snapshot: Snapshot) -> Iterator[GroupStanding]:
         """As `add`, group by group, for a caller with other work in between; it must be iterated to its end."""
+        self._advance(time)
         self.failed, self.brokers = snapshot.failed, snapshot.brokers
         self.news, self._read = [], set()
         for shot in snapshot.groups:
@@ -106,6 +112,24 @@ class History:
             self._forget_groups(time, there)
         for log in self._logs.values():
             log.forget_before(time - self._keep)
+
+    def _advance(self, time: float) -> None:
+        """The time of a new snapshot. Where the clock was set back, earlier samples are shifted: time goes on."""
+        if self._time and time <= self._time:
+            by = self._time - time + TICK
+            for log in self._logs.values():
+                log.shift(by)
+            for tracks in self._tracks.values():
+                for track in tracks.values():
+                    track.shift(by)
+        elif self._time:
+            self._intervals.append(time - self._time)
+        self._time = time
+
+    @property
+    def _slack(self) -> float:
+        """Seconds without a sample after which what happened meanwhile is not known."""
+        return max(UNSEEN, USUAL * min(self._intervals, default=0.0))
 
     def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
         """Where a log ended before its first sample: (time, offset), oldest first. The rate of what comes in
@@ -125,18 +149,18 @@ class History:
         found = {group: dict(some) for group, some in self._stood.items()}  # those whose first sample is to come
         for name, standing in self._before.items():
             if any(part.still > PATIENCE for part in standing.partitions):
-                for at, track in self._standing(name, standing):
-                    found.setdefault(name, {})[at] = track.stands
+                for at, stood in self._standing(name, standing):
+                    found.setdefault(name, {})[at] = stood
         return found
 
-    def _standing(self, group: str, standing: GroupStanding) -> Iterator[tuple[TopicPartition, Track]]:
+    def _standing(self, group: str, standing: GroupStanding) -> Iterator[tuple[TopicPartition, Stood]]:
         tracks = self._tracks[group]
         for part in standing.partitions:
             if part.still > PATIENCE and part.lag.lag:
                 at = TopicPartition(part.lag.sample.topic, part.lag.sample.partition)
                 track = tracks[at]
-                if part.status == STUCK or part.still > self._patience(track):
-                    yield at, track
+                if part.status in (STALLED, STUCK) or part.still > self._patience(track):
+                    yield at, track.stands(part.status)
 
     def _patience(self, track: Track) -> float:
         return patience(Facts(commit_interval=track.interval(track.done.last, self._window)))
@@ -179,8 +203,21 @@ class History:
         for gone in tracks.keys() - seen:
             del tracks[gone]
         places = sorted(tracks)
+        moved: dict[str | None, float] = {}  # when a partition of each member was last seen to move
+        for track in tracks.values():
+            member = track.sample.member_id
+            moved[member] = max(moved.get(member, 0.0), track.moved)
         partitions = [
-            stand(tracks[at], self._logs[at], time, window=self._window, threshold=self._threshold) for at in places
+            stand(
+                tracks[at],
+                self._logs[at],
+                time,
+                window=self._window,
+                threshold=self._threshold,
+                member_moved=moved[tracks[at].sample.member_id],
+                slack=self._slack,
+            )
+            for at in places
         ]
         now = summed(described, partitions)
         now.peak = self._peaks[described.group] = max(self._peaks.get(described.group, 0), now.total.lag or 0)
@@ -242,7 +279,8 @@ class History:
         track, log = self._tracks.get(group, {}).get(at), self._logs.get(at)
         if track is None or log is None:
             return [None] * len(moments)
-        pairs = [(log.end.seen(moment, UNSEEN), track.done.seen(moment, UNSEEN)) for moment in moments]
+        slack = self._slack
+        pairs = [(log.end.seen(moment, slack), track.done.seen(moment, slack)) for moment in moments]
         past = track.sample.stable_end  # a commit past the last stable offset is no lag
         return [
             None if end is None or done is None or (done > end and not past) else max(end - done, 0)
@@ -257,9 +295,10 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
     read = [partition for partition in partitions if partition.lag.sample.committed is not None]
-    out.in_rate = _sum([partition.in_rate for partition in partitions])
-    out.out_rate = _sum([standing.out_rate for standing in read])
-    out.growth = _sum([standing.growth for standing in read])
+    if not sums.unread_partitions:  # else the rates of the others would pass for those of the group
+        out.in_rate = _sum([partition.in_rate for partition in partitions])
+        out.out_rate = _sum([standing.out_rate for standing in read])
+        out.growth = _sum([standing.growth for standing in read])
     if out.status not in CALM:
         out.falling = out.growth if out.growth and out.growth > 0 else None
     out.eta = eta(partitions) if partitions else None

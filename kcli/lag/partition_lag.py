@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kcli.lag.figures import Lag, Sample, facts_of, measured
 from kcli.lag.series import Series
-from kcli.lag.status import CALM, HALTED, Facts
+from kcli.lag.status import CALM, HALTED, STALLED
 from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
 from kcli.values import Value, field
 
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from kcli.model import TopicPartition
 
-    Stood = tuple[int, float]  # the offset of a partition without commits, and since when
+    Stood = tuple[int, float, bool]
+    """The offset of a partition that stands still, since when, and whether its member moved meanwhile."""
 
 WINDOW = 60.0  # seconds that rates are taken over
+UNSEEN = 60.0  # seconds without a sample after which what happened meanwhile is not known
 STEPS = 3  # commits at least; the window reaches further back for them
 
 
@@ -31,7 +33,7 @@ class Log:
     def __init__(self, at: TopicPartition) -> None:
         self.at = at
         self.end, self.start, self.stable = Series(), Series(), Series()
-        self._rated: tuple[float, float, float | None] | None = None  # the moment, the window and the rate
+        self._rated: tuple[tuple[float, float, float], float | None] | None = None  # moment, window and slack; the rate
 
     def add(self, time: float, sample: Sample) -> None:
         """The ends of one refresh; an end that moved back (truncated, recreated) starts a new history."""
@@ -45,26 +47,45 @@ class Log:
                 setattr(self, name, series)
             series.add(time, value)
 
-    def in_rate(self, now: float, window: float) -> float | None:
+    def in_rate(self, now: float, window: float, slack: float) -> float | None:
         """Offsets a second that come in, found once for all groups that read them."""
-        if self._rated is None or self._rated[:2] != (now, window):
-            self._rated = now, window, rate(self.end, now, window)
-        return self._rated[2]
+        if self._rated is None or self._rated[0] != (now, window, slack):
+            self._rated = (now, window, slack), rate(self.end, now, window, slack)
+        return self._rated[1]
 
     def forget_before(self, time: float) -> None:
         for series in (self.end, self.start, self.stable):
             series.forget_before(time)
+
+    def shift(self, by: float) -> None:
+        """The clock was set back by so many seconds."""
+        for series in (self.end, self.start, self.stable):
+            series.shift(by)
 
 
 class Track:
     """One group's progress in one partition over time. `done` is its commit; of a share group, which also finishes
     records beyond its start, the end minus the lag that its coordinator counts."""
 
-    __slots__ = ("_commit", "done", "idle_until", "peak", "rewound", "rewound_at", "sample")
+    __slots__ = (
+        "_by_member",
+        "_commit",
+        "done",
+        "idle_until",
+        "moved",
+        "peak",
+        "rewound",
+        "rewound_at",
+        "sample",
+        "since",
+    )
 
     def __init__(self) -> None:
         self.done = Series()
+        self.moved = 0.0  # when it was last seen to move
+        self.since = 0.0  # from when on a member that was not seen to move has not moved
         self._commit = 0
+        self._by_member = False  # whether a member made its last commit
         self.sample = Sample()
         self.rewound: tuple[int, int] | None = None  # (from, to) of the last step back
         self.rewound_at = 0.0
@@ -82,14 +103,28 @@ class Track:
         if len(self.done) and sample.committed < self._commit:
             self.rewound, self.rewound_at = (self._commit, sample.committed), time
             self.done = Series()  # rates start again
+            self.moved = time
+        elif sample.owned is False and self._by_member and sample.committed > self._commit:
+            self.done = Series()  # without members it is a reset that moves it, and no throughput
+        if sample.committed != self._commit:
+            self._by_member = sample.owned is not False
         self._commit = sample.committed
         done = sample.committed if sample.counted is None else sample.end - sample.counted
         if len(self.done):
             done = max(done, self.done.values[-1])  # the end was read a moment after the lag was counted
-        self.done.add(time, done)
+        if not self.since:
+            self.since = time
+        if self.done.add(time, done) and len(self.done) > 1:
+            self.moved = time
         self.peak = max(self.peak, sample.end - done)
         if sample.end <= done or not self.idle_until:
             self.idle_until = time
+
+    def shift(self, by: float) -> None:
+        """The clock was set back by so many seconds."""
+        self.done.shift(by)
+        self.moved, self.since = self.moved - by, self.since - by
+        self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
 
     def still(self, now: float) -> float:
         """Seconds that the group could have got on and did not."""
@@ -100,18 +135,19 @@ class Track:
         """The usual seconds between two commits; None where too few were seen."""
         return usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
 
-    @property
-    def stands(self) -> Stood:
-        """Where it is, and since when it could have got on and did not."""
-        return self.done.values[-1], max(self.done.times[-1], self.idle_until)
+    def stands(self, status: str) -> Stood:
+        """Where it is, since when it could have moved and did not, and whether its member moved."""
+        return self.done.values[-1], max(self.done.times[-1], self.idle_until), status == STALLED
 
     def go_on(self, stood: Stood) -> None:
         """An earlier watch saw no commit. Where its first sample finds it at the same offset, with something to
         read, it has not moved meanwhile either, as ends do not go back; elsewhere nothing is known of that time."""
-        done, since = stood
+        done, since, member_moved = stood
         first = len(self.done) == 1 and self.done.times[0] == self.idle_until > since
         if first and self.done.values[0] == done < (self.sample.end or 0):
             self.done.times[0] = self.idle_until = since
+            if not member_moved:
+                self.since = since
 
 
 class Standing(Value):
@@ -143,11 +179,35 @@ class Standing(Value):
         self.time_lag, self.time_lag_least, self.time_lag_exact = max(now - written / 1000, 0.0), False, True
 
 
-def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
-    """All figures of a partition, from its samples up to `now`."""
-    in_rate, out_rate = log.in_rate(now, window), rate(track.done, now, window)
-    trend, growing = _trend(track.done, log.end, now - window)
-    facts = _facts(track, now, window, threshold, in_rate, growing)
+def stand(
+    track: Track,
+    log: Log,
+    now: float,
+    *,
+    window: float = WINDOW,
+    threshold: int = 0,
+    member_moved: float = 0.0,
+    slack: float = UNSEEN,
+) -> Standing:
+    """All figures of a partition, from its samples up to `now`. `member_moved` is when any partition of its member was
+    last seen to move. What changed in more than `slack` seconds without a sample changed at a time that is unknown. The
+    rates of a partition that cannot be read are unknown."""
+    in_rate = out_rate = trend = None
+    growing = False
+    since = max(log.end.unbroken(now - window, slack), track.done.unbroken(now - window, slack))
+    if track.sample.error is None and track.sample.end is not None:
+        in_rate, out_rate = log.in_rate(now, window, slack), rate(track.done, now, window, slack)
+        trend, growing = _trend(track.done, log.end, since)
+    facts = facts_of(
+        track.sample,
+        threshold,
+        in_rate=in_rate,
+        growing=growing,
+        commit_interval=track.interval(now, window),
+        still=track.still(now),
+        member_still=max(now - max(track.since, track.moved, member_moved), 0.0),
+        rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,
+    )
     row = measured(track.sample, facts)
     out = Standing(
         lag=row,
@@ -161,12 +221,12 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
     )
     if row.lag is not None and facts.committed is not None:
-        if in_rate is None or out_rate is None:
-            out.growth = drift(track.done, log.end, now - window, now)
-        else:
+        if in_rate is not None and out_rate is not None:
             out.growth = in_rate - out_rate
+        elif track.sample.owned is not False:  # else a reset may have moved it
+            out.growth = drift(track.done, log.end, since, now)
         out.falling = falling(row.lag, in_rate, out_rate)
-        out.time_lag, out.time_lag_least = time_lag(log.end, facts.committed, row.lag, now)
+        out.time_lag, out.time_lag_least = time_lag(log.end, facts.committed, row.lag, now, slack)
         out.time_lag_exact = row.lag == 0
         if row.lag and track.sample.written is not None:
             out.date(track.sample.written, now)
@@ -184,26 +244,16 @@ def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]
     return trend, rising(lags, trend)
 
 
-def _facts(track: Track, now: float, window: float, threshold: int, in_rate: float | None, growing: bool) -> Facts:
-    """What the status of a partition is decided from."""
-    return facts_of(
-        track.sample,
-        threshold,
-        in_rate=in_rate,
-        growing=growing,
-        commit_interval=track.interval(now, window),
-        still=track.still(now),
-        rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,
-    )
-
-
-def rate(series: Series, now: float, window: float) -> float | None:
-    """Offsets a second over the window, or as far back as `STEPS` changes reach."""
+def rate(series: Series, now: float, window: float, slack: float = UNSEEN) -> float | None:
+    """Offsets a second over the window, or as far back as `STEPS` changes reach that were all seen."""
     if series.quiet(now - window):
         return 0.0 if series.times and now > series.times[0] else None
-    times, values = series.since(now - window)
-    if 1 < len(times) <= STEPS and len(series) > STEPS:
+    since = series.unbroken(now - window, slack)
+    times, values = series.since(since)
+    if 1 < len(times) <= STEPS < len(series) and since == now - window:
         first = len(series) - STEPS - 1
+        if series.unbroken(series.times[first], slack) != series.times[first]:
+            return step_rate(times, values, now)
         times, values = list(series.times[first:]), list(series.values[first:])
     return step_rate(times, values, now)
 
@@ -256,13 +306,14 @@ def eta(partitions: Sequence[Standing]) -> float | None:
     return None if waiting and not slowest else slowest
 
 
-def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float | None, bool]:
+def time_lag(end: Series, committed: int, lag: int, now: float, slack: float = UNSEEN) -> tuple[float | None, bool]:
     """(age of the offset at `committed`, whether that is a lower bound), by interpolation."""
     if lag == 0:
         return 0.0, False
-    written = end.reached(committed)
-    if written is not None:
-        return max(now - written, 0.0), False
+    reached = end.reached(committed, slack)
+    if reached is not None:
+        written, least = reached
+        return max(now - written, 0.0), least
     reach = now - end.times[0] if len(end) else 0.0
     return (reach, True) if reach > 0 else (None, False)
 

@@ -67,6 +67,23 @@ class Series:
         looked, changed = self._befores[place], self.times[place + 1]
         return self.values[place] if time <= looked or changed - looked <= slack else None
 
+    def unbroken(self, since: float, slack: float) -> float:
+        """`since`, or where it changed while it was not looked at for longer than `slack`, when it was looked at
+        again: from then on the times of its changes are known."""
+        for place in range(len(self.times) - 1, 0, -1):
+            if self.times[place] <= since or self._befores is None:
+                break
+            if self.times[place] - self._befores[place - 1] > slack:
+                return self.times[place]
+        return since
+
+    def shift(self, by: float) -> None:
+        """The clock was set back: what was seen was so many seconds earlier by the new one."""
+        self.times = array("d", (time - by for time in self.times))
+        if self._befores is not None:
+            self._befores = array("d", (time - by for time in self._befores))
+        self.last -= by
+
     def since(self, time: float) -> tuple[list[float], list[int]]:
         """The changes after `time`, in order, and before them what the value was then."""
         place = max(bisect_right(self.times, time) - 1, 0)
@@ -75,13 +92,16 @@ class Series:
             times[0] = time
         return times, values
 
-    def reached(self, value: int) -> float | None:
+    def reached(self, value: int, slack: float) -> tuple[float, bool] | None:
         """When the value grew past `value`, between two samples by interpolation: the time at which that offset was
-        written, if the series is a partition's end. None if that was before the first sample, or has not happened.
-        For a series that never shrinks."""
+        written, if the series is a partition's end. True: it was then at the latest, as the samples are more than
+        `slack` seconds apart. None if that was before the first sample, or has not happened. For a series that never
+        shrinks."""
         place = bisect_right(self.values, value)
         if place in (0, len(self.values)) or self._befores is None:
             return None
         low, high = self.values[place - 1], self.values[place]
         begun, done = self._befores[place - 1], self.times[place]
-        return begun + (done - begun) * (value - low) / (high - low)
+        if done - begun > slack:
+            return done, True
+        return begun + (done - begun) * (value - low) / (high - low), False

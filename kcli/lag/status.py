@@ -14,6 +14,7 @@ UNKNOWN = "UNKNOWN"
 NO_COMMIT = "NO COMMIT"
 BEHIND = "BEHIND"
 REWOUND = "REWOUND"
+STALLED = "STALLED"
 TXN_BLOCKED = "TXN-BLOCKED"
 GROWING = "GROWING"
 PAST_END = "PAST END"
@@ -22,25 +23,28 @@ ORPHANED = "ORPHANED"
 LOSING_DATA = "LOSING DATA"
 
 SEVERITY = (
-    *(IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, PAST_END, STUCK, ORPHANED, LOSING_DATA),
+    *(IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, STALLED, TXN_BLOCKED, GROWING, PAST_END, STUCK),
+    *(ORPHANED, LOSING_DATA),
 )
-"""From harmless to worst: a topic and a group have the status of their worst partition. IDLE, REWOUND, GROWING and
-STUCK need samples over time; one sample is enough for the others."""
+"""From harmless to worst: a topic and a group have the status of their worst partition. IDLE, REWOUND, STALLED,
+GROWING and STUCK need samples over time; one sample is enough for the others."""
 CALM = (IDLE, OK)
 """Lag, if there is any, waits for the next commit."""
-HALTED = (STUCK, ORPHANED, TXN_BLOCKED)
+HALTED = (STALLED, STUCK, ORPHANED, TXN_BLOCKED)
 """No progress now, whatever the rate was a minute ago."""
 
-PATIENCE = 30.0  # seconds without a commit before anybody is called stuck
+PATIENCE = 30.0  # seconds without a commit before a partition is called stalled, or its member stuck
 COMMITS = 3  # and this many of its own commit intervals
+FORGOTTEN = 10  # times that limit: a partition that stands still for so long is stuck, even if its member moves
 SLACK = 1.5  # a lag that this many commit intervals of input explain is on its way
 
 
 class Facts(Value):
     """The facts about a partition of a group at one moment. Offsets are absolute, rates per second, times seconds; None
-    is unknown. `still` is how long the commit has not moved while it could have, `counted` the lag of a share group,
-    whose `committed` is only the start of its window. `stable_end`: `end` is the last stable offset, which a group that
-    reads uncommitted records may lawfully be past."""
+    is unknown. `still` is how long the commit has not moved while it could have, `member_still` how long no partition
+    of its member has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is
+    only the start of its window. `stable_end`: `end` is the last stable offset, which a group that reads uncommitted
+    records may lawfully be past."""
 
     committed: int | None = None
     end: int | None = None
@@ -52,6 +56,7 @@ class Facts(Value):
     growing: bool = False
     commit_interval: float | None = None
     still: float = 0.0
+    member_still: float | None = None
     counted: int | None = None
     rewound: tuple[int, int] | None = None
     threshold: int = 0
@@ -97,7 +102,7 @@ def tolerated(facts: Facts) -> float:
 
 
 def patience(facts: Facts) -> float:
-    """Seconds without a commit after which a member is stuck."""
+    """Seconds without a commit after which a partition is stalled, or its member stuck."""
     return max(PATIENCE, COMMITS * (facts.commit_interval or 0.0))
 
 
@@ -135,6 +140,12 @@ def _txn_blocked(facts: Facts) -> bool:
 
 
 def _stuck(facts: Facts) -> bool:
+    limit = patience(facts)
+    member = facts.still if facts.member_still is None else facts.member_still
+    return _stalled(facts) and (member > limit or facts.still > FORGOTTEN * limit)
+
+
+def _stalled(facts: Facts) -> bool:
     return facts.owned is True and _behind_at_all(facts) and facts.still > patience(facts)
 
 
@@ -158,6 +169,7 @@ RULES = (
     (ORPHANED, _orphaned),
     (TXN_BLOCKED, _txn_blocked),
     (STUCK, _stuck),
+    (STALLED, _stalled),
     (REWOUND, _rewound),
     (GROWING, _growing),
     (BEHIND, _behind),

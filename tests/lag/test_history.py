@@ -151,9 +151,9 @@ def test_the_ends_of_a_partition_are_taken_and_rated_once_however_many_groups_re
         added.append(time)
         add(log, time, sample)
 
-    def counted_rate(series: Series, now: float, window: float) -> float | None:
+    def counted_rate(series: Series, now: float, window: float, slack: float) -> float | None:
         rated.append(now)
-        return rate(series, now, window)
+        return rate(series, now, window, slack)
 
     monkeypatch.setattr(Log, "add", counted_add)
     monkeypatch.setattr(partition_lag, "rate", counted_rate)
@@ -190,7 +190,7 @@ def test_a_group_that_stood_still_in_an_earlier_watch_is_stuck_at_the_first_samp
     assert [part.status for part in found.partitions] == [STUCK, "BEHIND"]
     assert found.partitions[0].still == 300.0 + later
     assert found.partitions[0].out_rate == 0.0
-    assert now.standstills() == {"g": {AT: (50, 1000.0)}}, "a third watch knows it too"
+    assert now.standstills() == {"g": {AT: (50, 1000.0, False)}}, "a third watch knows it too"
     now.add(1340.0 + later, look({0: 50, 1: 120}, 120))
     assert [event.text for event in now.events if "STUCK" in event.text] == []
 
@@ -220,6 +220,104 @@ def test_one_that_has_read_everything_did_not_stand_still_although_it_is_where_i
     assert found.status == "BEHIND"
 
 
+def test_a_partition_that_stands_still_while_its_member_moves_is_stalled_and_at_last_stuck() -> None:
+    history = History()
+    statuses = {}
+    for n in range(80):
+        (found,) = history.add(1000.0 + 5.0 * n, look({0: 50, 1: 100 + 10 * n, 2: 60 if n < 20 else 70}, 10_000))
+        statuses[5.0 * n] = [(part.status, part.still) for part in found.partitions]
+    assert statuses[30.0][0] == ("BEHIND", 30.0)
+    assert statuses[35.0] == [("STALLED", 35.0), ("BEHIND", 0.0), ("STALLED", 35.0)]
+    assert statuses[150.0] == [("STALLED", 150.0), ("BEHIND", 0.0), ("STALLED", 50.0)], "each has its own age"
+    assert statuses[300.0][0] == ("STALLED", 300.0)
+    assert statuses[305.0][0] == (STUCK, 305.0), "ten times the limit"
+    assert found.status == STUCK
+
+
+def test_a_member_none_of_whose_partitions_moves_is_stuck_in_each_of_them() -> None:
+    history = History()
+    for n in range(40):
+        moves = min(n, 20)
+        (found,) = history.add(1000.0 + 5.0 * n, look({0: 50, 1: 100 + moves}, 10_000))
+    assert [(part.status, part.still) for part in found.partitions] == [(STUCK, 195.0), (STUCK, 95.0)]
+
+
+@pytest.mark.parametrize("closed", [20.0, 500.0])
+def test_a_partition_that_was_stalled_is_so_when_the_watch_starts_again(closed: float) -> None:
+    before = History()
+    for n in range(30):
+        before.add(1000.0 + 5.0 * n, look({0: 50, 1: 100 + 10 * n}, 10_000))
+    assert before.standstills() == {"g": {AT: (50, 1000.0, True)}}
+    now = again(before)
+    for n in range(12):
+        time = 1145.0 + closed + 5.0 * n
+        (found,) = now.add(time, look({0: 50, 1: 1000 + 10 * n}, 10_000))
+        wanted = "STALLED" if time - 1000.0 <= 300.0 else STUCK
+        assert (found.partitions[0].status, found.partitions[0].still) == (wanted, time - 1000.0)
+
+
+def test_the_jump_of_a_reset_is_no_throughput() -> None:
+    history = History()
+    for n in range(20):
+        history.add(1000.0 + 5.0 * n, look({0: 100 * n}, 100_000))
+    for n in range(20, 24):
+        (gone,) = history.add(1000.0 + 5.0 * n, look({0: 1900}, 100_000, members=()))
+    for n in range(24, 40):
+        (found,) = history.add(1000.0 + 5.0 * n, look({0: 90_000}, 100_000, members=()))
+        assert found.out_rate in (None, 0.0)
+        assert not found.growth
+        assert found.eta is None
+    assert gone.status == found.status == "ORPHANED"
+
+
+def test_a_clock_that_is_set_back_gives_no_negative_rate_and_keeps_ages() -> None:
+    history, begun = History(), 100_000.0
+    for n in range(60):
+        time = begun + 5.0 * n - (3600.0 if n >= 40 else 0.0)
+        samples = look({0: 50, 1: 100 * n}, 10_000 + 100 * n)
+        (found,) = history.add(time, samples)
+        for rate in (found.in_rate, found.out_rate, *(part.in_rate for part in found.partitions)):
+            assert rate is None or rate >= 0.0
+    assert found.in_rate == pytest.approx(40.0, rel=0.2), "two partitions, 20/s each"
+    assert found.out_rate == pytest.approx(20.0, rel=0.2)
+    assert found.partitions[0].still == pytest.approx(295.0, abs=6.0)
+
+
+@pytest.mark.parametrize("interval", [5.0, 300.0])
+def test_what_changed_while_nothing_was_watched_has_no_rate(interval: float) -> None:
+    history, pause = History(), 25 * 60.0
+    time = 1000.0
+    for n in range(20):
+        time += interval
+        history.add(time, look({0: 100 * n}, 10_000 + 100 * n))
+    time += max(pause, 5 * interval)
+    (found,) = history.add(time, look({0: 900_000}, 1_000_000))
+    assert (found.in_rate, found.out_rate) == (None, None)
+    assert found.growth is None
+    assert found.time_lag_least, "it was written at some time of the pause"
+    for n in range(1, 13):
+        time += interval
+        (found,) = history.add(time, look({0: 900_000 + 100 * n}, 1_000_000 + 100 * n))
+    assert found.in_rate == pytest.approx(100 / interval, rel=0.2)
+    assert found.out_rate == pytest.approx(100 / interval, rel=0.2)
+
+
+def test_a_group_with_a_partition_that_cannot_be_read_has_no_rates() -> None:
+    history = History()
+    for n in range(20):
+        samples = look({0: 100 * n, 1: 100 * n}, 10_000 + 100 * n)
+        if n > 12:
+            samples.groups[0].samples[1] = Sample(
+                group="g", topic="t", partition=1, error="broker 2 is down", owned=True
+            )
+        (found,) = history.add(1000.0 + 5.0 * n, samples)
+    readable, unreadable = found.partitions
+    assert readable.in_rate == pytest.approx(20.0, rel=0.2)
+    assert (unreadable.in_rate, unreadable.out_rate, unreadable.status) == (None, None, "UNKNOWN")
+    assert (found.in_rate, found.out_rate, found.growth) == (None, None, None)
+    assert found.time_lag_least
+
+
 def test_a_partition_stands_still_only_after_three_of_its_own_commit_intervals() -> None:
     history = History()
     for n in range(5):
@@ -230,7 +328,7 @@ def test_a_partition_stands_still_only_after_three_of_its_own_commit_intervals()
     assert history.standstills() == {}, "155 s without a commit, of a group that commits every minute"
     for n in range(8):
         history.add(1400.0 + 5.0 * n, look({0: 40}, 100))
-    assert history.standstills() == {"g": {AT: (40, 1240.0)}}
+    assert history.standstills() == {"g": {AT: (40, 1240.0, False)}}
 
 
 def test_what_cannot_be_read_at_first_is_compared_when_it_can() -> None:

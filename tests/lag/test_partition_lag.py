@@ -199,10 +199,10 @@ def test_an_offset_is_dated_between_the_last_look_without_it_and_the_first_with_
     series = Series()
     for time, value in [(0.0, 0), (10.0, 0), (20.0, 0), (30.0, 100)]:
         series.add(time, value)
-    assert series.reached(50) == pytest.approx(25.0)
-    assert series.reached(0) == pytest.approx(20.0)
-    assert series.reached(100) is None
-    assert series.reached(-1) is None
+    assert series.reached(50, 60.0) == (pytest.approx(25.0), False)
+    assert series.reached(0, 60.0) == (pytest.approx(20.0), False)
+    assert series.reached(100, 60.0) is None
+    assert series.reached(-1, 60.0) is None
 
 
 @pytest.mark.parametrize("of", [slope, robust_slope])

@@ -165,7 +165,7 @@ def test_kcli_demo_opens_the_dashboard_on_a_terminal(pane: Pane, tmp_path: Path)
     lines.write_text("".join(f"line {n}\n" for n in range(2000)))
     pane.run(f"{KCLI} demo --file {lines}")
     pane.shows("billing", 60.0)
-    pane.shows("ORPHANED", 60.0)
+    pane.shows("◌", 60.0)  # ORPHANED; the line above the groups is of the one that came first
     pane.shows("Tour 1 of 5", 60.0)
     pane.press("q")
     text = pane.shows("ended with 0.", 60.0)

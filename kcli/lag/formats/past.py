@@ -3,7 +3,7 @@ knows since when a group has its status, and what happened to it.
 
     state_folder/history/CLUSTER.ndjson          the newer half, at most 24 MiB
     state_folder/history/CLUSTER.ndjson.1        the older one
-    state_folder/history/CLUSTER.ndjson.still    offsets of groups without commits (standstills.py), at most 2 MiB
+    state_folder/history/CLUSTER.ndjson.still    offsets of partitions that stand still (standstills.py), at most 2 MiB
 
 Only this user may read them (mode 600). One process writes, the others read: a lock that ends with its process says
 which. A line is written by one call, so that a killed process leaves at most one incomplete line, which is skipped.
@@ -11,11 +11,13 @@ which. A line is written by one call, so that a killed process leaves at most on
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import time
 from typing import TYPE_CHECKING
 
+from kcli.admin.cluster.cluster import describe_cluster
 from kcli.lag.events import Event
 from kcli.lag.formats import standstills
 from kcli.paths import private, state_folder
@@ -25,8 +27,9 @@ from kcli.values import Value, field
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.lag.history import GroupStanding, Standstills
+    from kcli.lag.history import GroupStanding, History, Standstills
     from kcli.lag.watch import LagSnapshot
+    from kcli.model import Cluster
 
 VERSION = "kcli.lag.past/1"
 KEPT = 86_400.0
@@ -107,10 +110,24 @@ class Past:
         return standstills.read(f"{self.path}.still")
 
     def stand(self, stood: Standstills) -> None:
-        """Keep the offsets of groups that commit nothing, in place of those before."""
+        """Keep the offsets of partitions that stand still, in place of those before."""
         if self.writes and stood != self._stood:
             standstills.write(f"{self.path}.still", stood)
             self._stood = stood
+
+    def stand_for(self, watched: set[str], stood: Standstills) -> None:
+        """The same for a watch of some groups, which keeps no history; nothing where another process keeps it."""
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        lock = private(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | files.NOFOLLOW | files.BINARY)
+        try:
+            files.lock(lock)
+        except OSError:
+            return
+        else:
+            others = {group: some for group, some in (self.stood() or {}).items() if group not in watched}
+            standstills.write(f"{self.path}.still", others | stood)
+        finally:
+            os.close(lock)
 
     def add(self, snapshot: LagSnapshot) -> bool:
         """Keep a snapshot: a line a minute, with the events since the last one. Whether this was one."""
@@ -170,6 +187,17 @@ class Past:
             other = entry.is_file(follow_symlinks=False) and not entry.path.startswith(self.path)
             if other and ".ndjson" in entry.name and now - entry.stat(follow_symlinks=False).st_mtime > KEPT:
                 os.unlink(entry.path)
+
+
+async def recall(cluster: Cluster, history: History) -> Past | None:
+    """Tell a history, before its first snapshot, what stood still when the cluster was last watched. Returns where that
+    is kept; None of a cluster without an id. Raises KcliError."""
+    cluster_id = (await describe_cluster(cluster)).cluster_id
+    if cluster_id is None:
+        return None
+    past = Past(cluster_id)
+    history.go_on(await asyncio.to_thread(past.stood) or {})
+    return past
 
 
 def line(moment: float, standings: Iterable[GroupStanding], events: list[Event]) -> bytes:

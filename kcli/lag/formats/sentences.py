@@ -6,12 +6,12 @@ from kcli.lag import status as lag_status
 from kcli.lag.figures import offsets
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
-from kcli.lag.status import GROWING, LOSING_DATA, PAST_END, REWOUND, STUCK, TXN_BLOCKED
+from kcli.lag.status import GROWING, LOSING_DATA, PAST_END, REWOUND, STALLED, STUCK, TXN_BLOCKED
 from kcli.lag.watch import LagSnapshot
 from kcli.text.escape import visible
 from kcli.text.numbers import count, duration, rate
 
-PLACED = (STUCK, LOSING_DATA, PAST_END, REWOUND, TXN_BLOCKED, GROWING)
+PLACED = (STUCK, STALLED, LOSING_DATA, PAST_END, REWOUND, TXN_BLOCKED, GROWING)
 """Statuses that are a matter of some partitions."""
 SILENT = 6.0
 """Seconds without a commit after which members are taken for ones that do not commit: automatic commits are made every
@@ -47,7 +47,9 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.ORPHANED:
             return f"no member reads for this group, and {_waiting(standing.total.lag)}"
         case lag_status.STUCK:
-            return f"has a reader that has not moved for {duration(max(part.still for part in worst))}"
+            return f"has a reader that has not moved for {duration(worst[0].still)}"
+        case lag_status.STALLED:
+            return f"has not moved for {duration(worst[0].still)}, while its member reads other partitions"
         case lag_status.LOSING_DATA:
             return "has lost records: what the group would read next was deleted"
         case lag_status.PAST_END:
@@ -104,6 +106,8 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
             return "start its consumers, or delete it if it is retired", f"kcli groups delete {group}"
         case lag_status.STUCK:
             return "read the record it stops at", f"kcli groups peek {group} -t {at}"
+        case lag_status.STALLED:
+            return "see whether its member has paused it", f"kcli groups members {group}"
         case lag_status.LOSING_DATA if sample is not None:
             return "compare retention with the lag", f"kcli configs get topic {_word(sample.topic)}"
         case lag_status.PAST_END if sample is not None:

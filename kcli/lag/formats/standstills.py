@@ -1,6 +1,7 @@
-"""The offsets of groups that commit nothing, in a file beside the history of their cluster.
+"""The offsets of partitions that stand still, in a file beside the history of their cluster.
 
-A dashboard that is opened again knows since when a group is STUCK if it finds it at the same offsets.
+A dashboard or `--watch` that is started again knows since when a partition is STUCK or STALLED if it finds it at the
+same offset.
 
     state_folder/history/CLUSTER.ndjson.still    at most 2 MiB, replaced as a whole, with mode 600
 """
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from kcli.lag.history import Standstills
     from kcli.lag.partition_lag import Stood
 
-    Topics = dict[str, list[tuple[float, dict[str, int]]]]
+    Topics = dict[str, list[tuple[float, bool, dict[str, int]]]]
 
-VERSION = "kcli.lag.still/1"
+VERSION = "kcli.lag.still/2"
 MOST = 2 << 20
 """Bytes of a file; where there would be more, none is kept."""
 
@@ -57,14 +58,15 @@ def read(path: str) -> Standstills | None:
 
 def _by_time(some: dict[TopicPartition, Stood]) -> Topics:
     """Partitions with their offsets, by topic and time: those of a group often stop at one moment."""
-    topics: dict[str, dict[float, dict[str, int]]] = {}
-    for at, (done, since) in some.items():
-        topics.setdefault(at.topic, {}).setdefault(round(since, 3), {})[str(at.partition)] = done
-    return {topic: list(times.items()) for topic, times in topics.items()}
+    topics: dict[str, dict[tuple[float, bool], dict[str, int]]] = {}
+    for at, (done, since, member_moved) in some.items():
+        places = topics.setdefault(at.topic, {}).setdefault((round(since, 3), member_moved), {})
+        places[str(at.partition)] = done
+    return {topic: [(*key, places) for key, places in times.items()] for topic, times in topics.items()}
 
 
 def _places(topics: Topics) -> Iterator[tuple[TopicPartition, Stood]]:
     for topic, times in topics.items():
-        for since, places in times:
+        for since, member_moved, places in times:
             for partition, done in places.items():
-                yield TopicPartition(str(topic), int(partition)), (int(done), float(since))
+                yield TopicPartition(str(topic), int(partition)), (int(done), float(since), bool(member_moved))

@@ -22,7 +22,8 @@ NAMED = 3
 
 
 class Alert(NamedTuple):
-    """A group that got worse, or is well again. Times are seconds since the epoch, `lag` is in offsets."""
+    """A group that got worse, or is well again. Times are seconds since the epoch, `lag` is in offsets: a lower bound
+    while that of `unknown` partitions is not known."""
 
     group: str
     before: str
@@ -30,6 +31,7 @@ class Alert(NamedTuple):
     lag: int
     time: float
     why: str
+    unknown: int = 0
 
     @property
     def worse(self) -> bool:
@@ -40,7 +42,8 @@ class Alert(NamedTuple):
     def words(self) -> str:
         """A sentence for a notification."""
         why = f": {self.why}" if self.worse else ""
-        return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {count(self.lag)}{why}"
+        lag = f"{'≥ ' * bool(self.unknown)}{count(self.lag)}"
+        return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {lag}{why}"
 
 
 def summary(alerts: Sequence[Alert]) -> str:
@@ -85,6 +88,6 @@ class Changes:
             worse = now in WRONG and not small(standing) and SEVERITY.index(now) > SEVERITY.index(before)
             well = before in WRONG and now not in WRONG
             if (worse or well) and (group, now) not in hushed:
-                lag = standing.total.lag or 0
-                alerts.append(Alert(group, before, now, lag, snapshot.time, reason(standing, snapshot)))
+                total, why = standing.total, reason(standing, snapshot)
+                alerts.append(Alert(group, before, now, total.lag or 0, snapshot.time, why, total.unknown))
         return alerts

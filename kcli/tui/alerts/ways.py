@@ -50,6 +50,7 @@ def post(hook: str, cluster: str, alert: Alert) -> None:
         "status": alert.now,
         "before": alert.before,
         "lag": alert.lag,
+        "unknown": alert.unknown,
         "time": alert.time,
         "text": f"{cluster}: {alert.words}",
     }

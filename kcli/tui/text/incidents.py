@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.figures import lag_text
 from kcli.lag.formats.sentences import reason, remedy
-from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, ORPHANED, PAST_END, REWOUND, SEVERITY, STUCK, TXN_BLOCKED
+from kcli.lag.status import (
+    BEHIND,
+    GROWING,
+    LOSING_DATA,
+    ORPHANED,
+    PAST_END,
+    REWOUND,
+    SEVERITY,
+    STALLED,
+    STUCK,
+    TXN_BLOCKED,
+)
 from kcli.text.numbers import count, duration, rate
 from kcli.tui.text.formatting import age, clocked, status, status_of
 from kcli.tui.text.printable import printable
@@ -22,7 +33,7 @@ if TYPE_CHECKING:
 
     Since = Callable[[str], Lasting | None]
 
-WRONG = (LOSING_DATA, ORPHANED, STUCK, PAST_END, GROWING, TXN_BLOCKED, REWOUND)
+WRONG = (LOSING_DATA, ORPHANED, STUCK, PAST_END, GROWING, TXN_BLOCKED, STALLED, REWOUND)
 FEW, SLOW = 1000, 1.0
 """An orphan with fewer records, to which fewer come in a second, is small: it comes after all that lags."""
 OLD = 86_400.0
@@ -59,7 +70,7 @@ class Line(NamedTuple):
 def small(standing: GroupStanding) -> bool:
     """Whether it is an orphan that hardly matters."""
     few = (standing.total.lag or 0) < FEW and (standing.in_rate or 0.0) < SLOW
-    return standing.status == ORPHANED and few
+    return standing.status == ORPHANED and few and not standing.total.at_least
 
 
 def folded(standing: GroupStanding) -> bool:
@@ -123,14 +134,16 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
     word, tone = status_of(standing.total)
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
-    still = max((part.still for part in worst), default=0.0)
-    lasts = max(still if standing.status in (STUCK, ORPHANED) else 0.0, snapshot.time - since.begun if since else 0.0)
+    still = [part.still for part in worst] or [0.0]
+    longest = max(still) if standing.status in (STUCK, STALLED, ORPHANED) else 0.0
+    lasts = max(longest, snapshot.time - since.begun if since else 0.0)
     least = ">" if since is not None and snapshot.time - lasts <= since.known else ""
     pace = standing.growth or 0.0
     grows = f" {'+' if pace > 0 else '-'}{rate(abs(pace))}/s" if pace else ""
     reader = "" if standing.status == ORPHANED else f", {_readers(worst)}"  # an orphan has none
     where = f"→ {places(worst)}{reader}"
-    commit = f", no commit since {clocked(snapshot.time - still, snapshot.time, '%H:%M')}" if still else ""
+    silent = min(still)
+    commit = f", no commit since {clocked(snapshot.time - silent, snapshot.time, '%H:%M')}" if silent else ""
     return [
         Word(glyph, tone),
         Word(printable(standing.described.group), "name"),

@@ -13,8 +13,8 @@ from kcli.lag.formats.past import Past
 from kcli.model import TopicPartition
 
 STOOD = {
-    "billing": {TopicPartition("orders", 0): (50, 1000.5), TopicPartition("orders", 11): (7, 1000.5)},
-    'a "strange" näme': {TopicPartition("t", 3): (1 << 60, 1_795_265_117.123)},
+    "billing": {TopicPartition("orders", 0): (50, 1000.5, False), TopicPartition("orders", 11): (7, 1000.5, True)},
+    'a "strange" näme': {TopicPartition("t", 3): (1 << 60, 1_795_265_117.123, False)},
 }
 
 
@@ -35,10 +35,11 @@ def test_what_is_written_is_read_again_and_only_by_this_user(tmp_path: Path) -> 
         b"{",
         b"[]",
         b"\xff",
-        b'{"kcli":"kcli.lag.still/2","groups":{}}',
-        b'{"kcli":"kcli.lag.still/1","groups":{"g":7}}',
-        b'{"kcli":"kcli.lag.still/1","groups":{"g":{"t":[[1,{"x":1}]]}}}',
-        b'{"kcli":"kcli.lag.still/1","groups":{"g":{"t":[[1,{"0":null}]]}}}',
+        b'{"kcli":"kcli.lag.still/1","groups":{}}',
+        b'{"kcli":"kcli.lag.still/2","groups":{"g":7}}',
+        b'{"kcli":"kcli.lag.still/2","groups":{"g":{"t":[[1,{"0":1}]]}}}',
+        b'{"kcli":"kcli.lag.still/2","groups":{"g":{"t":[[1,false,{"x":1}]]}}}',
+        b'{"kcli":"kcli.lag.still/2","groups":{"g":{"t":[[1,false,{"0":null}]]}}}',
     ],
 )
 def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
@@ -50,11 +51,14 @@ def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
 
 def test_ten_thousand_topics_and_a_thousand_groups_that_stand_still_fit(tmp_path: Path) -> None:
     path = str(tmp_path / "c.ndjson.still")
-    many = {f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3) for p in range(100)} for g in range(1000)}
+    many = {
+        f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3, False) for p in range(100)}
+        for g in range(1000)
+    }
     standstills.write(path, many)
     assert len(standstills.read(path) or ()) == 1000
     assert os.path.getsize(path) <= standstills.MOST
-    more = many | {f"more-{g}": {TopicPartition("t", p): (1, 1.0 + p) for p in range(100)} for g in range(1000)}
+    more = many | {f"more-{g}": {TopicPartition("t", p): (1, 1.0 + p, False) for p in range(100)} for g in range(1000)}
     standstills.write(path, more)
     assert standstills.read(path) is None, "nothing old is kept, and no file grows without end"
     standstills.write(path, more)
@@ -74,3 +78,19 @@ def test_only_the_process_that_writes_the_history_writes_it_and_only_when_it_cha
     assert first.stood() is None, "nothing changed"
     first.stand({})
     assert first.stood() == {}
+
+
+def test_a_watch_of_some_groups_keeps_those_of_others_and_leaves_the_file_to_a_dashboard(tmp_path: Path) -> None:
+    path = tmp_path / "c.ndjson.still"
+    watch, board = (Past("c", folder=str(tmp_path)) for _ in range(2))
+    watch.stand_for({"billing"}, {"billing": STOOD["billing"]})
+    watch.stand_for({'a "strange" näme', "calm"}, {'a "strange" näme': STOOD['a "strange" näme']})
+    assert standstills.read(str(path)) == STOOD
+    watch.stand_for({"billing"}, {})
+    assert (standstills.read(str(path)) or {}).keys() == {'a "strange" näme'}
+    board.open(1000.0)
+    watch.stand_for({'a "strange" näme'}, {})
+    assert (standstills.read(str(path)) or {}).keys() == {'a "strange" näme'}
+    board.close()
+    watch.stand_for({'a "strange" näme'}, {})
+    assert standstills.read(str(path)) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import asynccontextmanager, suppress
 
 from kcli.cli.commands.lag.plan import Plan
 from kcli.cli.commands.lag.report import complain_of, document_of, head_of
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from kcli.cli.commands.lag.options import LagOptions
+    from kcli.lag.formats.past import Past
+    from kcli.lag.history import History
     from kcli.model import Cluster
 
 DONE, FAILED, BROKEN, LATE = 0, 1, 3, 4
+KEPT_EVERY = 60.0
+"""Seconds after which a watch keeps again what stands still, for the next one."""
 
 
 def run(options: LagOptions) -> int:
@@ -42,22 +47,63 @@ async def _run(plan: Plan, stop: Stop) -> int:
         return await _judge(plan, stop, replayed(plan, plan.replay))
     from kcli.client import Client
 
-    async with Client(Connection(plan.options).client()) as client:
+    async with Client(Connection(plan.options).client()) as client, _memory(plan, client.cluster) as memory:
         if plan.prometheus is not None:
             from kcli.cli.commands.lag.prometheus import serve
 
-            return await serve(plan, stop, lambda lost: _looks(plan, stop, client.cluster, lost))
+            return await serve(plan, stop, lambda lost: _looks(plan, stop, client.cluster, memory, lost))
         if plan.record:
-            return await _record(plan, _looks(plan, stop, client.cluster))
-        return await _judge(plan, stop, _looks(plan, stop, client.cluster))
+            return await _record(plan, _looks(plan, stop, client.cluster, memory))
+        return await _judge(plan, stop, _looks(plan, stop, client.cluster, memory))
 
 
-def watch_of(plan: Plan, cluster: Cluster) -> Watch:
+class Memory:
+    """The history of a watch, and the `past` of its cluster, in which the partitions are kept that stand still."""
+
+    def __init__(self, history: History, past: Past | None) -> None:
+        self.history = history
+        self._past = past
+        self._due = 0.0
+        self._groups: set[str] = set()
+
+    def add(self, snapshot: LagSnapshot) -> None:
+        self._groups |= {group.described.group for group in snapshot.groups}
+        if snapshot.time >= self._due:
+            self._due = snapshot.time + KEPT_EVERY
+            self.keep()
+
+    def keep(self) -> None:
+        """A file that cannot be written is reported once."""
+        try:
+            if self._past is not None and self._groups:
+                self._past.stand_for(self._groups, self.history.standstills())
+        except OSError as problem:
+            self._past = None
+            complain(f"a later watch will not know what stands still now: {problem.filename}: {problem.strerror}")
+
+
+@asynccontextmanager
+async def _memory(plan: Plan, cluster: Cluster) -> AsyncIterator[Memory]:
+    """What a watch knows from the one before, and keeps for the next; nothing of a recording or a single assertion."""
+    history, past = plan.history(), None
+    if plan.watch and not plan.record:
+        from kcli.lag.formats.past import recall
+
+        with suppress(KcliError):  # the first refresh reports it
+            past = await recall(cluster, history)
+    memory = Memory(history, past)
+    try:
+        yield memory
+    finally:
+        memory.keep()
+
+
+def watch_of(plan: Plan, cluster: Cluster, history: History) -> Watch:
     options = plan.options
     return Watch(
         cluster,
         plan.groups,
-        plan.history(),
+        history,
         states=options.states,
         topics=plan.topics,
         isolation=options.isolation_level,
@@ -68,11 +114,18 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
 
 
 def _looks(
-    plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = lambda: None
+    plan: Plan, stop: Stop, cluster: Cluster, memory: Memory, lost: Callable[[], None] = lambda: None
 ) -> AsyncIterator[LagSnapshot]:
     """Snapshot after snapshot. An assertion without a --timeout rests on every one."""
+    watch = watch_of(plan, cluster, memory.history)
+
+    async def look() -> LagSnapshot:
+        snapshot = await watch.look()
+        memory.add(snapshot)
+        return snapshot
+
     return refreshes(
-        watch_of(plan, cluster).look,
+        look,
         stop,
         interval=plan.interval,
         times=plan.looks,

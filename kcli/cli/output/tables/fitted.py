@@ -37,6 +37,7 @@ COLOURS = {
     "GROWING": "1;33",
     "PAST END": "31",
     "STUCK": "31",
+    "STALLED": "33",
     "ORPHANED": "31",
     "LOSING DATA": "1;31",
     "failed": "31",

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kcli import SyncClient
 from kcli.cli.commands.lag import watch
 from kcli.cli.commands.lag.options import LagOptions
 from kcli.cli.commands.lag.prometheus import serve
@@ -24,10 +25,13 @@ from kcli.cli.runtime import refresh
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import ConnectError
 from kcli.lag.assertion import LagAssertion
+from kcli.lag.formats.past import Past
 from kcli.lag.formats.recording import line
 from kcli.lag.history import History
 from kcli.lag.watch import LagSnapshot
 from kcli.metrics.server import reply
+from kcli.model import TopicPartition
+from kcli.settings import GroupSettings
 from kcli.text.numbers import human_time
 from tests.cli.conftest import Shell, inside
 from tests.lag.test_history import look
@@ -254,10 +258,10 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
             return LagSnapshot(time=1.0)
 
     monkeypatch.setattr(refresh, "GRACE", 0.05)
-    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Silent())
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster, history: Silent())
     plan = SimpleNamespace(assertion=LagAssertion(0, None), timeout=0.1, interval=0.01, looks=None)
     async with asyncio.timeout(10):
-        seen = [look async for look in watch._looks(plan, Stop(), None)]  # type: ignore[arg-type]
+        seen = [look async for look in watch._looks(plan, Stop(), None, watch.Memory(History(), None))]  # type: ignore[arg-type]
     assert len(seen) == 1
     assert "brokers did not respond in time" in capsys.readouterr().err
 
@@ -272,9 +276,9 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
                 raise ConnectError("nobody there")
             return LagSnapshot(time=1.0)
 
-    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Gone())
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster, history: Gone())
     plan = SimpleNamespace(assertion=LagAssertion(0, None, 60.0), timeout=None, interval=0.01, looks=None)
-    looks = watch._looks(plan, Stop(), None)  # type: ignore[arg-type]
+    looks = watch._looks(plan, Stop(), None, watch.Memory(History(), None))  # type: ignore[arg-type]
     assert (await anext(looks)).time == 1.0
     with pytest.raises(ConnectError):
         await asyncio.wait_for(anext(looks), 10)
@@ -399,11 +403,11 @@ async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served
                 return got
             await asyncio.sleep(0.01)
 
-    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: flaky)
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster, history: flaky)
     common = {"assertion": None, "timeout": None, "interval": 0.01, "looks": None, "watch": True}
     plan = SimpleNamespace(**common, options=LagOptions(quiet=True), prometheus=("127.0.0.1", 0))
     stop = Stop()
-    looks = partial(watch._looks, plan, stop, None)  # type: ignore[arg-type]
+    looks = partial(watch._looks, plan, stop, None, watch.Memory(History(), None))  # type: ignore[arg-type]
     serving = asyncio.create_task(serve(plan, stop, looks))  # type: ignore[arg-type]
     async with asyncio.timeout(30):
         told = ""
@@ -456,3 +460,21 @@ def test_times_for_people() -> None:
     assert [human_time(one) for one in given] == [
         "0s", "59s", "1m00s", "59m59s", "1h00m", "23h59m", "1d00h", "4d15h",
     ]  # fmt: skip
+
+
+def test_ages_survive_a_restart_of_watch_and_why_knows_them(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"".join(b"%d\n" % n for n in range(10)))
+    kcli.ok("groups", "reset", topic, "-t", topic, "--to", "4", "--execute", "-q", "--no-undo")
+    cluster_id = kcli.ok("cluster", "describe", "--format", "plain").decode().split("\t")[0]
+    stood = {topic: {TopicPartition(topic, 0): (4, time.time() - 600.0, False)}}
+    Past(cluster_id).stand_for({topic}, stood)
+    group = GroupSettings(group=topic, auto_commit=False)
+    with SyncClient(kcli.bootstrap) as kafka, kafka.consumer(topic, group=group) as consumer:
+        while not consumer.poll(0.1):
+            pass
+        for _ in range(2):
+            (row,) = json.loads(kcli.ok("lag", topic, "--watch", "-n", "1", "--by", "group", "-J"))["groups"]
+            assert row["status"] == "STUCK"
+        (row,) = json.loads(kcli.ok("groups", "why", topic, "--over", "1s", "-J", "-q"))["groups"]
+    assert row["why"].startswith(f"{topic}[0] has a reader that has not moved for 10m")

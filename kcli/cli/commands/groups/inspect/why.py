@@ -16,6 +16,7 @@ from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.names import names_of
 from kcli.grammar.durations import seconds
+from kcli.lag.formats.past import recall
 from kcli.lag.formats.sentences import reason, remedy
 from kcli.lag.history import History
 from kcli.lag.status import CALM, LOSING_DATA, NO_COMMIT, ORPHANED, SEVERITY, TXN_BLOCKED, UNKNOWN
@@ -77,7 +78,9 @@ def why(options: WhyOptions) -> int:
     names = names_of(options, options.words)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        watch = Watch(cluster, names, History(), exact=True)
+        history = History()
+        await recall(cluster, history)
+        watch = Watch(cluster, names, history, exact=True)
         snapshot = await watch.look()
         ends = time.monotonic() + over
         if _undecided(snapshot):
