@@ -9,7 +9,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.client import Client
 from kcli.errors import KcliError
 from kcli.pipeline.log import Log
@@ -26,7 +26,7 @@ def identity_of(log: Log, topics: Iterable[str], *, asked: bool = False) -> dict
     names = sorted(set(topics))
 
     async def ask(client: Client) -> dict[str, Any]:
-        cluster = (await describe_cluster(client.cluster)).cluster_id
+        cluster = await cluster_id(client.cluster)
         if not asked:
             await client.cluster.refresh(names)
         ids = {name: client.cluster.topic_id(name) for name in names}

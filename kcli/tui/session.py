@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.message import Message
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.lag.events import Event
@@ -307,10 +307,10 @@ class LiveSession(Session):
             self._post(Noted(f"No history is kept: {problem.filename or 'its file'}: {problem.strerror}"))
 
     async def _introduce(self, client: Client) -> None:
-        described = await describe_cluster(client.cluster)
-        self._cluster_id = described.cluster_id
-        self._known |= {node.id for node in described.brokers}
-        self._connect(len(described.brokers))
+        self._cluster_id = await cluster_id(client.cluster)
+        nodes = await client.cluster.nodes()
+        self._known |= {node.id for node in nodes}
+        self._connect(len(nodes))
 
     async def _count(self, client: Client, snapshot: LagSnapshot) -> None:
         """Post how many brokers there are now, and how many of them do not answer."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kcli import codes
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.cluster.quorum import METADATA, partition_of
 from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion
@@ -95,11 +95,11 @@ async def controllers(cluster: Cluster) -> list[Controller]:
 async def add_voter(cluster: Cluster, voter: Controller) -> None:
     """Add a voter to the quorum; it must have caught up. Raises KcliError: DUPLICATE_VOTER, REQUEST_TIMED_OUT if the
     leader cannot reach it, UNSUPPORTED_VERSION if the voters are configured in a file (kraft.version 0)."""
-    known = await describe_cluster(cluster)
+    known = await cluster_id(cluster)
     answer = await ask_once(
         await cluster.anyone(),
         AddRaftVoterRequest(
-            cluster_id=known.cluster_id,
+            cluster_id=known,
             timeout_ms=TIMEOUT_MS,
             voter_id=voter.node,
             voter_directory_id=voter.directory,
@@ -113,10 +113,10 @@ async def add_voter(cluster: Cluster, voter: Controller) -> None:
 
 async def remove_voter(cluster: Cluster, voter: Controller) -> None:
     """Take a vote. Raises KcliError: VOTER_NOT_FOUND, UNSUPPORTED_VERSION as `add_voter`."""
-    known = await describe_cluster(cluster)
+    known = await cluster_id(cluster)
     answer = await ask_once(
         await cluster.anyone(),
-        RemoveRaftVoterRequest(cluster_id=known.cluster_id, voter_id=voter.node, voter_directory_id=voter.directory),
+        RemoveRaftVoterRequest(cluster_id=known, voter_id=voter.node, voter_directory_id=voter.directory),
     )
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), f"voter {voter.node}", answer.error_message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kcli import codes
+from kcli.admin.cluster.quorum import controller_of
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Broker, Cluster, Node, TopicPartition
@@ -13,8 +14,8 @@ from kcli.values import Value, field
 
 
 class Told(Value):
-    """The response of broker `told_by`. `controller` is -1 if not reported; `problems` are errors of topics and of
-    partitions."""
+    """The response of broker `told_by`. `controller` is that of the cluster, -1 if it is unknown; `missing` and
+    `troubled` are errors of topics and of partitions."""
 
     told_by: int = -1
     cluster_id: str | None = None
@@ -34,7 +35,7 @@ async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker
     description = Told(
         told_by=peer.node_id,
         cluster_id=answer.cluster_id,
-        controller=answer.controller_id,
+        controller=await controller_of(cluster, answer.controller_id),
         brokers=sorted(Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in answer.brokers),
         answer=answer,
     )

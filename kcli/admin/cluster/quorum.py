@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli import codes
 from kcli.asking.ask import ask_anyone
-from kcli.errors import BrokerError, DecodeError
+from kcli.errors import BrokerError, DecodeError, KcliError, TooOld, UnsupportedVersion
 from kcli.model import Cluster
 from kcli.proto.messages.api_versions import versions_request
 from kcli.proto.messages.describe_quorum import (
@@ -17,6 +19,7 @@ from kcli.proto.messages.describe_quorum import (
 from kcli.values import Value, field
 
 METADATA = "__cluster_metadata"
+PATIENCE = 5.0  # seconds; without a leader, a broker answers only when its own request to the controllers expires
 
 
 class Voter(Value):
@@ -83,6 +86,21 @@ async def describe_quorum(cluster: Cluster) -> Quorum:
         for state in some
     ]
     return Quorum(leader=part.leader_id, epoch=part.leader_epoch, high_watermark=part.high_watermark, nodes=nodes)
+
+
+async def controller_of(cluster: Cluster, named: int) -> int:
+    """Return the id of the controller, -1 if it is unknown. `named` is the controller in a Metadata response.
+
+    In KRaft a Metadata response names a random broker, so ask for the leader of the quorum. Only brokers that use
+    ZooKeeper do not answer that, and they name the controller in Metadata.
+    """
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return (await describe_quorum(cluster)).leader
+    except (UnsupportedVersion, TooOld):
+        return named
+    except (KcliError, TimeoutError):  # no right to ask, or no leader at the moment
+        return -1
 
 
 async def features(cluster: Cluster) -> list[Feature]:

@@ -12,7 +12,7 @@ import sys
 from contextlib import contextmanager
 
 from kcli.admin import undo
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.cli.runtime.answer import say
 from kcli.errors import UsageError
 from kcli.text.json_object import read_object
@@ -45,7 +45,7 @@ class UndoFile:
     async def keep(self, cluster: Cluster, name: str, document: Mapping[str, object], back: str) -> None:
         """Write it, and say the command that takes the change back: `back`, with {} for the file. Raises NoUndo."""
         if not self._options.no_undo:
-            self.keep_of((await describe_cluster(cluster)).cluster_id, name, document, back)
+            self.keep_of(await cluster_id(cluster), name, document, back)
 
     def keep_of(self, whose: str | None, name: str, document: Mapping[str, object], back: str) -> None:
         """The same for what is in no cluster: `whose` is the cluster's id, or the address of a registry."""

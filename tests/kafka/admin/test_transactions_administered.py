@@ -246,7 +246,6 @@ def test_meta_is_what_kcat_reads_and_coord_what_librdkafka_would_ask(two: Kafka)
     assert {row["kind"] for row in share} == {"group", "transaction", "share"}
 
 
-@pytest.mark.xfail(strict=True, reason="Lag: correct status, sums and ages in every situation")
 def test_the_controller_is_the_leader_of_the_quorum(two: Kafka) -> None:
     """In KRaft each Metadata response names a random broker, so one answer proves nothing."""
     found = re.search(r"LeaderId:\s+(\d+)", theirs(two, "MetadataQuorumCommand", "describe", "--status"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.groups.committed import committed_offsets
 from kcli.admin.groups.groups import find_groups, group_names
 from kcli.admin.groups.offset_files import csv_text, row
@@ -82,9 +82,8 @@ def export(options: ExportOptions) -> int:
         commits = await committed_offsets(coordinators, names)
         for name, error in bad(commits).items():
             document.fail(error, name)
-        description = await describe_cluster(cluster)
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        document.of(TakenRow).append(TakenRow(time=now, cluster_id=description.cluster_id))
+        document.of(TakenRow).append(TakenRow(time=now, cluster_id=await cluster_id(cluster)))
         rows = document.of(OffsetRow)
         for name, offsets in sorted(good(commits).items()):
             for at, error in bad(offsets).items():

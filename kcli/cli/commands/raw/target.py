@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.admin.cluster.quorum import controller_of
 from kcli.errors import UsageError
 from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
 
@@ -27,7 +28,9 @@ async def broker_of(cluster: Cluster, text: str | None) -> Broker:
     if what == "node":
         return await cluster.node(int(name))
     if what == "controller":
-        return await cluster.controller()
+        leader = await controller_of(cluster, -1)
+        reachable = leader in {node.id for node in await cluster.nodes()}
+        return await (cluster.node(leader) if reachable else cluster.controller())
     if what == "group":
         return await cluster.coordinator(Group(name))
     if what == "txn":

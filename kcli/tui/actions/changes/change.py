@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.undo import taken, write
 from kcli.errors import UnknownOutcome
 from kcli.tui.text.printable import quoted
@@ -82,6 +82,5 @@ class Change(ABC):
 async def keep(client: Client, name: str, document: dict[str, Any], back: str) -> str:
     """Write an undo file, and return the command that takes the change back: `back` with {} for the file. Raises
     NoUndo before anything is sent."""
-    described = await describe_cluster(client.cluster)
-    path = write({**document, "taken": taken(described.cluster_id)}, name)
+    path = write({**document, "taken": taken(await cluster_id(client.cluster))}, name)
     return f"{back.format(quoted(path))} --execute"

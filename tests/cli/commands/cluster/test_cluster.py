@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli import codes
 from kcli.cli.main import main
+from kcli.errors import UnsupportedVersion
 from kcli.sandbox.thread import SandboxThread
 
 if TYPE_CHECKING:
@@ -44,6 +46,37 @@ def test_brokers_say_what_they_lead_and_store_and_how_quickly(
     assert [row["state"] for row in rows].count("controller") == 1
     assert all(row["took_ms"] > 0 and row["release"] for row in rows)
     assert all(row["size"] > 100 for row in rows)
+
+
+def controllers(capsys: pytest.CaptureFixture[str]) -> list[Any]:
+    """The controller as each command reports it."""
+    brokers = [row["broker"] for row in document(capsys, "brokers")["brokers"] if row["state"] == "controller"]
+    (cluster,), (meta,) = (document(capsys, words)["cluster"] for words in ("cluster", "meta"))
+    return [brokers, cluster["controller"], meta["controller"]]
+
+
+def test_the_controller_is_the_leader_of_the_quorum_not_the_broker_that_metadata_names(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document(capsys, "cluster", "voters", "remove", "1", "--execute")
+    assert sandbox.call(lambda inside: (inside.cluster.brokers.controller_id, inside.cluster.quorum.leader)) == (1, 2)
+    assert controllers(capsys) == [[2], 2, 2]
+
+
+def test_an_unknown_controller_is_not_shown(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    sandbox.faults.error("DescribeQuorum", codes.CLUSTER_AUTHORIZATION_FAILED, times=4)
+    assert controllers(capsys) == [[], None, None]
+
+
+def test_on_zookeeper_metadata_names_the_controller(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unsupported(cluster: object) -> None:
+        raise UnsupportedVersion("DescribeQuorum")
+
+    monkeypatch.setattr("kcli.admin.cluster.quorum.describe_quorum", unsupported)
+    document(capsys, "cluster", "voters", "remove", "1", "--execute")
+    assert controllers(capsys) == [[1], 1, 1]
 
 
 def test_a_broker_that_is_gone_is_told_and_the_exit_code_is_1(

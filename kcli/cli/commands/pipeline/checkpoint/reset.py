@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.groups.reset import Change, Standing, Wanted, decide
 from kcli.admin.groups.reset_plan import standings
 from kcli.cli.commands.groups.reset.forms import now_ms, place
@@ -170,7 +170,7 @@ def _exactly(fixed: dict[TopicPartition, int]) -> Prepare:
 
 async def _same_cluster(cluster: Cluster, state: Checkpoint) -> None:
     """Raise UsageError unless it is the cluster that the checkpoint is of, where both say which."""
-    noted, here = state.notes.get("cluster"), (await describe_cluster(cluster)).cluster_id
+    noted, here = state.notes.get("cluster"), await cluster_id(cluster)
     if noted and here and noted != here:
         raise UsageError(f"the checkpoint is of cluster {noted}, this is {here}: -b or --profile names the other one")
 
