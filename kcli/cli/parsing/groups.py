@@ -250,7 +250,7 @@ SINGLE_FORMATS = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "uuid"),
     *("cbor", "xml", "protobuf-raw"),
 )
-DECODED_FORMATS = (*SINGLE_FORMATS, "consumer-offsets", "transaction-state", "mm2")
+DECODED_FORMATS = (*SINGLE_FORMATS, "consumer-offsets", "transaction-state", "share-group-state", "mm2")
 """Formats in which consume, tail and count decode keys and values, as by a schema. The last ones are of whole records:
 what a value is depends on its key or its topic."""
 

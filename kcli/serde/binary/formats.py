@@ -52,10 +52,11 @@ class FormatDecoder:
 
 
 def _read_of(kind: str, name: str) -> Read:
-    if name in ("consumer-offsets", "transaction-state"):
-        from kcli.serde.binary.internal_topics import read_offsets, read_transactions
+    if name in ("consumer-offsets", "transaction-state", "share-group-state"):
+        from kcli.serde.binary.internal_topics import read_offsets, read_share_state, read_transactions
 
-        return (read_offsets if name == "consumer-offsets" else read_transactions)(kind)
+        readers = {"consumer-offsets": read_offsets, "transaction-state": read_transactions}
+        return readers.get(name, read_share_state)(kind)
     if name == "mm2":
         from kcli.serde.binary.mirror_maker import read_mirror
 

@@ -1,7 +1,8 @@
 """The records of Kafka's own topics: committed offsets and groups (`__consumer_offsets`), transactions
-(`__transaction_state`). Both have a version in front; in `__consumer_offsets` that of the key says what the record is.
+(`__transaction_state`), the state of share groups (`__share_group_state`). All have a version in front; in
+`__consumer_offsets` and `__share_group_state` that of the key says what the record is.
 
-Sources: the messages of group-coordinator and transaction-coordinator in Kafka 4.3.1.
+Sources: the messages of group-coordinator, transaction-coordinator and share-coordinator in Kafka 4.3.1.
 """
 
 from __future__ import annotations
@@ -130,6 +131,71 @@ STATES = (
     "PrepareEpochFence",
 )
 """Of a transaction, by its number."""
+
+
+class ShareKey(Message, versions="0-1"):
+    group: str = ""
+    topic_id: Uuid = NO_ID
+    partition: Int32 = 0
+
+
+class StateBatch(Struct):
+    first_offset: Int64 = 0
+    last_offset: Int64 = 0
+    delivery_state: Int8 = 0
+    delivery_count: Int16 = 0
+
+
+class ShareSnapshotValue(Message, versions="0", flexible="0+"):
+    snapshot_epoch: Int32 = 0
+    state_epoch: Int32 = 0
+    leader_epoch: Int32 = 0
+    start_offset: Int64 = 0
+    delivery_complete_count: Int32 = at(tag=0, default=-1)
+    create_timestamp: Int64 = 0
+    write_timestamp: Int64 = 0
+    state_batches: list[StateBatch] = at(factory=list)
+
+
+class ShareUpdateValue(Message, versions="0", flexible="0+"):
+    snapshot_epoch: Int32 = 0
+    leader_epoch: Int32 = 0
+    start_offset: Int64 = 0
+    delivery_complete_count: Int32 = at(tag=0, default=-1)
+    state_batches: list[StateBatch] = at(factory=list)
+
+
+SHARE_RECORDS: dict[int, tuple[str, type[ShareSnapshotValue | ShareUpdateValue]]] = {
+    0: ("share-snapshot", ShareSnapshotValue),
+    1: ("share-update", ShareUpdateValue),
+}
+"""What a record of `__share_group_state` is, by the version of its key."""
+DELIVERY_STATES = {0: "Available", 2: "Acknowledged", 4: "Archived"}
+
+
+def read_share_state(kind: str) -> Read:
+    """Return a reader of the keys, or the values, of `__share_group_state`."""
+
+    def read(data: bytes, key: bytes | None, topic: str) -> bytes:
+        version = version_of(data if kind == "key" else key)
+        if version not in SHARE_RECORDS:
+            raise Unreadable(f"a key of the version {version} is of no record that kcli knows")
+        name, of_value = SHARE_RECORDS[version]
+        if kind == "key":
+            return json_of(body(ShareKey, data), type=name)
+        value = body(of_value, data)
+        batches = [
+            {
+                "firstOffset": batch.first_offset,
+                "lastOffset": batch.last_offset,
+                "deliveryState": DELIVERY_STATES.get(batch.delivery_state, batch.delivery_state),
+                "deliveryCount": batch.delivery_count,
+            }
+            for batch in value.state_batches
+        ]
+        return json_of(value, state_batches=batches)
+
+    return read
 
 
 def read_offsets(kind: str) -> Read:

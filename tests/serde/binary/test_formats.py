@@ -24,6 +24,10 @@ from kcli.serde.binary.internal_topics import (
     GroupValue,
     OffsetKey,
     OffsetValue,
+    ShareKey,
+    ShareSnapshotValue,
+    ShareUpdateValue,
+    StateBatch,
     TransactionKey,
     TransactionPartitions,
     TransactionValue,
@@ -337,6 +341,29 @@ def test_members_of_the_new_protocol_have_keys() -> None:
     for wrong in (b"", b"\0", b"\0\x63", b"\0\1\0\5g", (5).to_bytes(2, "big")):
         with pytest.raises(Unreadable):
             field._read(wrong, None, "t")
+
+
+def test_the_state_of_share_groups() -> None:
+    """Bytes by hand: the tagged count is behind the fields (KIP-482)."""
+    batches = [StateBatch(first_offset=5, last_offset=7, delivery_state=2, delivery_count=1)]
+    shown = {"firstOffset": 5, "lastOffset": 7, "deliveryState": "Acknowledged", "deliveryCount": 1}
+    snapshot = ShareSnapshotValue(start_offset=5, delivery_complete_count=3, state_batches=batches)
+    update = ShareUpdateValue(snapshot_epoch=1, start_offset=-1, state_batches=batches)
+    topic_id = bytes(range(16))
+    pairs = [
+        (versioned(version, ShareKey(group="s", topic_id=topic_id, partition=2)), versioned(0, value))
+        for version, value in ((0, snapshot), (1, update))
+    ]
+    (first_key, first), (second_key, second) = decoded("share-group-state", pairs)
+    assert first_key == {"group": "s", "topicId": "AAECAwQFBgcICQoLDA0ODw", "partition": 2, "type": "share-snapshot"}
+    assert second_key["type"] == "share-update"
+    assert (first["startOffset"], first["deliveryCompleteCount"], first["stateBatches"]) == (5, 3, [shown])
+    assert (second["snapshotEpoch"], second["startOffset"], second["stateBatches"]) == (1, -1, [shown])
+    data = versioned(0, snapshot)[2:]
+    assert data == bytes(19) + b"\5" + bytes(16) + b"\2" + bytes(7) + b"\5" + bytes(7) + b"\7\2\0\1\0\1\0\4\0\0\0\3"
+    field = FormatDecoder("key", "share-group-state")
+    with pytest.raises(Unreadable):
+        field._read(b"\0\2\0\1s", None, "__share_group_state")
 
 
 def test_transactions() -> None:
