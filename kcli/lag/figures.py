@@ -22,7 +22,8 @@ class Sample(Value):
 
     `committed` None: no commit. `end`, `start`, `stable` None: unknown, `error` is the reason. `owned` None: the owner
     is unknown (a rebalance is in progress), else whether a member owns it. Offsets are absolute. `counted` is the lag
-    as a share group's coordinator counts it; its `committed` is the start of the group's window. `written` is the
+    as a share group's coordinator counts it; its `committed` is the start of the group's window, and `begins` is the
+    offset at which it will start a partition that it has not read, None for the log start. `written` is the
     timestamp (ms) of the first unread record, if it was requested. `stable_end`: `end` is the last stable offset, not
     the high watermark.
     """
@@ -31,6 +32,7 @@ class Sample(Value):
     topic: str = ""
     partition: int = 0
     committed: int | None = None
+    begins: int | None = None
     end: int | None = None
     start: int | None = None
     stable: int | None = None
@@ -93,6 +95,7 @@ def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
     """What the status of a partition is decided from: its sample, and what only samples over time tell."""
     return Facts(
         committed=sample.committed,
+        begins=sample.begins,
         end=sample.end,
         start=sample.start,
         stable=sample.stable,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Ends = dict[TopicPartition, LogOffset | KcliError]
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
     Counted = dict[tuple[str, TopicPartition], int]
+    Begins = dict[tuple[str, TopicPartition], int | KcliError]
 
     class Selection(TypedDict, total=False):
         """The arguments of `take` that say what of the groups is read."""
@@ -88,8 +89,9 @@ async def take(
     everywhere = {at for some in committed.values() for at in some}
     logs = await bounds(cluster, everywhere, isolation, patience, stable=stable)
     lso = isolation == "read_committed"
+    begins = await _begins(cluster, described, committed, logs[0])
     shots = [
-        GroupSnapshot(described=group, samples=samples_of(group, some, *logs, counted, stable_end=lso))
+        GroupSnapshot(described=group, samples=samples_of(group, some, *logs, counted, begins, stable_end=lso))
         for group, some in ((described[name], some) for name, some in committed.items())
     ]
     return Snapshot(
@@ -160,6 +162,21 @@ async def _share_commits(
     return commits
 
 
+async def _begins(
+    cluster: Cluster, described: dict[str, Described], committed: dict[str, Commits], ends: Ends
+) -> Begins:
+    """Where share groups will start partitions that they have not read."""
+    from kcli.admin.groups.kinds import share_begins
+
+    unread = {
+        name: some
+        for name, partitions in committed.items()
+        if described[name].type == "share"
+        and (some := [at for at, where in good(partitions).items() if where.offset < 0])
+    }
+    return await share_begins(cluster, unread, ends) if unread else {}
+
+
 def owners(group: Described) -> dict[TopicPartition, Member]:
     """The owner of each partition; of members that share one, the first."""
     return {at: member for member in reversed(group.members) for at in member.assignment}
@@ -179,6 +196,7 @@ def samples_of(
     starts: Ends,
     stables: Ends,
     counted: Counted | None = None,
+    begins: Begins | None = None,
     *,
     stable_end: bool = False,
 ) -> list[Sample]:
@@ -189,13 +207,15 @@ def samples_of(
         where, end, start = committed[at], ends.get(at), starts.get(at)
         member = None if at in common else owner.get(at)
         stable = stables.get(at)
-        problem = next((answer for answer in (where, end, start) if isinstance(answer, KcliError)), None)
+        first = (begins or {}).get((group.group, at))
+        problem = next((answer for answer in (where, end, start, first) if isinstance(answer, KcliError)), None)
         samples.append(
             Sample(
                 group=group.group,
                 topic=at.topic,
                 partition=at.partition,
                 committed=where.offset if isinstance(where, OffsetAndMetadata) and where.offset >= 0 else None,
+                begins=first if isinstance(first, int) else None,
                 end=end.offset if isinstance(end, LogOffset) else None,
                 start=start.offset if isinstance(start, LogOffset) else None,
                 stable=stable.offset if isinstance(stable, LogOffset) else None,

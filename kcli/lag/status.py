@@ -43,10 +43,12 @@ class Facts(Value):
     """The facts about a partition of a group at one moment. Offsets are absolute, rates per second, times seconds; None
     is unknown. `still` is how long the commit has not moved while it could have, `member_still` how long no partition
     of its member has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is
-    only the start of its window. `stable_end`: `end` is the last stable offset, which a group that reads uncommitted
-    records may lawfully be past."""
+    only the start of its window, and `begins` where it will start a partition that it has not read (None: at the log
+    start). `stable_end`: `end` is the last stable offset, which a group that reads uncommitted records may lawfully be
+    past."""
 
     committed: int | None = None
+    begins: int | None = None
     end: int | None = None
     start: int | None = None
     stable: int | None = None
@@ -83,8 +85,11 @@ def lag(facts: Facts) -> int | None:
 
 
 def uncommitted(facts: Facts) -> int:
-    """Offsets from log start to end, of a partition without a commit."""
-    return 0 if facts.committed is not None or facts.end is None else max(facts.end - (facts.start or 0), 0)
+    """Offsets that wait in a partition without a commit: from log start to end, of a share group from where it will
+    start."""
+    if facts.committed is not None or facts.end is None:
+        return 0
+    return max(facts.end - max(facts.start or 0, facts.begins or 0), 0)
 
 
 def beyond(facts: Facts) -> int:

@@ -11,7 +11,7 @@ from kcli.lag.figures import Sample, measure
 from kcli.lag.formats.recording import line, read
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
-from kcli.lag.status import BEHIND, IDLE, OK, REWOUND, STUCK
+from kcli.lag.status import BEHIND, IDLE, NO_COMMIT, OK, REWOUND, STUCK
 from kcli.model import TopicPartition
 
 AT = TopicPartition("t", 0)
@@ -78,7 +78,13 @@ def test_a_recording_keeps_the_count_and_one_of_before_is_read_without_it() -> N
     text = line(1.0, shot)
     assert read(text)[1].groups[0].samples == shot.groups[0].samples
     whole = json.loads(text)
-    for name in ("counted", "written"):
+    for name in ("begins", "counted", "written"):
         del whole["groups"][0]["partitions"][0][name]
     (sample,) = read(json.dumps(whole))[1].groups[0].samples
-    assert (sample.counted, sample.written, sample.committed) == (None, None, 10)
+    assert (sample.begins, sample.counted, sample.written, sample.committed) == (None, None, None, 10)
+
+
+def test_a_partition_that_the_group_has_not_read_counts_from_where_it_will_start() -> None:
+    for begins, unread in ((None, 90), (100, 0), (40, 60)):
+        out = measure(Sample(committed=None, begins=begins, end=100, start=10, owned=True))
+        assert (out.unread, out.lag, out.status) == ((unread, None, NO_COMMIT) if unread else (0, 0, OK))

@@ -6,15 +6,18 @@ A streams group's members have tasks; task N_P reads partition P of every source
 
 from __future__ import annotations
 
+import time
+
 from kcli import codes
 from kcli.admin.groups.rows import Described, Member, description, refusal
+from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kcli.asking.coordinators import Coordinators
     from kcli.model import Broker, Cluster
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.proto.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup
 
 SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 89, 90
+RESET, EARLIEST, LATEST, BY_DURATION = "share.auto.offset.reset", "earliest", "latest", "by_duration:"
 DESCRIBES = {"share": SHARE_GROUP_DESCRIBE, "streams": STREAMS_GROUP_DESCRIBE}
 
 
@@ -163,3 +167,47 @@ def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition,
                     lag=partition.lag if partition.lag >= 0 else None,
                 )
     return starts
+
+
+async def share_reset(cluster: Cluster, groups: Iterable[str]) -> dict[str, str | KcliError]:
+    """Return where share groups start partitions that they have not read: latest, earliest or by_duration:PT1H."""
+    from kcli.admin.configs.resources import Resource, describe_configs
+
+    resources = {name: Resource("group", name) for name in groups}
+    configs = await describe_configs(cluster, resources.values(), names=[RESET])
+    resets: dict[str, str | KcliError] = {}
+    for name, at in resources.items():
+        answer = configs[at]
+        given = (
+            answer if isinstance(answer, KcliError) else next((row.value for row in answer if row.name == RESET), "")
+        )
+        resets[name] = given or LATEST  # Kafka's default
+    return resets
+
+
+async def share_begins(
+    cluster: Cluster,
+    unread: Mapping[str, list[TopicPartition]],
+    ends: Mapping[TopicPartition, LogOffset | KcliError],
+) -> dict[tuple[str, TopicPartition], int | KcliError]:
+    """Return the offset at which share groups will start partitions that they have not read, without those that start
+    at the beginning of the log."""
+    from kcli.grammar.durations import iso_duration
+
+    begins: dict[tuple[str, TopicPartition], int | KcliError] = {}
+    for group, reset in (await share_reset(cluster, unread)).items():
+        if isinstance(reset, KcliError):
+            begins |= {(group, at): reset for at in unread[group]}
+        elif reset != EARLIEST:
+            length = iso_duration(reset.removeprefix(BY_DURATION)) if reset.startswith(BY_DURATION) else None
+            found: Mapping[TopicPartition, LogOffset | KcliError] = ends
+            if length is not None:
+                moment = int(time.time() * 1000) - length
+                found = await list_offsets(cluster, dict.fromkeys(unread[group], moment))
+            for at in unread[group]:
+                first, end = found.get(at), ends.get(at)
+                if isinstance(first, LogOffset) and first.offset < 0:
+                    first = end  # no record is that recent
+                if first is not None:
+                    begins[group, at] = first.offset if isinstance(first, LogOffset) else first
+    return begins

@@ -25,6 +25,7 @@ SAMPLE = (
     "topic",
     "partition",
     "committed",
+    "begins",
     "end",
     "start",
     "stable",
@@ -42,7 +43,7 @@ HEAD = f'{{"kcli":"{VERSION}"'
 GROUPS = '"groups":['
 """What is before the first group. Within a name its quotes would be escaped."""
 ROW = json.JSONDecoder()
-LATER = {"counted": None, "written": None, "stable_end": False}
+LATER = {"begins": None, "counted": None, "written": None, "stable_end": False}
 """Fields that older recordings do not have, and what they are then."""
 LAST = 253_402_300_800.0
 """The year 10000, which no calendar of Python has."""

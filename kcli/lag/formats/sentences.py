@@ -42,10 +42,12 @@ def _worst(standing: GroupStanding) -> list[Standing]:
 def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     worst = _worst(standing)
     if seconds := _silence(standing):
-        return f"{_members(standing)} committed for {duration(seconds)}"
+        return f"{_members(standing)} {_done(standing)} for {duration(seconds)}"
     match standing.status:
         case lag_status.ORPHANED:
             return f"no member reads for this group, and {_waiting(standing.total.lag)}"
+        case lag_status.STUCK if _shares(standing):
+            return f"has records that nobody has acknowledged for {duration(worst[0].still)}"
         case lag_status.STUCK:
             return f"has a reader that has not moved for {duration(worst[0].still)}"
         case lag_status.STALLED:
@@ -81,12 +83,14 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             problem = next((part.lag.sample.error for part in _worst(standing) if part.lag.sample.error), None)
             return f"its offsets could not be read: {visible(problem)}" if problem else "its offsets could not be read"
         case lag_status.BEHIND | lag_status.GROWING if not standing.out_rate:
-            return "it has not committed while it was watched"
+            return f"it has not {_done(standing)} while it was watched"
         case lag_status.GROWING:
             return f"its lag grows, and it reads {rate(standing.out_rate)} offsets a second"
         case lag_status.BEHIND:
             return f"it reads {rate(standing.out_rate)} offsets a second"
     waiting = standing.total.lag or 0
+    if waiting and _shares(standing):
+        return f"it keeps up: {offsets(waiting)} {'is' if waiting == 1 else 'are'} not acknowledged yet"
     return f"it keeps up: {_waiting(waiting)} for the next commit" if waiting else "it has read everything"
 
 
@@ -96,6 +100,8 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
     worst = _worst(standing)
     sample = worst[0].lag.sample if worst else None
     at = f"{_word(sample.topic)}:{sample.partition}" if sample is not None else ""
+    if _shares(standing) and (advice := _advice_to_share(standing)):
+        return advice, f"kcli groups members {group}"
     if _silence(standing) or (standing.described.members and _committed_nothing(standing)):
         return (
             "check that its consumers commit: enable.auto.commit=true, or a commit after each batch",
@@ -130,6 +136,15 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
     return None
 
 
+def _advice_to_share(standing: GroupStanding) -> str:
+    """What helps a share group, whose members do not commit; "" where it needs what other groups need."""
+    if standing.status == lag_status.NO_COMMIT:
+        return "see what its members do" if standing.described.members else "start its consumers"
+    if standing.status == STUCK or _silence(standing):
+        return "check that its consumers acknowledge what they read"
+    return ""
+
+
 def _silence(standing: GroupStanding) -> float:
     """For how many seconds the members of a group that is behind have not committed, 0 where they have."""
     if standing.status not in (lag_status.BEHIND, GROWING) or standing.out_rate or not standing.described.members:
@@ -152,12 +167,26 @@ def _committed_nothing(standing: GroupStanding) -> bool:
 def _uncommitted(standing: GroupStanding) -> str:
     """Why a group is NO COMMIT, with the number of offsets that it has not committed."""
     total = standing.total
+    if _shares(standing):
+        where = f"{total.no_commit} of its {total.partitions} partitions"
+        return (
+            f"it has not started to read {where}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread"
+        )
     if _committed_nothing(standing):
         who = f"{_members(standing)} committed" if standing.described.members else "it has committed nothing"
         return f"{who}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread" if total.unread else who
     verb = "has" if total.no_commit == 1 else "have"
     where = f"{total.no_commit} of its {total.partitions} partitions {verb} no commit"
     return f"{where}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread there"
+
+
+def _shares(standing: GroupStanding) -> bool:
+    """Whether it is a share group: it commits no offsets, its members acknowledge records."""
+    return standing.described.type == "share"
+
+
+def _done(standing: GroupStanding) -> str:
+    return "acknowledged a record" if _shares(standing) else "committed"
 
 
 def _members(standing: GroupStanding) -> str:
@@ -169,6 +198,8 @@ def _members(standing: GroupStanding) -> str:
 def _more_hands(standing: GroupStanding, group: str) -> tuple[str, str]:
     """A group that is too slow takes more members, and a topic more partitions once each has a member."""
     members, partitions = len(standing.described.members), len(standing.partitions)
+    if _shares(standing):
+        return f"start more consumers, which can share partitions: it has {members}", f"kcli groups describe {group}"
     if members < partitions:
         sentence = f"start more consumers: {members} of at most {partitions} read"
         return sentence, f"kcli groups describe {group}"

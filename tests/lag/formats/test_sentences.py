@@ -133,3 +133,37 @@ def test_every_status_is_told() -> None:
 def test_a_transaction_that_is_known_is_named_and_names_are_harmless() -> None:
     look = LagSnapshot(why={("g 1", "t", 0): "waits at 7 for \x1b[31m"})
     assert explained(group(TXN_BLOCKED), look) == "t[0] waits at 7 for \\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    ("standing", "sentence", "advice"),
+    [
+        (group(OK), "it keeps up: 5 offsets are not acknowledged yet", None),
+        (
+            group(NO_COMMIT, None, members=0, total=Total(unread=5, no_commit=1, partitions=2)),
+            "it has not started to read 1 of its 2 partitions; 5 offsets are unread",
+            "start its consumers",
+        ),
+        (
+            group(BEHIND),
+            "its member has not acknowledged a record for 1m37s",
+            "check that its consumers acknowledge what they read",
+        ),
+        (
+            group(STUCK),
+            "t[0] has records that nobody has acknowledged for 1m37s",
+            "check that its consumers acknowledge what they read",
+        ),
+        (
+            group(GROWING, members=2, out_rate=1),
+            "t[0] falls behind by 2.5 records a second",
+            "start more consumers, which can share partitions: it has 2",
+        ),
+    ],
+)
+def test_a_share_group_commits_nothing_and_its_consumers_share_partitions(
+    standing: GroupStanding, sentence: str, advice: str | None
+) -> None:
+    standing.described.type = "share"
+    fix = remedy(standing)
+    assert (reason(standing, LagSnapshot()), fix and fix[0]) == (sentence, advice)

@@ -46,6 +46,10 @@ async def _consume(plan: SharePlan, stop: Stop) -> int:
                 from kcli.cli.commands.consume.share.start import start_at_beginning
 
                 await start_at_beginning(client.cluster, plan)
+            elif not plan.connection.quiet:
+                from kcli.cli.commands.consume.share.start import say_start_at_end
+
+                await say_start_at_end(client.cluster, plan)
             share = ShareSettings(group=plan.group, explicit=True, exact=plan.limit >= 0)
             async with client.share_consumer(plan.settings, share) as consumer:
                 if not plan.connection.quiet:
@@ -78,7 +82,7 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
         complain(f"interrupted: {text.records(reading.written)} written")
         return INTERRUPTED
     if plan.to_end and not reading.written and not plan.from_beginning and not plan.connection.quiet:
-        complain(f"{plan.group} has nothing to give now; a group that is new begins at the end, or --from-beginning")
+        complain(f"{plan.group} has nothing to give now")
     if plan.fail_if_none and not reading.written:
         complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
