@@ -1,4 +1,5 @@
-"""Commit and delete offsets as a non-member (generation -1); accepted only by groups without members (E43).
+"""Commit and delete offsets as a non-member (generation -1), and set where share groups start (KIP-932); accepted only
+by groups without members (E43).
 
 Every partition has its own outcome. A commit is idempotent, so it is sent again while a retry may help. If the last
 request has no response the outcome is unknown, and is reported as unknown (D22).
@@ -86,6 +87,70 @@ async def delete_commits(
         return _read(group, answer)
 
     return await _each(coordinators, group, sorted(partitions), ask, patience)
+
+
+async def write_starts(
+    coordinators: Coordinators,
+    group: str,
+    starts: Mapping[TopicPartition, OffsetAndMetadata],
+    *,
+    patience: float = PATIENCE,
+) -> Outcome:
+    """Set the offsets at which a share group starts; it forgets what was acknowledged after them. Errors:
+    NON_EMPTY_GROUP if the group has members, else as `write_commits`."""
+    from kcli.proto.messages.alter_share_group_offsets import (
+        AlterShareGroupOffsetsRequest,
+        AlterShareGroupOffsetsRequestPartition,
+        AlterShareGroupOffsetsRequestTopic,
+    )
+
+    async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
+        topics: dict[str, AlterShareGroupOffsetsRequestTopic] = {}
+        for at in some:
+            topic = topics.setdefault(at.topic, AlterShareGroupOffsetsRequestTopic(topic_name=at.topic))
+            topic.partitions.append(
+                AlterShareGroupOffsetsRequestPartition(partition_index=at.partition, start_offset=starts[at].offset)
+            )
+        answer = await broker.ask(AlterShareGroupOffsetsRequest(group_id=group, topics=list(topics.values())))
+        if answer.error_code:
+            raise BrokerError(codes.of(answer.error_code), group, answer.error_message or None)
+        return {
+            at: _outcome(group, at, part.error_code, part.error_message)
+            for topic in answer.responses
+            for part in topic.partitions
+            for at in [TopicPartition(topic.topic_name, part.partition_index)]
+        }
+
+    return await _each(coordinators, group, sorted(starts), ask, patience)
+
+
+async def delete_starts(
+    coordinators: Coordinators, group: str, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
+) -> Outcome:
+    """Have a share group forget all it knows of the topics of these partitions. Errors as `write_starts`."""
+    from kcli.proto.messages.delete_share_group_offsets import (
+        DeleteShareGroupOffsetsRequest,
+        DeleteShareGroupOffsetsRequestTopic,
+    )
+
+    async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
+        names = dict.fromkeys(at.topic for at in some)
+        topics = [DeleteShareGroupOffsetsRequestTopic(topic_name=name) for name in names]
+        answer = await broker.ask(DeleteShareGroupOffsetsRequest(group_id=group, topics=topics))
+        if answer.error_code:
+            raise BrokerError(codes.of(answer.error_code), group, answer.error_message or None)
+        rows = {row.topic_name: row for row in answer.responses}
+        return {
+            at: _outcome(group, at, rows[at.topic].error_code, rows[at.topic].error_message)
+            for at in some
+            if at.topic in rows
+        }
+
+    return await _each(coordinators, group, sorted(partitions), ask, patience)
+
+
+def _outcome(group: str, at: TopicPartition, code: int, message: str | None) -> bool | KcliError:
+    return BrokerError(codes.of(code), f"{group}: {at.topic} [{at.partition}]", message or None) if code else True
 
 
 def _read(group: str, answer: OffsetCommitResponse | OffsetDeleteResponse) -> Outcome:

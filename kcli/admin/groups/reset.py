@@ -38,9 +38,10 @@ class Wanted(Value):
 
 class Change(Value):
     """One partition of a plan. `result` is would reset, would delete, unchanged, skipped, refused or failed; after
-    execution reset, deleted, failed or unknown."""
+    execution reset, deleted, failed or unknown. `share`: of a share group, whose offsets say where it starts."""
 
     group: str = ""
+    share: bool = False
     at: TopicPartition = None  # type: ignore[assignment]  # always given
     old: OffsetAndMetadata | None = None
     new: OffsetAndMetadata | None = None

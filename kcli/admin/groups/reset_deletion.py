@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import some_members
 from kcli.admin.groups.reset import Change
-from kcli.admin.groups.reset_plan import GroupLive
+from kcli.admin.groups.reset_plan import GroupLive, refuse_parts_of_topics
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def plan_deletion(target: Target, partitions: Iterable[TopicPartition]) -> list[
     refusals: dict[str, KcliError | None] = {}
     for at in sorted(partitions):
         old = target.commits.get(at)
-        row = Change(group=target.group, at=at)
+        row = Change(group=target.group, at=at, share=target.share)
         rows.append(row)
         if at.topic not in refusals:
             refusals[at.topic] = _refusal(target, at.topic)
@@ -48,6 +48,7 @@ def plan_deletion(target: Target, partitions: Iterable[TopicPartition]) -> list[
             row.result = "refused"
         else:
             row.result = "would delete" if row.old is not None else "unchanged"
+    refuse_parts_of_topics(target, rows)
     return rows
 
 

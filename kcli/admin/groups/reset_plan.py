@@ -10,7 +10,7 @@ import asyncio
 from itertools import groupby
 
 from kcli import codes
-from kcli.admin.groups.commits import delete_commits, write_commits
+from kcli.admin.groups.commits import delete_commits, delete_starts, write_commits, write_starts
 from kcli.admin.groups.committed import committed_offsets
 from kcli.admin.groups.groups import find_groups, some_members
 from kcli.admin.groups.reset import Change, Standing, decide
@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kcli.admin.groups.kinds import ShareStart
     from kcli.admin.groups.reset import Form
     from kcli.asking.coordinators import Coordinators
     from kcli.model import Cluster
@@ -65,6 +66,11 @@ class Target(Value):
     commits: dict[TopicPartition, OffsetAndMetadata | KcliError] = field(factory=dict)
 
     @property
+    def share(self) -> bool:
+        """Whether it is a share group, whose commits are the offsets at which it starts."""
+        return self.described is not None and self.described.type == "share"
+
+    @property
     def committed(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """The committed offsets, without partitions that failed or have no commit."""
         return {at: commit for at, commit in good(self.commits).items() if commit.offset >= 0}
@@ -72,9 +78,16 @@ class Target(Value):
 
 async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
     """The state of the groups. Commits of a transaction that is ending are awaited (KIP-447)."""
+    from kcli.admin.groups.kinds import share_offsets
+
     names = list(dict.fromkeys(groups))
     groups_by_name, _ = await find_groups(coordinators, names)
-    commits = await committed_offsets(coordinators, names, stable=True)
+    shared = [name for name, group in good(groups_by_name).items() if group.type == "share"]
+    others = [name for name in names if name not in shared]
+    commits = await committed_offsets(coordinators, others, stable=True)
+    if shared:
+        starts = await share_offsets(coordinators, shared, patience=PATIENCE)
+        commits |= {name: some if isinstance(some, KcliError) else _commits(some) for name, some in starts.items()}
     targets: dict[str, Target] = {}
     for name in names:
         described, some = groups_by_name[name], commits[name]
@@ -90,10 +103,20 @@ async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str
     return targets
 
 
+def _commits(
+    starts: dict[TopicPartition, ShareStart | KcliError],
+) -> dict[TopicPartition, OffsetAndMetadata | KcliError]:
+    """The starts of a share group as if they were commits; -1 where it has not started to read."""
+    return {
+        at: start
+        if isinstance(start, KcliError)
+        else OffsetAndMetadata(-1 if start.start is None else start.start, start.leader_epoch)
+        for at, start in starts.items()
+    }
+
+
 def refusal(group: Described) -> KcliError | None:
     """Why the offsets of this group may not be changed from outside now."""
-    if group.type == "share":
-        return KcliError(f"{group.group}: a share group has no committed offsets; its state is kept by record")
     if group.members or group.state not in WITHOUT_MEMBERS:
         return GroupLive(group)
     return None
@@ -161,10 +184,33 @@ async def plan(cluster: Cluster, wanted: Iterable[tuple[Target, list[TopicPartit
     for target, partitions, form in some:
         for at in sorted(partitions):
             change = decide(target.group, at, standing(target, at, logs[at]), form)
+            change.share = target.share
+            if change.share and change.result == "unchanged" and change.new is not None:
+                change.result = "would reset"  # records after the start may be acknowledged already
             if target.refusal is not None:
                 change.result, change.error = "refused", target.refusal
             rows.append(change)
+        refuse_parts_of_topics(target, rows)
     return sorted(rows, key=lambda row: (row.group, row.at))
+
+
+def refuse_parts_of_topics(target: Target, rows: Iterable[Change]) -> None:
+    """Refuse to delete the start of some partitions of a topic: a share group forgets a topic as a whole."""
+    if not target.share:
+        return
+    gone: dict[str, list[Change]] = {}
+    for row in rows:
+        if row.group == target.group and row.result == "would delete":
+            gone.setdefault(row.at.topic, []).append(row)
+    for topic, some in gone.items():
+        stay = {at for at in target.committed if at.topic == topic} - {row.at for row in some}
+        if stay:
+            error = KcliError(
+                f"{target.group}: a share group forgets all partitions of a topic or none; name {topic} without "
+                "partitions in `kcli groups delete-offsets`"
+            )
+            for row in some:
+                row.result, row.error = "refused", error
 
 
 async def execute(coordinators: Coordinators, changes: Iterable[Change], *, patience: float = PATIENCE) -> None:
@@ -177,11 +223,12 @@ async def execute(coordinators: Coordinators, changes: Iterable[Change], *, pati
 
 
 async def _one_group(coordinators: Coordinators, group: str, changes: list[Change], patience: float) -> None:
+    write, delete = (write_starts, delete_starts) if changes[0].share else (write_commits, delete_commits)
     written = {change.at: change.new for change in changes if change.new is not None}
     gone = [change.at for change in changes if change.new is None]
-    done = await write_commits(coordinators, group, written, patience=patience) if written else {}
+    done = await write(coordinators, group, written, patience=patience) if written else {}
     if gone:
-        done |= await delete_commits(coordinators, group, gone, patience=patience)
+        done |= await delete(coordinators, group, gone, patience=patience)
     live: KcliError | None = None
     for change in changes:
         outcome = done[change.at]

@@ -179,6 +179,79 @@ def test_E67_start_and_lag_are_what_kafkas_own_tool_says(kafka: Kafka, topic: st
     assert share(kafka, topic, "-e").out.count(b"\n") == 250
 
 
+SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
+
+
+def starts(kafka: Kafka, group: str) -> dict[int, str]:
+    """The start of each partition as kafka-share-groups.sh shows it."""
+    told = kafka.tool(SHARE_GROUPS, "--bootstrap-server", kafka.bootstrap, "--describe", "--group", group, "--offsets")
+    return {int(p): start for p, start in re.findall(rf"^{group}\s+{group}\s+(\d+)\s+(\S+)", told, re.M)}
+
+
+def changed(kafka: Kafka, *words: str, code: int = 0) -> dict[int, str]:
+    ran = kcli("groups", *words, "-b", kafka.bootstrap, "-J")
+    assert ran.code == code, ran.err
+    return {row["partition"]: row["result"] for row in json.loads(ran.out)["partitions"]}
+
+
+def test_a_new_group_starts_at_the_end_and_kcli_says_so(kafka: Kafka, topic_name: Callable[[], str]) -> None:
+    topic = topic_name()
+    assert kcli("topics", "create", topic, "-p", "4", "-b", kafka.bootstrap, "--wait").code == 0
+    produce(kafka, topic, 0, 100)
+    first = share(kafka, topic, "-e")
+    assert first.out == b""
+    assert f"{topic} has not read {topic} before and starts at the end; --from-beginning" in first.err
+    assert kcli("lag", topic, "--max-lag", "0", "-b", kafka.bootstrap).code == 0
+    (row,) = json.loads(kcli("lag", topic, "--by", "group", "-b", kafka.bootstrap, "-J").out)["groups"]
+    assert (row["lag"], row["unread"] or 0, row["status"]) == (0, 0, "OK")
+
+
+def test_resets_and_deletions_are_what_kafkas_own_tool_shows(kafka: Kafka, topic: str, tmp_path: Path) -> None:
+    for first in (0, 400):  # the coordinator stores a new start with the next acknowledgement
+        produce(kafka, topic, first, first + 400)
+        assert share(kafka, topic, "-e").out.count(b"\n") == 400
+        until(lambda: lag(kafka, topic) == 0)
+    before, undo = starts(kafka, topic), str(tmp_path / "undo.json")
+    assert len(before) == 4
+    assert set(before.values()) != {"0"}
+    words = ("reset", topic, "-t", topic, "--to-earliest")
+    assert set(changed(kafka, *words, "--dry-run").values()) == {"would reset"}
+    assert starts(kafka, topic) == before
+    assert set(changed(kafka, *words, "--execute", "--undo-file", undo).values()) == {"reset"}
+    assert starts(kafka, topic) == dict.fromkeys(range(4), "0")
+    assert set(changed(kafka, "reset", "--from-file", undo, "--execute").values()) == {"reset"}
+    assert starts(kafka, topic) == before
+    assert changed(kafka, "delete-offsets", topic, "-t", f"{topic}:0", "--execute", code=1) == {0: "refused"}
+    gone = changed(kafka, "delete-offsets", topic, "-t", topic, "--execute", "--undo-file", f"{undo}.2")
+    assert set(gone.values()) == {"deleted"}
+    assert starts(kafka, topic) == {}
+    assert set(changed(kafka, "reset", "--from-file", f"{undo}.2", "--execute").values()) == {"reset"}
+    assert starts(kafka, topic) == before
+
+
+def test_a_group_in_use_is_not_reset(kafka: Kafka, topic: str, tmp_path: Path) -> None:
+    produce(kafka, topic, 0, 40)
+    with member(kafka, topic, tmp_path / "ours") as mine:
+        mine.wait_for(40)
+        ended = changed(kafka, "reset", topic, "-t", topic, "--to-earliest", "--execute", code=1)
+        assert set(ended.values()) == {"refused"}
+        assert mine.stop() == 0
+
+
+def test_the_state_of_a_share_group_is_decoded(kafka: Kafka, topic: str) -> None:
+    """Delivery counts are in no response of Kafka's, only in the records of the share coordinator."""
+    produce(kafka, topic, 0, 20)
+    assert share(kafka, topic, "-e", "--share-ack", "release").out.count(b"\n") == 20
+    words = ("--key-format", "share-group-state", "--value-format", "share-group-state", "-K", "\t", "-e", "-q")
+    read = kcli("consume", "__share_group_state", *words, "--key-grep", topic, "-b", kafka.bootstrap)
+    rows = [tuple(map(json.loads, line.split(b"\t"))) for line in read.out.splitlines()]
+    assert {key["type"] for key, _ in rows} >= {"share-snapshot", "share-update"}
+    assert {key["group"] for key, _ in rows} == {topic}
+    batches = [batch for key, value in rows if key["type"] == "share-update" for batch in value["stateBatches"]]
+    assert {(batch["deliveryState"], batch["deliveryCount"]) for batch in batches} == {("Available", 1)}
+    assert {value["startOffset"] for _, value in rows} <= {0, -1}
+
+
 @pytest.mark.long
 def test_E65_a_dead_leader_loses_no_record(
     kafka3: Kafka, topic_name: Callable[[], str], tmp_path: Path

@@ -40,7 +40,7 @@ kcli groups delete-offsets billing -t old-orders:3 --execute""",
 )
 def delete_offsets(options: DeleteOffsetsOptions) -> int:
     """Delete the committed offsets of groups for some topics. A group may have members, as long as none is
-    subscribed to the topic.
+    subscribed to the topic. A share group must have no members, and forgets all partitions of a topic.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.groups import reset_forms
 from kcli.admin.groups.groups import group_names
 from kcli.admin.groups.reset_plan import GroupLive, Target, plan, targets
@@ -50,7 +50,7 @@ async def from_file(
     options: ConnectionOptions, coordinators: Coordinators, path: str, saved: Saved, groups: list[str], scope: Scope
 ) -> list[Change]:
     if saved.cluster_id is not None:
-        here = (await describe_cluster(coordinators.cluster)).cluster_id
+        here = await cluster_id(coordinators.cluster)
         if here is not None and here != saved.cluster_id:
             say(options, f"{path} was written for another cluster, {saved.cluster_id}: this is {here}")
     wanted = {group: {at: commit for at, commit in saved.groups[group].items() if scope.has(at)} for group in groups}
@@ -70,6 +70,8 @@ async def from_group(
     if target.described is None and target.refusal is None:
         missing(document, source, GroupMissing(source), await group_names(coordinators.cluster))
         return []
+    if target.share:
+        raise KcliError(f"{source}: a share group has no committed offsets to copy; its state is kept by record")
     if target.refusal is not None and not isinstance(target.refusal, GroupLive):
         raise target.refusal  # a group at work may be copied from
     for at, problem in bad(target.commits).items():

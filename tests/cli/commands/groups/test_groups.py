@@ -142,10 +142,10 @@ def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
     assert "idle" not in line.tiny.groups
 
 
-@pytest.mark.parametrize(("type", "says"), [("share", "a share group has no committed"), ("streams", "is Stable")])
-def test_E43_the_offsets_of_other_kinds_of_groups_are_not_touched(line: Line, type: str, says: str) -> None:
+@pytest.mark.parametrize("type", ["share", "streams"])
+def test_E43_the_offsets_of_other_kinds_of_groups_are_not_touched(line: Line, type: str) -> None:
     line.tiny.group("other", type=type, mail=[7])
     ran = line("groups", "reset", "other", "-t", "mail", "--to-earliest", "--execute", "-J")
     assert (ran.code, [row["result"] for row in ran.json["partitions"]]) == (1, ["refused"])
-    assert f"other: {'the group ' if type == 'streams' else ''}{says}" in ran.err
+    assert "other: the group is Stable" in ran.err
     assert line.tiny.count()["OffsetCommit"] == 0
