@@ -17,7 +17,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kcli.errors import KcliError
     from kcli.lag.events import Event
@@ -203,10 +203,7 @@ class History:
         for gone in tracks.keys() - seen:
             del tracks[gone]
         places = sorted(tracks)
-        moved: dict[str | None, float] = {}  # when a partition of each member was last seen to move
-        for track in tracks.values():
-            member = track.sample.member_id
-            moved[member] = max(moved.get(member, 0.0), track.moved)
+        moved = _moved(tracks.values())
         partitions = [
             stand(
                 tracks[at],
@@ -325,6 +322,15 @@ def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
         standing.peak = sum(standing.peak for standing in some)
         standings.append(standing)
     return standings
+
+
+def _moved(tracks: Iterable[Track]) -> dict[str | None, float]:
+    """When a partition of each member was last seen to move."""
+    moved: dict[str | None, float] = {}
+    for track in tracks:
+        member = track.sample.member_id
+        moved[member] = max(moved.get(member, 0.0), track.moved)
+    return moved
 
 
 def _time_lag(standing: Standing) -> float:

@@ -14,6 +14,7 @@ from kcli.values import Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from kcli.model import TopicPartition
 
@@ -131,6 +132,15 @@ class Track:
         moved = self.done.times[-1] if len(self.done) else now
         return max(now - max(moved, self.idle_until), 0.0)
 
+    def steps(self, now: float, window: float, member_moved: float) -> dict[str, Any]:
+        """What its commits say for its status."""
+        return {
+            "commit_interval": self.interval(now, window),
+            "still": self.still(now),
+            "member_still": max(now - max(self.since, self.moved, member_moved), 0.0),
+            "rewound": self.rewound if self.rewound is not None and now - self.rewound_at <= window else None,
+        }
+
     def interval(self, now: float, window: float) -> float | None:
         """The usual seconds between two commits; None where too few were seen."""
         return usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
@@ -198,16 +208,8 @@ def stand(
     if track.sample.error is None and track.sample.end is not None:
         in_rate, out_rate = log.in_rate(now, window, slack), rate(track.done, now, window, slack)
         trend, growing = _trend(track.done, log.end, since)
-    facts = facts_of(
-        track.sample,
-        threshold,
-        in_rate=in_rate,
-        growing=growing,
-        commit_interval=track.interval(now, window),
-        still=track.still(now),
-        member_still=max(now - max(track.since, track.moved, member_moved), 0.0),
-        rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,
-    )
+    steps = track.steps(now, window, member_moved)
+    facts = facts_of(track.sample, threshold, in_rate=in_rate, growing=growing, **steps)
     row = measured(track.sample, facts)
     out = Standing(
         lag=row,
@@ -221,18 +223,24 @@ def stand(
         age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
     )
     if row.lag is not None and facts.committed is not None:
-        if in_rate is not None and out_rate is not None:
-            out.growth = in_rate - out_rate
-        elif track.sample.owned is not False:  # else a reset may have moved it
-            out.growth = drift(track.done, log.end, since, now)
-        out.falling = falling(row.lag, in_rate, out_rate)
-        out.time_lag, out.time_lag_least = time_lag(log.end, facts.committed, row.lag, now, slack)
-        out.time_lag_exact = row.lag == 0
-        if row.lag and track.sample.written is not None:
-            out.date(track.sample.written, now)
-        out.loss_in = time_to_loss(log.start, facts.committed, out_rate, now)
+        _add_times(out, track, log, facts.committed, now, since, slack)
     out.eta = eta([out])
     return out
+
+
+def _add_times(out: Standing, track: Track, log: Log, committed: int, now: float, since: float, slack: float) -> None:
+    """How fast the lag of a partition grows, how old it is, and when retention reaches it."""
+    lag = out.lag.lag or 0
+    if out.in_rate is not None and out.out_rate is not None:
+        out.growth = out.in_rate - out.out_rate
+    elif track.sample.owned is not False:  # else a reset may have moved it
+        out.growth = drift(track.done, log.end, since, now)
+    out.falling = falling(lag, out.in_rate, out.out_rate)
+    out.time_lag, out.time_lag_least = time_lag(log.end, committed, lag, now, slack)
+    out.time_lag_exact = lag == 0
+    if lag and track.sample.written is not None:
+        out.date(track.sample.written, now)
+    out.loss_in = time_to_loss(log.start, committed, out.out_rate, now)
 
 
 def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]:

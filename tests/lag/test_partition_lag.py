@@ -199,8 +199,9 @@ def test_an_offset_is_dated_between_the_last_look_without_it_and_the_first_with_
     series = Series()
     for time, value in [(0.0, 0), (10.0, 0), (20.0, 0), (30.0, 100)]:
         series.add(time, value)
-    assert series.reached(50, 60.0) == (pytest.approx(25.0), False)
-    assert series.reached(0, 60.0) == (pytest.approx(20.0), False)
+    assert series.reached(50, 60.0) == (25.0, False)
+    assert series.reached(0, 60.0) == (20.0, False)
+    assert series.reached(50, 5.0) == (30.0, True), "nobody looked for ten seconds"
     assert series.reached(100, 60.0) is None
     assert series.reached(-1, 60.0) is None
 

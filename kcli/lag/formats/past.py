@@ -196,7 +196,8 @@ async def recall(cluster: Cluster, history: History) -> Past | None:
     if cluster_id is None:
         return None
     past = Past(cluster_id)
-    history.go_on(await asyncio.to_thread(past.stood) or {})
+    stood = await asyncio.to_thread(past.stood)
+    history.go_on(stood or {})
     return past
 
 

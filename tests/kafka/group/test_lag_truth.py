@@ -228,7 +228,7 @@ class Play:
         for name, span in (("slow", slow), ("fast", fast)):
             for n in range(len(IN)):
                 some = [row for row in self.rows if row["partition"] == n and span[0] <= row["at"] <= span[1]]
-                written = [row["at"] - self.ins[n].reached(row["committed"], 60.0)[0] for row in some]
+                written = [row["at"] - self.ins[n].reached(row["committed"]) for row in some]
                 ages = [row["time_lag"] + 1 for row in some]
                 found[f"{name}: time lag of {n}"] = near(ages, [age + 1 for age in written], 0.1)
                 if name == "slow" or span[1] < self.ready[n]:

@@ -156,7 +156,7 @@ def test_a_transaction_that_is_known_is_named_and_names_are_harmless() -> None:
         ),
         (
             group(GROWING, members=2, out_rate=1),
-            "t[0] falls behind by 2.5 records a second",
+            "t[0] falls behind by 2.5 offsets a second",
             "start more consumers, which can share partitions: it has 2",
         ),
     ],

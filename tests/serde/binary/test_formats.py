@@ -350,7 +350,7 @@ def test_the_state_of_share_groups() -> None:
     snapshot = ShareSnapshotValue(start_offset=5, delivery_complete_count=3, state_batches=batches)
     update = ShareUpdateValue(snapshot_epoch=1, start_offset=-1, state_batches=batches)
     topic_id = bytes(range(16))
-    pairs = [
+    pairs: list[tuple[bytes | None, bytes | None]] = [
         (versioned(version, ShareKey(group="s", topic_id=topic_id, partition=2)), versioned(0, value))
         for version, value in ((0, snapshot), (1, update))
     ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import csv
+from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -12,6 +14,7 @@ from kcli.cli.runtime import undecided
 from kcli.cli.runtime.undecided import Waiting, say_ends
 from kcli.client import Client
 from kcli.model import TopicPartition
+from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, parse_bootstrap
 from tests.programs import Result, kcli
@@ -26,7 +29,7 @@ WHY = (
 
 
 @pytest.fixture
-def sandbox():
+def sandbox() -> Iterator[SandboxThread]:
     with SandboxThread(control=True) as one:
         yield one
 
@@ -121,6 +124,10 @@ async def test_a_consumer_that_waits_names_the_transaction(
         assert sorted(filter(None, seen)) == sorted(COMMITTED + UNDECIDED)
 
 
+def refuse(api: str, inside: Sandbox) -> None:
+    inside.faults.error(api, codes.TOPIC_AUTHORIZATION_FAILED)
+
+
 async def test_a_transaction_that_may_not_be_asked_for_is_not_named(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,7 +135,7 @@ async def test_a_transaction_that_may_not_be_asked_for_is_not_named(
     async with undecided_topic(sandbox.bootstrap, "t", "pay-1"), Client(settings) as client:
         refused = {"DescribeProducers": "a transaction", "ListTransactions": "a transaction of producer id "}
         for api, named in refused.items():
-            sandbox.call(lambda inside, api=api: inside.faults.error(api, codes.TOPIC_AUTHORIZATION_FAILED))
+            sandbox.call(partial(refuse, api))
             await say_ends(client.cluster, {HELD: (STABLE, END)})
             said = capsys.readouterr().err
             assert said.startswith(f"kcli: t[0] ends at offset {STABLE}: 2 offsets are undecided, because {named}"), (
