@@ -187,7 +187,11 @@ async def all_clusters(sandbox: SandboxThread, size: tuple[int, int] = SIZE) -> 
         return Still(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name=name, interval=3600.0)
 
     def dead() -> LiveSession:
-        return LiveSession(ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:9")), name="test", interval=3600.0)
+        return LiveSession(
+            ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:9"), wait_for_cluster=False),
+            name="test",
+            interval=3600.0,
+        )
 
     def locked() -> LiveSession:
         raise UsageError("the keyring is locked: unlock it, or set sasl.password.command")
