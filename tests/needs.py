@@ -30,6 +30,7 @@ APICURIO = ("java", "mvn")
 FOLDERS = {"tests/kafka/": KAFKA}
 FIXTURES = {
     "kafka": KAFKA, "kafka3": KAFKA, "_three_nodes": KAFKA, "apicurio": APICURIO, "srfake": ("go",),
+    "secured": APICURIO, "mutual": ("go",), "rest_catalog": KAFKA,
 }  # fmt: skip
 BARE = bool(os.environ.get("KCLI_BARE"))
 
