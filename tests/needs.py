@@ -27,7 +27,12 @@ PACKAGES = {
 """Every optional program, and the Debian package that has it."""
 KAFKA = ("java", "mvn")
 APICURIO = ("java", "mvn")
-FOLDERS = {"tests/kafka/": KAFKA}
+FOLDERS = {
+    "tests/kafka/": KAFKA,
+    "tests/pipeline/jobs/lake/test_drained.py": KAFKA, "tests/pipeline/jobs/lake/test_stored_checkpoint.py": KAFKA,
+    "tests/pipeline/jobs/test_openlineage.py": KAFKA, "tests/pipeline/source/test_oracle.py": KAFKA,
+}  # fmt: skip
+"""Folders, and files, whose tests all need these programs."""
 FIXTURES = {
     "kafka": KAFKA, "kafka3": KAFKA, "_three_nodes": KAFKA, "apicurio": APICURIO, "srfake": ("go",),
     "secured": APICURIO, "mutual": ("go",), "rest_catalog": KAFKA,
@@ -89,7 +94,7 @@ def needed_by(item: pytest.Item) -> set[str]:
 def _seen_by(item: pytest.Item) -> tuple[str, ...]:
     found = needed_by(item)
     if item.get_closest_marker("spark") is not None:
-        found.add("java")  # without it, Spark runs on the Java of a Python package
+        found.update(KAFKA)  # without them, Spark runs on the Java of a Python package, and without Kafka's connector
     unknown = found - PACKAGES.keys()
     assert not unknown, f"{item.nodeid} names {', '.join(unknown)}, which tests/needs.py does not list"
     return tuple(sorted(found))
