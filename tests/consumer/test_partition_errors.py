@@ -100,7 +100,6 @@ async def test_a_partition_with_an_end_has_ended_with_its_error() -> None:
 
 def test_a_sync_loop_gets_the_error_again(bootstrap: str) -> None:
     with kcli.SyncClient(bootstrap) as kafka, kafka.producer() as producer, kafka.consumer("t") as consumer:
-        consumer.seek(AT, 0)
         producer.send_and_wait("t", b"1", partition=0)
         for _ in range(2):
             with pytest.raises(kcli.BrokerError, match="TOPIC_AUTHORIZATION_FAILED"):
