@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from tests.tui.conftest import Open
 
-FAST = 0.4  # seconds of CPU, from the key to the drawn tab: 0.1 alone, 0.2 beside other tests, over 1 for the whole
-ROUNDS = 3  # of which the least counts: a busy machine adds to single ones
+FAST = 0.2  # seconds of CPU, from the key to the drawn tab: what reads it all takes more than one
+ROUNDS = 6  # of which the least counts: a busy machine adds to single ones
 
 
 def record(value: bytes) -> routes.Record:
@@ -44,6 +44,7 @@ async def cost(pilot: Pilot[int], begin: Awaitable[object], words: str) -> float
     return time.process_time() - begun - looking
 
 
+@pytest.mark.long
 async def test_the_tabs_of_a_record_of_ten_megabytes_are_quick(dashboard: Open) -> None:
     row = {"id": 123_456_789, "name": "somebody", "tags": ["a", "b"], "nested": {"x": 1.5, "y": None}}
     value = json.dumps([row] * 110_000).encode()
@@ -57,7 +58,7 @@ async def test_the_tabs_of_a_record_of_ten_megabytes_are_quick(dashboard: Open) 
             for key, words in keys:
                 taken[key].append(await cost(pilot, pilot.press(key), words))
             await pilot.press("escape")
-    assert min(taken.pop("open")) < FAST  # most of it is what any page takes
+    assert min(taken.pop("open")) < 2 * FAST  # most of it is what any page takes
     assert max(map(min, taken.values())) < FAST, taken
 
 
