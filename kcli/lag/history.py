@@ -51,6 +51,8 @@ class GroupStanding(Value):
     loss_in: float | None = None
     peak: int = 0
     status: str = ""
+    records: int | None = None
+    """How many records its lag consists of, where they were counted; `History` does not."""
 
     @property
     def stuck(self) -> int:

@@ -45,7 +45,7 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         return f"{_members(standing)} {_done(standing)} for {duration(seconds)}"
     match standing.status:
         case lag_status.ORPHANED:
-            return f"no member reads for this group, and {_waiting(standing.total.lag)}"
+            return f"no member reads for this group, and {_waiting(standing)}"
         case lag_status.STUCK if _shares(standing):
             return f"has records that nobody has acknowledged for {duration(worst[0].still)}"
         case lag_status.STUCK:
@@ -91,7 +91,7 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     waiting = standing.total.lag or 0
     if waiting and _shares(standing):
         return f"it keeps up: {offsets(waiting)} {'is' if waiting == 1 else 'are'} not acknowledged yet"
-    return f"it keeps up: {_waiting(waiting)} for the next commit" if waiting else "it has read everything"
+    return f"it keeps up: {_waiting(standing)} for the next commit" if waiting else "it has read everything"
 
 
 def remedy(standing: GroupStanding) -> tuple[str, str] | None:
@@ -153,9 +153,12 @@ def _silence(standing: GroupStanding) -> float:
     return still if still > SILENT else 0.0
 
 
-def _waiting(number: int | None) -> str:
-    """`1 offset waits`, `12.3k offsets wait`: how many of them are records only reading them would tell."""
-    return f"{count(number)} offset{' waits' if number == 1 else 's wait'}"
+def _waiting(standing: GroupStanding) -> str:
+    """`1 record waits` or `no record waits` where they were counted, `12.3k offsets wait` where they were not."""
+    if standing.records == 0:
+        return "no record waits"
+    what, number = ("offset", standing.total.lag) if standing.records is None else ("record", standing.records)
+    return f"{count(number)} {what}{' waits' if number == 1 else 's wait'}"
 
 
 def _committed_nothing(standing: GroupStanding) -> bool:

@@ -100,6 +100,11 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
         (group(ORPHANED), "no member reads for this group, and 5 offsets wait", "kcli groups delete 'g 1'"),
         (
+            group(ORPHANED, records=1),
+            "no member reads for this group, and 1 record waits",
+            "kcli groups delete 'g 1'",
+        ),
+        (
             group(LOSING_DATA),
             "t[0] has lost records: what the group would read next was deleted",
             "kcli configs get topic t",

@@ -1,10 +1,12 @@
-"""`kcli lag --records`: how many records a group has still to read, counted by reading them.
+"""How many records a group has still to read, counted by reading them: all for `kcli lag --records`, a few for
+`kcli groups why`.
 
 Offsets are not records (E70): compaction, markers and aborted transactions leave offsets that no consumer receives.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from copy import copy
 
@@ -12,6 +14,7 @@ from kcli.cli.commands.consume.bounded import to_the_end
 from kcli.cli.commands.consume.selection import finished
 from kcli.cli.commands.lag.measured import GroupRow, PartitionRow, TopicRow
 from kcli.consumer.consumer import Consumer
+from kcli.errors import KcliError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
@@ -23,7 +26,27 @@ if TYPE_CHECKING:
     from kcli.cli.commands.lag.measured import Measured
     from kcli.cli.output.tables.document import Document
     from kcli.lag.figures import Lag, Sample, Total
+    from kcli.lag.history import GroupStanding
     from kcli.model import Cluster
+
+
+FEW = 4 * 1024 * 1024
+"""Bytes that `groups why` reads at most to say records instead of offsets."""
+FEW_OFFSETS = 100_000
+"""More offsets than this are hardly ever within FEW bytes: nothing is read then."""
+SECONDS = 2.0
+"""How long `groups why` waits for the records of a group."""
+
+
+class BudgetSpent(Exception):
+    """More bytes would have to be read than the budget has."""
+
+
+class Budget:
+    """How many bytes may still be read."""
+
+    def __init__(self, size: int) -> None:
+        self.bytes = size
 
 
 async def add_records(
@@ -73,7 +96,31 @@ def _in_records(row: Lag, behind: dict[TopicPartition, int]) -> Lag:
     return counted
 
 
-async def _behind(cluster: Cluster, samples: Iterable[Sample], isolation: str | None) -> dict[TopicPartition, int]:
+async def count_few(cluster: Cluster, groups: Iterable[GroupStanding]) -> None:
+    """Set `records` of the groups whose lag is at most FEW_OFFSETS, until FEW bytes have been read for all of them.
+    A group that could not be read in time keeps None, and its sentence says offsets."""
+    budget = Budget(FEW)
+    for group in groups:
+        if (
+            group.total.unknown
+            or not group.total.lag
+            or group.total.lag > FEW_OFFSETS
+            or group.described.type == "share"
+        ):
+            continue
+        samples = [part.lag.sample for part in group.partitions if part.lag.lag]
+        try:
+            async with asyncio.timeout(SECONDS):
+                group.records = sum((await _behind(cluster, samples, None, budget)).values())
+        except BudgetSpent:
+            return
+        except (KcliError, TimeoutError):
+            continue
+
+
+async def _behind(
+    cluster: Cluster, samples: Iterable[Sample], isolation: str | None, budget: Budget | None = None
+) -> dict[TopicPartition, int]:
     """Records from the commit on, or from the start of the log without one."""
     decided, undecided = {}, {}
     for sample in samples:
@@ -84,21 +131,24 @@ async def _behind(cluster: Cluster, samples: Iterable[Sample], isolation: str | 
         stable = sample.end if isolation is not None or sample.stable is None else min(sample.stable, sample.end)
         decided[at] = start, stable
         undecided[at] = max(start, stable), sample.end
-    counts = await _count(cluster, decided, isolation or "read_committed")
-    for at, count in (await _count(cluster, undecided, "read_uncommitted")).items():
+    counts = await _count(cluster, decided, isolation or "read_committed", budget)
+    for at, count in (await _count(cluster, undecided, "read_uncommitted", budget)).items():
         counts[at] += count
     return counts
 
 
 async def _count(
-    cluster: Cluster, spans: dict[TopicPartition, tuple[int, int]], isolation: str
+    cluster: Cluster, spans: dict[TopicPartition, tuple[int, int]], isolation: str, budget: Budget | None
 ) -> dict[TopicPartition, int]:
-    """Records in [start, end) of each partition."""
+    """Records in [start, end) of each partition. Raises BudgetSpent when more bytes are read than the budget has."""
     counts = dict.fromkeys(spans, 0)
     ends = {at: end for at, (start, end) in spans.items() if start < end}
     if not ends:
         return counts
-    async with Consumer(cluster, ConsumerSettings(isolation=isolation, decompress=False)) as consumer:
+    settings = ConsumerSettings(isolation=isolation, decompress=False)
+    if budget is not None:
+        settings = settings.replace(partition_max_bytes=FEW // 16, fetch_max_bytes=FEW // 16, buffer_bytes=FEW // 16)
+    async with Consumer(cluster, settings) as consumer:
         consumer.assign({at: Bound("offset", spans[at][0]) for at in ends})
         consumer.stop_at(ends)
         async for fetched in to_the_end(consumer):
@@ -106,4 +156,8 @@ async def _count(
             counts[at] += sum(batch.visible for batch in fetched.batches)
             if fetched.error is not None:
                 raise finished(fetched.error, at, fetched.next_offset, "counted")
+            if budget is not None and consumer.metrics.fetched_bytes > budget.bytes:
+                raise BudgetSpent
+        if budget is not None:
+            budget.bytes -= consumer.metrics.fetched_bytes
     return counts

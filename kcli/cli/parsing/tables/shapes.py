@@ -172,7 +172,7 @@ COLUMNS = {
     'groups.peek': 'group topic partition offset place timestamp key value committed',
     'groups.remove-members': 'group member_id instance_id client_id host partitions result error',
     'groups.reset': 'group topic partition old new delta lag result note start end error',
-    'groups.why': 'group status lag why remedy command eta status_partitions partitions unknown',
+    'groups.why': 'group status lag why remedy command eta status_partitions partitions unknown records',
     'lag': 'group topic partitions lag records status members hosts note unread lost beyond no_commit status_partitions unknown',
     'lag.group': 'group type state topics partitions lag records status members hosts note unread lost beyond no_commit coordinator status_partitions unknown',
     'lag.partition': 'group topic partition committed end lag records status member_id client_id host note start unread lost beyond error',

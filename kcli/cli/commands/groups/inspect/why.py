@@ -8,6 +8,7 @@ import time
 
 from kcli.admin.groups.groups import progress_of
 from kcli.cli.commands.lag.measured import problems, unknown_column
+from kcli.cli.commands.lag.records import count_few
 from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
@@ -50,6 +51,9 @@ class WhyRow(Row, section="groups"):
     status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
     partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
     unknown: int = unknown_column()
+    records: int | None = column(
+        "Records behind; null unless at most 4 MiB had to be read to count them.", table=False, unit="count"
+    )
 
 
 SHAPE = shape("groups.why", "Why groups lag, and the suggested fix.", WhyRow)
@@ -72,7 +76,8 @@ kcli groups why 'billing-*' -J | jq -r '.groups[].command'""",
 def why(options: WhyOptions) -> int:
     """Explain why groups lag and name the command that helps. All groups that lag, or those named.
 
-    A group that one refresh cannot explain is watched for --over.
+    A group that one refresh cannot explain is watched for --over. Records are counted where at most 4 MiB have to be
+    read for it; otherwise the sentences say offsets.
     """
     over = seconds(options.over, "--over", OVER)
     names = names_of(options, options.words)
@@ -91,6 +96,7 @@ def why(options: WhyOptions) -> int:
         await problems(cluster, snapshot.snapshot, document)
         meant = [group for group in snapshot.groups if names.words or _lags(group)]
         meant.sort(key=lambda group: (-SEVERITY.index(group.status), -(group.total.lag or 0), group.total.group))
+        await count_few(cluster, meant)
         document.of(WhyRow)[:] = [_row(group, snapshot) for group in meant]
         if not meant and not document.errors:
             say(options, "no group lags")
@@ -119,6 +125,7 @@ def _row(group: GroupStanding, snapshot: LagSnapshot) -> WhyRow:
         status_partitions=group.total.alike,
         partitions=group.total.partitions,
         unknown=group.total.unknown,
+        records=group.records,
     )
 
 

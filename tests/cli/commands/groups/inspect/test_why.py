@@ -23,13 +23,32 @@ def topic(kcli: Shell) -> str:
 def test_a_group_without_members_is_told_with_the_command(kcli: Shell, topic: str) -> None:
     assert kcli.ok("groups", "why", topic).decode() == (
         f"{topic}  ORPHANED, 6 behind\n"
-        "  no member reads for this group, and 6 offsets wait\n"
+        "  no member reads for this group, and 6 records wait\n"
         "  start its consumers, or delete it if it is retired:\n"
         f"    kcli groups delete {topic}\n"
     )
     (row,) = json.loads(kcli.ok("groups", "why", f"^{topic}$", "-J"))["groups"]
     assert (row["status"], row["lag"], row["command"]) == ("ORPHANED", 6, f"kcli groups delete {topic}")
     assert kcli("groups", "why", topic, "--format", "plain").stdout.startswith(f"{topic}\tORPHANED\t6\t".encode())
+
+
+def test_records_are_counted_and_markers_are_not(kcli: Shell) -> None:
+    name = kcli.topic()
+    kcli.ok("produce", name, "--transactional-id", name, stdin=b"a\nb\nc\n")
+    kcli.ok("groups", "reset", name, "-t", name, "--to", "1", "--execute", "-q", "--no-undo")
+    (row,) = json.loads(kcli.ok("groups", "why", name, "-J"))["groups"]
+    assert (row["lag"], row["records"], row["why"]) == (3, 2, "no member reads for this group, and 2 records wait")
+    kcli.ok("groups", "reset", name, "-t", name, "--to", "3", "--execute", "-q", "--no-undo")
+    (row,) = json.loads(kcli.ok("groups", "why", name, "-J"))["groups"]
+    assert (row["lag"], row["records"], row["why"]) == (1, 0, "no member reads for this group, and no record waits")
+
+
+def test_a_backlog_is_not_read_to_be_counted(kcli: Shell) -> None:
+    name = kcli.topic()
+    kcli.ok("produce", name, "-z", "none", stdin=b"".join(b"%d" % n + b"x" * 100_000 + b"\n" for n in range(60)))
+    kcli.ok("groups", "reset", name, "-t", name, "--to", "1", "--execute", "-q", "--no-undo")
+    (row,) = json.loads(kcli.ok("groups", "why", name, "-J"))["groups"]
+    assert (row["lag"], row["records"], row["why"]) == (59, None, "no member reads for this group, and 59 offsets wait")
 
 
 def test_all_groups_that_lag_and_no_others(kcli: Shell, topic: str) -> None:
@@ -65,7 +84,7 @@ def test_sentences_are_broken_at_spaces_and_a_command_never(kcli: Shell, topic: 
         assert max(map(len, sentences)) <= columns
         words = " ".join(" ".join(sentences).split())
         assert words == (
-            f"{topic} ORPHANED, 6 behind no member reads for this group, and 6 offsets wait "
+            f"{topic} ORPHANED, 6 behind no member reads for this group, and 6 records wait "
             "start its consumers, or delete it if it is retired:"
         )
 
