@@ -1,4 +1,4 @@
-"""`make snapshots` writes what `tests/cli/golden` keeps of all shapes: tables, JSON schemas, the order of keys.
+"""`make snapshots` writes what `tests/cli/golden` keeps of all shapes: tables, and the columns of JSON with their types.
 
 It writes nothing when a script that reads a shape's JSON would break: a column is gone, has another type or another
 place. Such a change raises the `version` of the shape.
@@ -12,18 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from kcli.cli.commands.schema.schema import schema_of
-from kcli.cli.output.tables.shape import every
+from kcli.cli.output.tables.shape import Shape, every
 from tests.cli.output.table_samples import WIDTHS, drawn, heading
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-SCHEMAS = GOLDEN / "schemas.json"
-KEYS = GOLDEN / "keys.json"
+SHAPES = GOLDEN / "shapes.json"
 REMADE = "as it should be? `make snapshots` writes them"
 
-Schemas = dict[str, Any]
-"""The JSON schema of each shape, by the shape's name and version: `kcli.topics.list/1`."""
-Keys = dict[str, dict[str, list[str]]]
-"""The keys of each section of a shape, in the order of JSON, by the shape's name: `topics.list`."""
+Shapes = dict[str, dict[str, dict[str, str]]]
+"""The type of each column in the order of JSON, by the shape's name and version (`kcli.topics.list/1`) and section."""
 
 
 def tables(width: int) -> Path:
@@ -31,42 +28,50 @@ def tables(width: int) -> Path:
     return GOLDEN / f"tables-{width}.txt"
 
 
-def schemas() -> Schemas:
-    return {shape.id: schema_of(shape) for shape in every()}
+def shapes() -> Shapes:
+    return {shape.id: columns(shape) for shape in every()}
 
 
-def keys() -> Keys:
-    return {shape.name: {section.name: [*section.keys] for section in shape.sections} for shape in every()}
-
-
-def breaks(was: tuple[Schemas, Keys], now: tuple[Schemas, Keys]) -> list[str]:
-    """The sections of shapes, of the same version before and now, of which a column is gone, changed or moved."""
-    broken = []
-    for name in was[0].keys() & now[0].keys():
-        before, after = _columns(name, *was), _columns(name, *now)
-        broken += [f"{name}: {part}" for part, row in before.items() if after.get(part, [])[: len(row)] != row]
-    return sorted(broken)
-
-
-def _columns(name: str, schemas: Schemas, keys: Keys) -> dict[str, list[tuple[str, Any]]]:
+def columns(shape: Shape) -> dict[str, dict[str, str]]:
     """The sections of a shape: each column and its type, in the order of JSON."""
-    properties = schemas[name]["properties"]
+    properties = schema_of(shape)["properties"]
     return {
-        section: [(key, properties[section]["items"]["properties"][key].get("type")) for key in order]
-        for section, order in keys[name.removeprefix("kcli.").partition("/")[0]].items()
+        section.name: {key: _type(properties[section.name]["items"]["properties"][key]) for key in section.keys}
+        for section in shape.sections
     }
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """`integer or null`; the whole schema, without its words, where it says more than that."""
+    kept = _without_words(schema)
+    kinds = kept["type"] if kept.keys() == {"type"} else [json.dumps(kept)]
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+
+
+def _without_words(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _without_words(value) for key, value in schema.items() if key != "description"}
+
+
+def breaks(was: Shapes, now: Shapes) -> list[str]:
+    """The sections of shapes, of the same version before and now, of which a column is gone, changed or moved."""
+    return sorted(
+        f"{name}: {section}"
+        for name in was.keys() & now.keys()
+        for section, before in was[name].items()
+        if [*now[name].get(section, {}).items()][: len(before)] != [*before.items()]
+    )
 
 
 def write() -> list[str]:
     """Write all snapshots; or none, and what would break."""
-    was = json.loads(SCHEMAS.read_text()), json.loads(KEYS.read_text())
-    now = schemas(), keys()
-    broken = breaks(was, now)
+    now = shapes()
+    broken = breaks(json.loads(SHAPES.read_text()), now)
     if not broken:
         for width in WIDTHS:
             tables(width).write_text("".join(f"{heading(one, width)}{drawn(one, width)}\n" for one in every()))
-        SCHEMAS.write_text(json.dumps(now[0], ensure_ascii=False, indent=1) + "\n")
-        KEYS.write_text(json.dumps(now[1], ensure_ascii=False, indent=1) + "\n")
+        SHAPES.write_text(json.dumps(now, ensure_ascii=False, indent=1) + "\n")
     return broken
 
 
