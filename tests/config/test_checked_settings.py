@@ -13,6 +13,7 @@ import kcli
 from kcli.settings import CODECS, PARTITIONERS
 from kcli.text.checked import LONGEST, REFUSED
 from tests.each import each
+from tests.effort import tries
 
 KINDS = (kcli.ClientSettings, kcli.ProducerSettings, kcli.ConsumerSettings, kcli.GroupSettings, kcli.ShareSettings)
 FIELDS = [(kind, f) for kind in KINDS for f in kind.__fields__]
@@ -64,7 +65,7 @@ def takes(name: str, annotation: str, value: Any) -> bool:
     return isinstance(value, tuple | list) and annotation.startswith("tuple")
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=tries(600))
 @given(st.sampled_from(FIELDS), things)
 def test_a_wrong_value_is_a_usage_error_that_names_the_setting(field: Any, value: Any) -> None:
     kind, f = field

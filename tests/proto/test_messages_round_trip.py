@@ -14,6 +14,7 @@ from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRe
 from kcli.proto.messages.metadata import MetadataRequest, MetadataResponse
 from kcli.proto.schema import Message
 from tests.each import each
+from tests.effort import tries
 from tests.proto.samples import message_versions, messages, plain, sample
 
 EVERY = [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions()]
@@ -31,7 +32,7 @@ def test_what_was_encoded_is_decoded(message: type[Message], version: int) -> No
 @each(("message", "version"), EVERY)
 def test_B14_mutated_bytes_raise_only_our_decode_error(message: type[Message], version: int) -> None:
     rng = random.Random(f"fuzz {message.__name__}{version}")
-    for _ in range(12):
+    for _ in range(tries(12)):
         wire = bytearray(b"".join(sample(message, version, rng).encode(version)))
         for _ in range(12):
             broken = bytearray(wire)
