@@ -11,9 +11,6 @@ FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
-FORKED := $(BIN)/python -m tests.suite -p tests.forks --forks
-# what `make quick` runs side by side, in forks that cost no start
-FORKS ?= 8
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
 RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafka/cli/test_main_job.py \
@@ -44,15 +41,15 @@ playground: $(VENV)/.made-dev  ## the dashboard on a sandbox with thirty topics 
 	$(BIN)/python -m tests.tui.playground $(ARGS)
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
-	KCLI_QUICK=1 $(FORKED) $(FORKS) tests \
+	KCLI_QUICK=1 $(PYTEST) tests \
 		-m 'not long and not kafka and not spark and not terminal and not process and not registry and not dist' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but long ones, Spark's and pictures, against a real Apache Kafka where Java and Maven are
-	$(FORKED) $(WORKERS) tests -m 'not long and not registry and not spark and not pictures and not dist' $(ARGS)
+	$(PYTEST) tests -m 'not long and not registry and not spark and not pictures and not dist' $(ARGS)
 
 test-long: $(VENV)/.made-dev  ## the tests of registries of others, and those that take ten seconds: outages, storms, migrations, long tours
-	$(FORKED) $(WORKERS) tests -m '(long or registry) and not spark' $(ARGS)
+	$(PYTEST) tests -m '(long or registry) and not spark' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(BIN)/python -m tests.pipeline.class_archive
@@ -63,7 +60,7 @@ test-spark-long: $(VENV)/.made-dev  ## tests of Spark that take minutes: kills i
 	$(subst -n $(WORKERS),-n 2,$(PYTEST)) tests/pipeline tests/docs -m 'spark and long' $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
-	KCLI_PURE_PYTHON=1 $(FORKED) $(WORKERS) $(RECORDS) $(ARGS)
+	KCLI_QUICK=1 KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) -m 'not long' $(ARGS)
 
 RELEASE := build/release
 WHEEL = $(firstword $(wildcard dist/*-manylinux*.whl) $(wildcard dist/*.whl))
@@ -123,7 +120,7 @@ format: $(VENV)/.made-dev
 tables: $(VENV)/.made-dev  ## what is made of the commands' declarations: what the fast parser and completion read, docs/reference
 	$(BIN)/python -m kcli.cli.parsing.make_tables
 
-snapshots: $(VENV)/.made-dev  ## tests/cli/golden: the tables, JSON schemas and keys of all commands; refuses what needs a new version of a shape
+snapshots: $(VENV)/.made-dev  ## tests/cli/golden: the tables and JSON columns of all commands; refuses what needs a new version of a shape
 	$(BIN)/python -m tests.cli.output.snapshots
 
 reference: $(VENV)/.made-dev  ## docs/reference: a page for each command, from its declaration

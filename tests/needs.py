@@ -54,7 +54,7 @@ def _installed() -> str:
 
 @cache
 def _links() -> Path:
-    """A folder of links, for this process and its forks: `bare` has all programs but the optional ones."""
+    """A folder of links for this process: `bare` has all programs but the optional ones."""
     folder = Path(tempfile.mkdtemp(prefix="kcli-programs-"))
     bare = folder / "bare"
     bare.mkdir()
