@@ -57,9 +57,6 @@ def main() -> int:
     sys.argv[:] = ["kcli", *sys.argv[2:]]
     signal.signal(signal.SIGPROF, count)
     signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
-    from kcli.cli.module_cache import install
-
-    install()
     from kcli.cli.main import main as kcli
 
     code = kcli()

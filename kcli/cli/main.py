@@ -55,9 +55,6 @@ def console() -> NoReturn:
     """The console script. The process ends without the interpreter's clean-up, which costs 8 ms and frees what
     the system frees anyway; unless there are threads that are waited for, or things registered for the end, as
     logging's are."""
-    from kcli.cli.module_cache import install
-
-    modules = install()
     from kcli.system.terminal import prepare
     from kcli.watchdog import arm
 
@@ -75,8 +72,6 @@ def console() -> NoReturn:
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         sys.exit(code)  # closed, or its reader left: Python knows what to do about that
-    if code == 0 and modules is not None:
-        modules.extend()
     os._exit(code)
 
 

@@ -93,7 +93,7 @@ def test_the_console_script_prints_help_without_threads() -> None:
     )
     done = subprocess.run([sys.executable, "-S", "-c", code, "--help"], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.startswith("Usage: kcli"), done
-    assert {"kcli.cli.module_cache", "kcli.watchdog"} <= set(done.stderr.split()), done
+    assert "kcli.watchdog" in done.stderr.split(), done
     assert not {"threading", "importlib.machinery", "warnings"} & set(done.stderr.split()), done
 
 
