@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def world() -> Iterator[World]:

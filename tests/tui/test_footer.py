@@ -47,6 +47,7 @@ def test_every_page_is_among_those_of_these_tests() -> None:
     assert EVERY.keys() == set(Route.__subclasses__())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("route", EVERY.values(), ids=lambda route: type(route).__name__)
 async def test_help_and_quit_are_seen_on_80_cells(route: Route, dashboard: Open) -> None:
     async with dashboard(size=(80, 24)) as pilot:

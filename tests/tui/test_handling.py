@@ -144,6 +144,7 @@ async def test_a_look_that_changes_no_word_writes_no_line(dashboard: Open, monke
         await until(pilot, lambda: set(written) == {"same-as", "fits"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "place", ["groups", "group audit", "topics", "topic orders", "brokers", "broker 1", "records orders", "faults"]
 )
@@ -156,6 +157,7 @@ async def test_the_command_of_every_screen_is_one_of_kclis(place: str, dashboard
         assert ALIASES.get(command, command) in SUBJECTS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["groups", "group audit", "topics", "topic orders", "broker 1", "records orders"])
 async def test_help_lists_each_binding_in_force_once_and_nothing_else(place: str, dashboard: Open) -> None:
     async with dashboard(size=(120, 60)) as pilot:

@@ -48,6 +48,7 @@ def test_no_name_that_acts_completes_a_line() -> None:
     assert completed("value.total", [record]) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "place",
     [

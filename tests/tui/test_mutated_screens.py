@@ -14,6 +14,8 @@ import pytest
 from tests.effort import tries
 from tests.tui.mutated_screens import SCREENS, Stage
 
+pytestmark = pytest.mark.long
+
 SECONDS = float(os.environ.get("MUTATED_SCREENS_SECONDS", tries(10)))
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.long
+
 
 def shot(n: int) -> Snapshot:
     sample = Sample(group="billing", topic="orders", partition=0, committed=10 * n, end=20 * n + 5, start=0)

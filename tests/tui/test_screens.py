@@ -178,6 +178,7 @@ async def test_what_a_terminal_would_obey_is_spelled_out(dashboard: Open) -> Non
         assert "\\x1b[31m" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (300, 80)])
 async def test_every_screen_fits(dashboard: Open, size: tuple[int, int]) -> None:
     async with dashboard(size=size) as pilot:

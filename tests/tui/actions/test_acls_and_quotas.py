@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.long
+
 BOB = Acl("topic", "orders", "literal", "User:bob", "*", "read", "allow")
 EVE = Acl("topic", "ord", "prefixed", "User:eve", "10.0.0.7", "all", "deny")
 ANN = Acl("group", "billing", "literal", "User:ann", "*", "read", "allow")

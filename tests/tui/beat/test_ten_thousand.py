@@ -139,6 +139,7 @@ async def test_a_refresh_does_the_work_of_the_rows_that_are_seen_and_an_idle_sec
         assert work.widgets <= {"Masthead#None"}
 
 
+@pytest.mark.long
 async def test_the_text_of_a_row_is_made_once_however_much_is_typed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +160,7 @@ async def test_the_text_of_a_row_is_made_once_however_much_is_typed(
             assert not counting.work.requests
 
 
+@pytest.mark.long
 async def test_a_key_draws_the_two_lines_between_which_the_cursor_moves(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

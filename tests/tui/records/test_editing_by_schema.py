@@ -26,6 +26,8 @@ from kcli.tui.widgets.rows import Rows
 from tests.sandbox.registry.asking import ask, register
 from tests.tui.conftest import seen, shows, until, visit
 
+pytestmark = pytest.mark.long
+
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"},{"name":"note","type":"string"}]}'
 LATER = ORDER[:-2] + ',{"name":"more","type":"string","default":""}]}'
 PERSON = 'syntax = "proto3"; message Other { string a = 1; } message Person { string name = 1; int32 age = 2; }'

@@ -377,6 +377,7 @@ async def test_the_page_of_a_stuck_group_says_that_its_next_record_does_not_deco
 STRATEGIES = {"topic": "kept-value", "record": "Order", "topic-record": "kept-Order"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", STRATEGIES)
 async def test_a_record_leads_to_the_subject_that_the_strategy_of_the_profile_finds(
     sandbox: SandboxThread, strategy: str

@@ -126,6 +126,7 @@ def test_where_nothing_is_known_no_figure_is_given() -> None:
     assert cells["most"].cell(HeatRow("t", (Heat(at, 0.0),))).text == "0"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_it_is_whole_at_every_size_and_a_recording_has_no_bytes(size: tuple[int, int]) -> None:
     _, text = await pictures.replayed(("H",), "clicks", size)

@@ -122,6 +122,7 @@ async def test_without_the_token_from_elsewhere_or_by_another_name_there_is_noth
                     pass
 
 
+@pytest.mark.long
 async def test_a_second_session_is_refused_until_the_first_has_ended(seeded: SandboxThread) -> None:
     async with served(seeded.bootstrap) as server, server.browser() as browser:
         async with browser.get(server.address):
@@ -135,6 +136,7 @@ async def test_a_second_session_is_refused_until_the_first_has_ended(seeded: San
     assert any("--sessions 2 allows it" in line for line in server.lines)
 
 
+@pytest.mark.long
 async def test_two_sessions_and_changes_where_they_were_asked_for(seeded: SandboxThread) -> None:
     async with served(seeded.bootstrap, "--sessions", "2", "--writable") as server, server.browser() as browser:
         async with browser.get(server.address):

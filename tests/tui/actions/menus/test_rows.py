@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from textual.widgets import Input
 
 from kcli.acls import Acl
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from tests.tui.actions.menus.conftest import Shop
+
+pytestmark = pytest.mark.long
 
 
 async def begin(pilot: Pilot[int], key: str, about: str, outcome: str = "1 of 1 would change") -> str:
