@@ -18,6 +18,9 @@ RECORDS := $(addprefix tests/,proto producer consumer serde interop sandbox kafk
 	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/broker/test_security.py
 
+# the lines of kcli's source, of a revision or of the tree
+lines = $$(git grep -c '' $(1) -- 'kcli/*.py' 'kcli/*.pyx' 'kcli/*.pxi' 'kcli/*.c' 'kcli/*.h' 2>&1 | awk -F: '{n += $$NF} END {print n ? n : "?"}')
+
 .PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-spark-long test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan mutants check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
@@ -105,13 +108,13 @@ asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks ever
 mutants: $(VENV)/.made-dev  ## break one rule of a module at a time, and list what no test notices: ARGS=kcli/consumer; MUTANTS (40), MUTANTS_SEED (0)
 	$(BIN)/python -m tests.mutants $(ARGS)
 
-check: $(VENV)/.made-dev  ## lint, types, measures of the tree, import contracts
+check: $(VENV)/.made-dev  ## lint, types, import contracts; the lines of the product beside those of main
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m tests.typing_ratchet
-	$(BIN)/python -m tests.house
 	$(BIN)/lint-imports
+	@echo "lines of product: $(call lines), of main: $(call lines,main)"
 
 format: $(VENV)/.made-dev
 	$(BIN)/ruff check --fix .

