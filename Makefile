@@ -43,9 +43,9 @@ demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, th
 playground: $(VENV)/.made-dev  ## the dashboard on a sandbox with thirty topics and a dozen groups of different fates; without a terminal its address
 	$(BIN)/python -m tests.tui.playground $(ARGS)
 
-quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
+quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes, two cases of each test: a minute or so. ARGS=--lf runs what failed last
 	KCLI_QUICK=1 $(PYTEST) tests \
-		-m 'not long and not kafka and not spark and not terminal and not process and not registry and not dist' \
+		-m 'not slow and not long and not kafka and not spark and not terminal and not process and not registry and not dist' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but long ones, Spark's and pictures, against a real Apache Kafka where Java and Maven are

@@ -18,7 +18,7 @@ from kcli.sandbox.sandbox import Sandbox
 from tests import components, librdkafka, needs
 from tests.both_parsers import BothParsers
 from tests.cli.leaps import leaping
-from tests.effort import QUICK, use_profile
+from tests.effort import QUICK, take_two_cases, use_profile
 from tests.failures import Failures
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if QUICK:
+        take_two_cases(items)
     for item in items:
         components.mark(item)
         item.add_marker(pytest.mark.xdist_group(group(item)))

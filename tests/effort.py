@@ -1,10 +1,11 @@
-"""How often a random test tries: `make quick` (KCLI_QUICK=1) plays a quarter of what `make test` does."""
+"""How much is tried: `make quick` (KCLI_QUICK=1) plays a quarter of the random tries, and two cases of each test."""
 
 from __future__ import annotations
 
 import os
 
 import hypothesis
+import pytest
 from hypothesis.internal.conjecture import providers
 
 QUICK = bool(os.environ.get("KCLI_QUICK"))
@@ -12,6 +13,15 @@ QUICK = bool(os.environ.get("KCLI_QUICK"))
 
 def tries(count: int) -> int:
     return max(1, count // 4) if QUICK else count
+
+
+def take_two_cases(items: list[pytest.Item]) -> None:
+    """Keep the first and the last case of each parametrised test, and all tests without parameters."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {item for of_test in cases.values() for item in (of_test[0], of_test[-1])}
+    items[:] = [item for item in items if item in kept]
 
 
 def use_profile() -> None:

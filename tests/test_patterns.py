@@ -55,6 +55,7 @@ def test_a_pattern_without_end_is_an_error_that_names_it(pattern: str, data: byt
     assert str(told.value).startswith(f"--grep {pattern}: ")
 
 
+@pytest.mark.slow
 def test_matches_of_where_is_stopped_too() -> None:
     where = Where(r"matches(value, '(a|aa)+$')")
     with pytest.raises(KcliError, match=r"--where .*more than a second"):

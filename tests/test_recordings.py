@@ -52,6 +52,7 @@ def test_no_recording_is_left_of_what_is_not_recorded() -> None:
     assert {path.stem for path in recordings.FOLDER.iterdir()} == recordings.RECORDINGS.keys()
 
 
+@pytest.mark.slow
 def test_recordings_are_the_same_bytes_each_time(written: Path, tmp_path: Path) -> None:
     recordings.write(tmp_path)
     for path in written.iterdir():

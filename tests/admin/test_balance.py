@@ -177,6 +177,7 @@ def test_a_broker_that_is_named_twice_has_one_replica(racks: dict[int, str | Non
     assert all(len(set(replicas)) == len(replicas) for replicas in after.values())
 
 
+@pytest.mark.slow
 def test_a_large_cluster_is_planned_in_seconds() -> None:
     brokers = list(range(1, 31))
     before: Assignment = {}

@@ -205,6 +205,7 @@ async def test_a_token_command_may_fail_for_a_while(tmp_path: Path, monkeypatch:
     await goes_on(sasl, token.unlink, lambda: token.write_text(unsecured("alice")), says)
 
 
+@pytest.mark.slow
 async def test_a_token_endpoint_may_answer_html_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcli.security.tokens.USED", 0.0)  # each login asks for a token
     good: tuple[int, bytes, dict[str, str]] = (200, json.dumps({"access_token": unsecured("alice")}).encode(), {})

@@ -54,6 +54,7 @@ def requests_of_all(folder: Path, topics: int, groups: int) -> tuple[dict[str, C
     return found, lines
 
 
+@pytest.mark.slow
 def test_no_command_asks_once_for_each_topic_or_group(tmp_path: Path) -> None:
     few, _ = requests_of_all(tmp_path, 40, 20)
     many, lines = requests_of_all(tmp_path, 400, 200)

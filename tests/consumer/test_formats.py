@@ -94,6 +94,7 @@ async def test_E3_E5_compressed_batches_of_every_codec_are_read_and_trimmed(code
         assert await values(consumer) == [(n, b"%d" % n * 9) for n in range(13, 47)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [Log().fill(30), mixed()], ids=["v2", "mixed"])
 async def test_E1_an_answer_cut_at_any_byte_loses_and_repeats_nothing(log):
     whole = log.read(0, 1 << 20)

@@ -23,6 +23,7 @@ TPS = [TopicPartition("t", n) for n in range(4)]
 SETTINGS = ConsumerSettings(fetch_max_wait=0.001, partition_max_bytes=600)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 120, 20))
 def test_A3_08_E27_E33_after_any_interleaving_every_owned_unpaused_partition_is_fetched(first):
     for seed in range(first, first + 20):

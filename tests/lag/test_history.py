@@ -129,6 +129,7 @@ def test_samples_are_kept_for_so_long_and_no_longer() -> None:
     assert history.lags("g", AT, [100.0, 150.0]) == [None, 150]
 
 
+@pytest.mark.slow
 def test_a_thousand_groups_cost_a_second_not_a_minute() -> None:
     import time
 

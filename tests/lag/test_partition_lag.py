@@ -245,6 +245,7 @@ def wandering(seed: int) -> list[Standing]:
     return found
 
 
+@pytest.mark.slow
 def test_a_quiet_partition_has_the_figures_of_any_other_and_costs_less(monkeypatch: pytest.MonkeyPatch) -> None:
     quickly = [wandering(seed) for seed in range(50)]
     asked: list[float] = []

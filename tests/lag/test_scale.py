@@ -52,6 +52,7 @@ async def requests(groups: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]
     return asked
 
 
+@pytest.mark.slow
 async def test_a_look_at_twenty_times_as_many_groups_asks_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     few, many = await requests(10, monkeypatch), await requests(200, monkeypatch)
     for asked in (few, many):
@@ -60,6 +61,7 @@ async def test_a_look_at_twenty_times_as_many_groups_asks_no_more(monkeypatch: p
     assert few == {"ListGroups": BROKERS, "DescribeGroups": BROKERS, "OffsetFetch": BROKERS, "ListOffsets": 3 * BROKERS}
 
 
+@pytest.mark.slow
 def test_a_partition_of_an_idle_group_takes_little_memory() -> None:
     groups, partitions = 50, 100
 

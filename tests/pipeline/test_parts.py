@@ -370,6 +370,7 @@ def test_shuffles_have_a_partition_for_each_core_that_runs_tasks(
     assert list(spark.chosen.values()) == wanted
 
 
+@pytest.mark.slow
 def test_archives_and_path_of_the_user_go_beside_kclis_own(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     usual = conf_of(SessionSettings(master="spark://x:7077"))

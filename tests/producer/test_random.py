@@ -18,6 +18,7 @@ CORPUS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(tries(12)))
 def test_A1_04_A4_18_every_record_settles_once_and_the_acknowledged_are_stored_once_in_order(block: int) -> None:
     for seed in range(block * BLOCK, block * BLOCK + BLOCK):

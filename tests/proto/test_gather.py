@@ -86,6 +86,7 @@ def test_the_brokers_clock_and_messages_without_time_are_told_apart(core):
     assert list(array("q", bytes(got.timestamps))) == [99, -1]
 
 
+@pytest.mark.slow
 @cores
 def test_a_broken_batch_leaves_what_was_gathered_before(core):
     good = [(i, None if i % 3 else b"key", None if i % 5 else b"value", [("h", b"x")]) for i in range(50)]

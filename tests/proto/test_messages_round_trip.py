@@ -20,6 +20,7 @@ from tests.proto.samples import message_versions, messages, plain, sample
 EVERY = [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions()]
 
 
+@pytest.mark.slow
 @each(("message", "version"), EVERY)
 def test_what_was_encoded_is_decoded(message: type[Message], version: int) -> None:
     rng = random.Random(f"{message.__name__}{version}")
@@ -29,6 +30,7 @@ def test_what_was_encoded_is_decoded(message: type[Message], version: int) -> No
         assert plain(message.decode(version, wire)) == plain(value)
 
 
+@pytest.mark.slow
 @each(("message", "version"), EVERY)
 def test_B14_mutated_bytes_raise_only_our_decode_error(message: type[Message], version: int) -> None:
     rng = random.Random(f"fuzz {message.__name__}{version}")

@@ -75,6 +75,7 @@ def agrees(mine: Any, theirs: Any, version: int, where: str) -> None:
         assert mine == theirs, where
 
 
+@pytest.mark.slow
 @each(("message", "version"), EVERY)
 def test_kafka_python_reads_our_bytes_and_writes_the_same(message: type[Message], version: int) -> None:
     theirs = stranger(message)

@@ -45,6 +45,7 @@ def readers(core):
     }
 
 
+@pytest.mark.slow
 @each("name", list(readers(CORES[0])))
 @each("row", list(ROWS))
 @each("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])

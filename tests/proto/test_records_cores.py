@@ -220,6 +220,7 @@ def test_rows_are_split_partitioned_and_appended(core: Any, text: bytes, cut: by
     assert spread(core, chunk, lines, partitions, 90, 8) == spread(twin, chunk, lines, partitions, 90, 8)
 
 
+@pytest.mark.slow
 @cores
 def test_E6_mutated_sections_raise_nothing_but_decode_errors(core):
     rng = random.Random(7)
@@ -316,6 +317,7 @@ def spread(
     return ends, batches
 
 
+@pytest.mark.slow
 @cores
 def test_rows_are_spread_over_the_batches_of_their_partitions(core: Any) -> None:
     rng = random.Random(3)

@@ -30,6 +30,7 @@ def replaced(core: ModuleType, header: Any, keys: Any, values: Any) -> list[Reco
     return list(core.read_records(header))
 
 
+@pytest.mark.slow
 @core
 @given(rows=ROWS, which=st.sampled_from(["keys", "values", "both"]), skipped=st.integers(0, 3))
 def test_records_keep_all_but_what_is_replaced(core: ModuleType, rows: list[Any], which: str, skipped: int) -> None:

@@ -20,6 +20,7 @@ TEXT = '{"type":"record","name":"R%d","fields":[]}'
 PLAIN = {"deleted": False, "kind": "AVRO", "references": [], "metadata": "", "rule_set": ""}
 
 
+@pytest.mark.slow
 def test_a_list_takes_a_request_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests, searches = Counter[str](), Counter[str]()
     route, search = routes.find, schema_answers._found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def run(rows: list[tuple[int, int | None]], low: int, high: int, before, step: i
     return search, looks
 
 
+@pytest.mark.slow
 @given(logs(), st.integers(0, 120), st.integers(1, 9))
 @settings(max_examples=tries(400), deadline=None)
 def test_no_wanted_record_is_before_the_start_or_behind_the_stop(log, time: int, step: int) -> None:

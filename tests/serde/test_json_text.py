@@ -19,6 +19,7 @@ PLAIN = some.recursive(
 )
 
 
+@pytest.mark.slow
 @given(PLAIN)
 def test_msgpack_is_the_same_value_in_json(value: Any) -> None:
     text = msgpack_json(msgpack.packb(value))

@@ -52,6 +52,7 @@ def test_changes_that_no_test_notices_are_listed(
     mutants.importers.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_nearest_tests_come_first() -> None:
     assert mutants.tests_of("kcli/lag/status.py")[0] == "tests/lag/test_status.py"
 

@@ -49,6 +49,7 @@ def test_a_use_is_found(text: str) -> None:
     assert list(uses(text))
 
 
+@pytest.mark.slow
 def test_no_other_module_uses_what_one_system_has() -> None:
     found = {}
     for path in sorted(KCLI.rglob("*.py")):

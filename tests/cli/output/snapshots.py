@@ -1,4 +1,4 @@
-"""`make snapshots` writes what `tests/cli/golden` keeps of all shapes: tables, and the columns of JSON with their types.
+"""`make snapshots` writes what `tests/cli/golden` keeps of all shapes: tables, and JSON columns with their types.
 
 It writes nothing when a script that reads a shape's JSON would break: a column is gone, has another type or another
 place. Such a change raises the `version` of the shape.

@@ -129,6 +129,7 @@ def test_a_limit_says_where_to_go_on() -> None:
     assert view.put(bytearray(), batch(*rows), "t", 0, 2) == (2, 2)
 
 
+@pytest.mark.slow
 @given(VALUES, some.integers(10, 120), some.booleans())
 def test_json_that_is_laid_out_is_the_same_json(value: object, room: int, color: bool) -> None:
     lines = laid_out(json.dumps(value), room, color=color)

@@ -49,6 +49,7 @@ def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
     assert standstills.read(str(path)) is None
 
 
+@pytest.mark.slow
 def test_ten_thousand_topics_and_a_thousand_groups_that_stand_still_fit(tmp_path: Path) -> None:
     path = str(tmp_path / "c.ndjson.still")
     many = {

@@ -6,6 +6,8 @@ import json
 import re
 from html.parser import HTMLParser
 
+import pytest
+
 from kcli.cli.commands.pipeline.profile.page import page
 from kcli.cli.commands.pipeline.profile.plots import bar, plot
 from kcli.cli.commands.pipeline.profile.rows import FieldRow, field_rows, topic_row
@@ -28,6 +30,7 @@ def test_fields_have_types_null_shares_ranges_and_distinct_values() -> None:
     assert rows["user"].types == "object"
 
 
+@pytest.mark.slow
 def test_parts_of_a_profile_add_up_to_the_whole() -> None:
     values = [json.dumps({"a": n % 5000, "b": [{"c": n}]} if n % 3 else {"a": "x"}).encode() for n in range(20_000)]
     whole, parts = look(values), Fields()

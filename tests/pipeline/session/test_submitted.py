@@ -58,6 +58,7 @@ def test_spark_submit_runs_a_pipeline_in_its_own_jvm(topics: Topics, tmp_path: P
     assert printed.stdout.decode().strip() == '{"key":"spark.sql.shuffle.partitions","value":"3"}'
 
 
+@pytest.mark.slow
 def test_what_spark_submit_was_given_stays_unless_the_line_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

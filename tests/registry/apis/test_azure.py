@@ -108,6 +108,7 @@ def test_values_are_written_with_the_header_of_azure(environment: None) -> None:
             assert (wrong.returncode, says in wrong.stderr) == (2, True), wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_token_of_entra(environment: None, tmp_path: Path) -> None:
     with Idp({"app": SECRET}) as idp, Scripted() as server:
         server.route = azure

@@ -33,6 +33,7 @@ async def test_a_group_of_another_kind_shares_nothing(asked: type[ShareFetchRequ
         await peer.ask(MetadataRequest(topics=[]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", ["CreateTopics", "Metadata"])
 async def test_others_are_answered_while_many_topics_are_made(api: str) -> None:
     """A connection asks for thousands; four others are answered again and again before that is done."""
@@ -58,6 +59,7 @@ async def test_others_are_answered_while_many_topics_are_made(api: str) -> None:
     assert len(seen - {0, len(names)}) >= 3, seen
 
 
+@pytest.mark.slow
 async def test_30000_names_at_once_are_refused_and_nothing_is_made() -> None:
     topics = [CreatableTopic(name=f"n{n}", num_partitions=1, replication_factor=1) for n in range(30_000)]
     async with Sandbox() as sandbox, Peer(sandbox) as peer:

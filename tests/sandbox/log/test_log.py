@@ -164,6 +164,7 @@ async def test_memory_is_bounded_and_says_so() -> None:
         assert (await peer.produce(batch(1))).error_code == 0
 
 
+@pytest.mark.slow
 async def test_retention_bytes_deletes_the_oldest_segments() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         sandbox.topics.create("t", configs={"retention.bytes": "1000"})

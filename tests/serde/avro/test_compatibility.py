@@ -190,6 +190,7 @@ def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         reasons(record(*fields), record(*fields))
 
 
+@pytest.mark.slow
 def test_wide_unions_are_compared_by_name() -> None:
     wide = [record(field("f", "int"), name=f"R{number}") for number in range(5000)]
     other = [record(field("f", "int"), name=f"Q{number}") for number in range(5000)]

@@ -37,6 +37,7 @@ LIST = {"type": "record", "name": "L", "fields": [{"name": "n", "type": ["null",
 LONG_NAME = {"type": "record", "name": "N", "fields": [{"name": "x" * 100_000, "type": "boolean"}]}
 
 
+@pytest.mark.slow
 @core
 @each(
     ("schema", "payload", "fault"),
@@ -162,6 +163,7 @@ def test_defaults_that_multiply_are_refused() -> None:
     assert time.process_time() - begun < SECONDS
 
 
+@pytest.mark.slow
 def test_a_record_of_many_fields_is_read_as_another_in_linear_time() -> None:
     wide = parse(json.dumps(record(*["int"] * 30_000)))
     begun = time.process_time()

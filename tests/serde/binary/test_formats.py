@@ -128,6 +128,7 @@ def test_protobuf_by_its_numbers() -> None:
     assert read("protobuf-raw", b"") == {}
 
 
+@pytest.mark.slow
 @each("name", ["shop.Order", "old.shop.Item"])
 @given(st.data())
 @RANDOM

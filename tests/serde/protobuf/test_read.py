@@ -57,6 +57,7 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+@pytest.mark.slow
 @each("name", list(FILES))
 @given(st.data())
 @RANDOM
@@ -126,6 +127,7 @@ def test_an_entry_of_a_map_with_an_unknown_field_is_shown() -> None:
     assert hides_entries(type_of("shop.Order", FILES["shop.Order"]).FromString(payload))
 
 
+@pytest.mark.slow
 @each("name", list(FILES))
 @given(st.data())
 @RANDOM

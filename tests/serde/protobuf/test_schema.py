@@ -178,6 +178,7 @@ def test_schemas_that_are_refused(text: str, says: str) -> None:
         ProtobufSchema(text).message("")
 
 
+@pytest.mark.slow
 @each(
     "text",
     [

@@ -23,6 +23,7 @@ def written(name: str, text: str) -> bytes:
     return schema.writer(schema.message(name)).write(read_json(text))
 
 
+@pytest.mark.slow
 @each("name", list(FILES))
 @given(st.data())
 @RANDOM

@@ -125,6 +125,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("expression", "says"), HOSTILE, ids=["steps", "texts"])
 def test_an_expression_that_runs_on_and_on_is_stopped(expression: str, says: str) -> None:
     schema = with_rules(AVRO, rule(expression, mode="WRITE"))

@@ -62,6 +62,7 @@ def numbers(out: bytes) -> list[int]:
     return sorted(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "msgpack", "url"])
 def test_consume_and_count_find_a_range_of_payload_times(kcli: Shell, format: str) -> None:
     topic = kcli.topic(3)

@@ -95,6 +95,7 @@ def test_a_replacement_is_one_change_of_the_table(table: IcebergTable, tmp_path:
     assert [one.metadata_file for one in after.metadata.metadata_log][-1] == before
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_leaves_no_file_and_full_files_are_followed_by_others(
     table: IcebergTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_the_last_file_of_a_task_is_merged_with_the_full_one_before_it(tmp_path:
     assert known.to_pyarrow_dataset().count_rows() == 765
 
 
+@pytest.mark.slow
 def test_pyiceberg_has_no_compaction() -> None:
     """Where this fails, --compact can be for Iceberg too."""
     from pyiceberg.table import Table

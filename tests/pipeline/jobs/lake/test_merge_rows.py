@@ -170,6 +170,7 @@ def test_keys_of_every_kind_are_found(tmp_path: Path, kind: pa.DataType, values:
     assert found == {(values[0], 1), (values[1], 1), (None, 0), (None, 1)}, "a null equals nothing, as in SQL"
 
 
+@pytest.mark.slow
 def test_a_merge_takes_no_object_for_a_key(tmp_path: Path) -> None:
     table, count = Iceberg(tmp_path), 30_000
     table.merge(changes([(one, "a", 0.0) for one in range(count)]), BY_ID, 0)
@@ -198,6 +199,7 @@ def crossed(table: Iceberg, monkeypatch: pytest.MonkeyPatch, key: int) -> None:
     monkeypatch.setattr(iceberg_commit, "_commit", late)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [1, 3], ids=["there", "new to both"])
 def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: int

@@ -183,6 +183,7 @@ def test_a_value_is_read_as_the_readers_type(
     assert (buffers[1][2] if buffers[1][3] is None else buffers[1][3]) == cell
 
 
+@pytest.mark.slow
 @core
 def test_nulls_symbols_and_defaults_that_would_fill_the_memory_are_faults(core: ModuleType) -> None:
     items = b"\xa0\x8d\6" + b"\0" * 50_001
