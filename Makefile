@@ -46,7 +46,7 @@ playground: $(VENV)/.made-dev  ## the dashboard on a sandbox with thirty topics 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes, two cases of each test: a minute or so. ARGS=--lf runs what failed last
 	KCLI_QUICK=1 $(PYTEST) tests \
 		-m 'not slow and not long and not kafka and not spark and not terminal and not process and not registry and not dist' \
-		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
+		$(addprefix --ignore=tests/,kafka tui interop pipeline docs) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but long ones, Spark's and pictures, against a real Apache Kafka where Java and Maven are
 	$(PYTEST) tests -m 'not long and not registry and not spark and not pictures and not dist' $(ARGS)
