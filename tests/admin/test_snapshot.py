@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from kcli import codes
+from kcli.admin.groups.kinds import DESCRIBE_SHARE_GROUP_OFFSETS
 from kcli.admin.groups.rows import GroupMissing
-from kcli.lag.figures import measure
+from kcli.lag.figures import measure, total
 from kcli.lag.snapshot import take
-from kcli.lag.status import LOSING_DATA, NO_COMMIT, ORPHANED
+from kcli.lag.status import LOSING_DATA, NO_COMMIT, OK, ORPHANED, UNKNOWN
+from kcli.model import TopicPartition
 from kcli.proto.messages import consumer_group_describe as new
 from tests.admin.tiny import Tiny, member
 
@@ -128,3 +133,53 @@ async def test_E71_KIP848_groups_have_lag_and_members_too(tiny: Tiny) -> None:
 async def test_states_and_topics_choose(tiny: Tiny) -> None:
     assert [g.described.group for g in (await take(tiny, states=["EMPTY"])).groups] == ["idle"]
     assert {s.topic for g in (await take(tiny, topics=["mail"])).groups for s in g.samples} == {"mail"}
+
+
+def share_group(tiny: Tiny) -> None:
+    """Make a share group without members, which has read one of three partitions."""
+    tiny.group("shares", type="share", state="Empty", orders=[10, -1, -1])
+    for broker in tiny.brokers.values():
+        broker.highest[DESCRIBE_SHARE_GROUP_OFFSETS] = 1
+
+
+@pytest.mark.parametrize(
+    ("reset", "found"),
+    [
+        ("latest", [(100, 0, OK), (100, 0, OK)]),
+        ("", [(100, 0, OK), (100, 0, OK)]),
+        ("earliest", [(None, 50, NO_COMMIT), (None, 100, NO_COMMIT)]),
+        ("by_duration:PT1H", [(70, 30, NO_COMMIT), (100, 0, OK)]),
+    ],
+)
+async def test_a_share_group_counts_unread_partitions_from_where_it_will_start(
+    tiny: Tiny, reset: str, found: list[tuple[int | None, int, str]]
+) -> None:
+    share_group(tiny)
+    tiny.resets["shares"] = reset
+    tiny.since = {TopicPartition("orders", 1): 70, TopicPartition("orders", 2): -1}
+    now = 1000 * time.time()
+    (group,) = (await take(tiny, ["shares"])).groups
+    assert [sample.committed for sample in group.samples] == [10, None, None]
+    rows = [measure(sample) for sample in group.samples[1:]]
+    assert [(row.sample.begins, row.unread, row.status) for row in rows] == found
+    moments = {
+        part.timestamp
+        for _, request in tiny.asked
+        if type(request).__name__ == "ListOffsetsRequest"
+        for topic in request.topics
+        for part in topic.partitions
+        if part.timestamp > 0
+    }
+    assert len(moments) == (reset == "by_duration:PT1H")
+    assert all(abs(moment - (now - 3_600_000)) < 60_000 for moment in moments)
+
+
+async def test_a_share_group_whose_start_cannot_be_asked_for_is_unknown_in_what_it_has_not_read(tiny: Tiny) -> None:
+    share_group(tiny)
+    tiny.resets["shares"] = codes.GROUP_AUTHORIZATION_FAILED.number
+    (group,) = (await take(tiny, ["shares"])).groups
+    read, *unread = [measure(sample) for sample in group.samples]
+    assert (read.status, read.lag) == (ORPHANED, 90)
+    assert [(row.status, row.lag, row.unread) for row in unread] == [(UNKNOWN, None, None)] * 2
+    assert all("GROUP_AUTHORIZATION_FAILED" in str(row.sample.error) for row in unread)
+    assert total([read, *unread], "shares").at_least

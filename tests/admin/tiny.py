@@ -40,6 +40,7 @@ from kcli.proto.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
+GROUP = 32
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
@@ -74,6 +75,8 @@ class Tiny:
         self.share_lags: dict[tuple[str, str, int], int] = {}  # of share groups; -1 where it is not here
         self.cached: dict[TopicPartition, int] = {}
         self.moved: list[Any] = []
+        self.resets: dict[str, str | int] = {}  # share.auto.offset.reset of groups, or an error code
+        self.since: dict[TopicPartition, int] = {}  # the first offset after any time; -1 where nothing is so new
 
     def topic(self, name: str, *logs: tuple[int, int, int]) -> None:
         self.topic_partitions[name] = len(logs)
@@ -159,7 +162,7 @@ class TinyBroker:
 
     def _Metadata(self, request: Any) -> MetadataResponse:
         names = self.cluster.topic_partitions if request.topics is None else [t.name for t in request.topics]
-        return MetadataResponse(topics=[self._topic(name) for name in names])
+        return MetadataResponse(cluster_id="tiny", topics=[self._topic(name) for name in names])
 
     def _topic(self, name: str) -> MetadataResponseTopic:
         if name not in self.cluster.topic_partitions:
@@ -189,7 +192,8 @@ class TinyBroker:
         at = TopicPartition(topic, asked.partition_index)
         error = self.cluster.fail_once("ListOffsets") or (6 if self.cluster.leader_of(at) != self.node_id else 0)
         start, stable, end = self.cluster.logs[at]
-        where = {-1: stable if request.isolation_level else end, -2: start}.get(asked.timestamp, asked.timestamp)
+        after = self.cluster.since.get(at, asked.timestamp)
+        where = {-1: stable if request.isolation_level else end, -2: start}.get(asked.timestamp, after)
         return ListOffsetsPartitionResponse(partition_index=at.partition, error_code=error, offset=where)
 
     def _FindCoordinator(self, request: Any) -> FindCoordinatorResponse:
@@ -302,6 +306,16 @@ class TinyBroker:
         mine = DescribeConfigsResourceResult(name="cleanup.policy", value="compact", config_source=1)
         default = DescribeConfigsResourceResult(name="retention.ms", value="604800000", config_source=5)
         results = [
-            DescribeConfigsResult(resource_name=r.resource_name, configs=[mine, default]) for r in request.resources
+            DescribeConfigsResult(resource_name=r.resource_name, configs=[mine, default])
+            if r.resource_type != GROUP
+            else self._group_configs(r.resource_name)
+            for r in request.resources
         ]
         return DescribeConfigsResponse(results=results)
+
+    def _group_configs(self, group: str) -> DescribeConfigsResult:
+        reset = self.cluster.resets.get(group, "latest")
+        if isinstance(reset, int):
+            return DescribeConfigsResult(resource_type=GROUP, resource_name=group, error_code=reset)
+        config = DescribeConfigsResourceResult(name="share.auto.offset.reset", value=reset)
+        return DescribeConfigsResult(resource_type=GROUP, resource_name=group, configs=[config])
