@@ -160,16 +160,23 @@ class SyncConsumer:
     ) -> list[Fetched]:
         """Batches, as `Consumer.poll` gives them: quicker than messages where many records come."""
 
+        got: list[Fetched] = []
+
         async def poll() -> list[Fetched]:
             self._stream.finish()
             self._release()
-            return await self._consumer.poll(timeout, max_bytes, max_records)
+            got.extend(await self._consumer.poll(timeout, max_bytes, max_records))
+            return got
+
+        def untake() -> None:
+            if got:
+                self._consumer.untake()
 
         try:
             return self._thread.run(poll())
         except BaseException:  # Ctrl-C, just when the records came
             with contextlib.suppress(Closed):
-                self._thread.call(self._consumer.untake)
+                self._thread.call(untake)
             raise
 
     @property

@@ -75,10 +75,10 @@ class Stream:
             self._pieces.extend(pieces)
 
     def look(self) -> tuple[int, int]:
-        """Note what is done: all before the message that was taken last. Returns what is another with each message."""
+        """Note what is done: all before the message taken last. Return a value that changes with each message."""
         with self._lock:
-            after = self.messages.after
-            self._note(after - 1)
+            after = self.messages.after  # read once: the program's thread moves it
+            self._note(after)
             return self._opened, after
 
     def finish(self) -> None:
@@ -156,13 +156,13 @@ class Stream:
         assert self._batch is not None
         return max(self._batch.first, self._batch.base_offset)
 
-    def _note(self, offset: int) -> None:
-        """Records of the open piece before this offset are done."""
-        if self._batches is None or self._batch is None or self.messages.after < 0:
+    def _note(self, after: int) -> None:
+        """The message before the offset `after` was taken last, so the records before that message are done."""
+        if self._batches is None or self._batch is None or after < 0:
             return
         piece = self._pieces[0]
-        if self.messages.after != self._confirmed and offset > piece.start:
-            self._link.note(piece.at, OffsetAndMetadata(offset, self._batch.leader_epoch))
+        if after != self._confirmed and after - 1 > piece.start:
+            self._link.note(piece.at, OffsetAndMetadata(after - 1, self._batch.leader_epoch))
 
     def _finish(self) -> None:
         """The message that was taken last is done."""
@@ -180,7 +180,7 @@ class Stream:
         assert self._batches is not None
         piece, after, place = self._pieces[0], self.messages.after, self._place()
         if after >= 0:
-            self._note(after - 1)
+            self._note(after)
             if after != self._confirmed:
                 self._hand = (piece.at, place)
         batches = [*self._batches]

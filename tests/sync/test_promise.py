@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import kcli
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.sync.consumer import SyncConsumer
+from kcli.sync.stream import Stream
 from tests.each import each
 
 AT = TopicPartition("t", 0)
@@ -212,6 +215,36 @@ def test_ctrl_c_when_a_poll_has_its_records_loses_none(kafka: kcli.SyncClient) -
 
 
 # -- batches -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_poll_that_is_refused_returns_nothing_again(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("t", group="refused") as consumer:
+        assert offsets(consumer.poll(max_records=3)) == [0, 1, 2]
+        with pytest.raises(kcli.UsageError):
+            consumer.poll(max_records=0)
+        assert offsets(consumer.poll(max_records=3)) == [3, 4, 5]
+
+
+def test_a_message_that_is_taken_while_the_loop_looks_takes_no_commit_back() -> None:
+    """The program's thread takes message 10 between two steps of `look`, after it committed the offset 10."""
+
+    class Moving:
+        steps = iter([10, 11, 11])
+
+        @property
+        def after(self) -> int:
+            return next(self.steps)
+
+    noted: list[int] = []
+    link = SimpleNamespace(note=lambda _, place: noted.append(place.offset))
+    stream = Stream(link, lambda: None, lambda: None)  # type: ignore[arg-type]
+    stream.messages = Moving()  # type: ignore[assignment]
+    stream._pieces.append(SimpleNamespace(at=AT, start=0))  # type: ignore[arg-type]
+    stream._batch, stream._batches, stream._confirmed = SimpleNamespace(leader_epoch=0), deque(), 10  # type: ignore[assignment]
+    assert stream.look() == (0, 10)
+    assert noted == []
+    assert stream.look() == (0, 11)
+    assert noted == [10]
 
 
 async def test_a_loop_that_is_entered_again_continues(sandbox: SandboxThread) -> None:
