@@ -10,7 +10,7 @@ from kcli.config.properties.known import CLASSIC, CLIENT, CONSUMER, GROUP, KNOWN
 from kcli.errors import UsageError
 from kcli.secret import secretive
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
-from kcli.text.checked import REFUSED, Checked
+from kcli.text.checked import LONGEST, REFUSED, SENT, Checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,7 +217,8 @@ def _withheld(where: str, project: Profile) -> UsageError:
 def _expected(kind: Kind, unit: object) -> str:
     """What a property takes, in its own unit."""
     if unit == "ms":
-        return f"milliseconds, {'more than 0' if kind.take(0) is REFUSED else '0 or more'}"
+        most = f" and at most {1000 * SENT:.0f}" if kind.take(LONGEST) is REFUSED else ""
+        return f"milliseconds, {'more than 0' if kind.take(0) is REFUSED else '0 or more'}{most}"
     return kind.expected
 
 

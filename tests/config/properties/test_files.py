@@ -61,7 +61,11 @@ def test_the_unit_of_a_property_is_the_one_in_its_name() -> None:
     ("given", "says"),
     [
         ("max.in.flight=0", "-X max.in.flight=0: expected a whole number, 1 or more"),
-        ("request.timeout.ms=0", "-X request.timeout.ms=0: expected milliseconds, more than 0"),
+        ("request.timeout.ms=0", "-X request.timeout.ms=0: expected milliseconds, more than 0 and at most 2147483647"),
+        (
+            "request.timeout.ms=3000000000",
+            "-X request.timeout.ms=3000000000: expected milliseconds, more than 0 and at most 2147483647",
+        ),
         ("linger.ms=-1", "-X linger.ms=-1: expected milliseconds, 0 or more"),
         ("group.id=", "-X group.id=: expected the name of a group"),
         ("isolation.level=committed", "-X isolation.level=committed: isolation.level is one of read_committed"),
