@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.topics.topics import describe_topics
-from kcli.admin.transactions.undecided import undecided
+from kcli.admin.transactions.undecided import Standstill, undecided
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
@@ -49,6 +49,7 @@ class Seen(NamedTuple):
 KEEP = 2000
 DECODED = 4000  # records a second at most; up to `KEEP` at once
 HEED = 2.0  # seconds between two checks whether the topics still exist
+WAITING = 5.0  # seconds at a last stable offset before the page names the open transaction
 BEAT = 0.1  # seconds between polls: the screen draws no faster, and batches get larger
 
 
@@ -88,7 +89,7 @@ class Tail:
         self.decode: Decode | None = None  # what the filter looks at in place of a batch
         self.counts = Counts()
         self.problem = ""
-        self.waiting = ""  # for which open transaction
+        self.waiting = ""  # which open transaction it waits for, in a sentence
         self.gone: list[str] = []  # topics that are not there now
         self._anew: set[str] = set()  # topics that are others now, under the name of old ones
 
@@ -118,11 +119,12 @@ class Tail:
                 await asyncio.wait({heeding})
 
     async def _heed(self, client: Client, consumer: Consumer) -> None:
-        """Check whether the topics still exist: of a deleted one nothing would ever come, without an error. And
-        whether an open transaction is waited for."""
+        """Check whether the topics still exist: of a deleted one nothing would ever come, without an error. Check
+        whether the consumer waits for an open transaction, too."""
+        standstill = Standstill()
         while True:
             await asyncio.sleep(HEED)
-            ends = consumer.undecided()
+            ends = standstill.lasting(consumer.undecided(), time.monotonic(), WAITING)
             self.waiting = (await undecided(client.cluster, ends) or "") if ends else ""
             try:
                 topics = await describe_topics(client.cluster, self._topics)

@@ -72,6 +72,7 @@ async def test_committed_records_are_shown_and_what_is_waited_for(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tail, "HEED", 0.05)
+    monkeypatch.setattr(tail, "WAITING", 0.3)
     async with undecided_topic(world.sandbox.bootstrap, "paid", "pay-1"), Client(world.settings()) as client:
         one = Tail(["paid"])
         async with followed(one, client, len(COMMITTED)):

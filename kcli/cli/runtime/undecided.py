@@ -32,9 +32,7 @@ class Waiting:
     def __init__(self, cluster: Cluster, consumer: Consumer) -> None:
         self._cluster = cluster
         self._consumer = consumer
-        self._since: dict[tuple[TopicPartition, int], float] = {}
-        """When each partition was first seen waiting at its last stable offset."""
-        self._told: set[tuple[TopicPartition, int]] = set()
+        self._reported: set[tuple[TopicPartition, int]] = set()
         self._long = LONG
         self._task: asyncio.Task[None] | None = None
 
@@ -47,18 +45,15 @@ class Waiting:
             await asyncio.wait({self._task})
 
     async def _watch(self) -> None:
-        loop = asyncio.get_running_loop()
+        from kcli.admin.transactions.undecided import Standstill
+
+        standstill, loop = Standstill(), asyncio.get_running_loop()
         while True:
             await asyncio.sleep(LOOK)
-            now, held = loop.time(), self._consumer.undecided()
-            waiting = {(at, stable): (stable, end) for at, (stable, end) in held.items()}
-            self._since = {place: self._since.get(place, now) for place in waiting}
-            self._told &= waiting.keys()
-            new = {
-                at: waiting[at, stable]
-                for (at, stable), since in self._since.items()
-                if now - since >= self._long and (at, stable) not in self._told
-            }
+            ends = self._consumer.undecided()
+            lasting = standstill.lasting(ends, loop.time(), self._long)
+            self._reported &= {(at, stable) for at, (stable, _) in ends.items()}
+            new = {at: end for at, end in lasting.items() if (at, end[0]) not in self._reported}
             if new:
                 await self._say(new)
 
@@ -66,7 +61,7 @@ class Waiting:
         from kcli.admin.transactions.undecided import undecided
 
         sentence = await undecided(self._cluster, ends)
-        self._told.update((at, stable) for at, (stable, _) in ends.items())
+        self._reported.update((at, stable) for at, (stable, _) in ends.items())
         if sentence is not None:
             complain(f"{sentence}; {HINT}")
             self._long *= 2

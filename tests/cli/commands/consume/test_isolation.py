@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from kcli import codes
+from kcli.admin.transactions.undecided import Standstill
 from kcli.cli.runtime import undecided
 from kcli.cli.runtime.undecided import Waiting, say_ends
 from kcli.client import Client
@@ -122,6 +123,15 @@ async def test_a_consumer_that_waits_names_the_transaction(
             await asyncio.sleep(0.1)
             assert consumer.undecided() == {}
         assert sorted(filter(None, seen)) == sorted(COMMITTED + UNDECIDED)
+
+
+def test_only_what_stays_at_one_offset_is_waiting() -> None:
+    standstill, other = Standstill(), TopicPartition("t", 1)
+    assert standstill.lasting({HELD: (7, 9), other: (1, 2)}, 100.0, 5.0) == {}
+    assert standstill.lasting({HELD: (7, 12), other: (4, 5)}, 104.9, 5.0) == {}
+    assert standstill.lasting({HELD: (7, 12), other: (4, 5)}, 105.0, 5.0) == {HELD: (7, 12)}
+    assert standstill.lasting({other: (4, 9)}, 110.0, 5.0) == {other: (4, 9)}
+    assert standstill.lasting({HELD: (7, 12)}, 111.0, 5.0) == {}, "it read on meanwhile"
 
 
 def refuse(api: str, inside: Sandbox) -> None:
