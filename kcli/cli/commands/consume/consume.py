@@ -155,13 +155,12 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     places = await (plan.places if end is None else plan.some_places)(client.cluster)
     if end is None:
         reading.follow(client.cluster, places)
-    start = plan.range.start or EARLIEST
     starts = {at: plan.range.start_of(at.partition) or EARLIEST for at in places}
     typed = any(bound.kind == "offset" for bound in starts.values())
     if end is None and not typed and plan.payload is None and plan.order is None:
         reading.consumer.assign(starts)
         return
-    span = await plan.span(client.cluster, places, start, end or LATEST, ends=end is not None)
+    span = await plan.span(client.cluster, places, ends=end is not None)
     reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
     reading.expect(span)
     if end is not None:

@@ -6,7 +6,7 @@ is decoded. Markers and, with read_committed, aborted records are not records.
 
 from __future__ import annotations
 
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
+from kcli.cli.commands.consume.selection import Selection, finished, named_topics
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -112,7 +112,7 @@ async def _count(plan: Plan, stop: Stop) -> int:
 
 async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     places = await plan.some_places(client.cluster)
-    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    span = await plan.span(client.cluster, places)
     counts = dict.fromkeys(places, 0)
     keep = plan.keep
     ends = {at: stop for at, (start, stop) in span.items() if start < stop}

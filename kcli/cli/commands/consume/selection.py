@@ -284,16 +284,17 @@ class Selection:
             await say_ends(cluster, held)
 
     async def span(
-        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound, *, ends: bool = True
+        self, cluster: Cluster, places: list[TopicPartition], *, ends: bool = True
     ) -> dict[TopicPartition, tuple[int, int]]:
         """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
-        which the range of payload times is. A partition whose start -o names by itself begins there. Where an open
-        transaction ends the read before the log does, say so on stderr, unless -q; not without `ends`, for a read that
-        follows."""
+        which the range of payload times is. A partition whose start -o names by itself begins there. With `ends`, say
+        on stderr (unless -q) where an open transaction ends the read before the log does; a read that follows does not
+        end there."""
+        start, stop = self.range.start or EARLIEST, self.range.stop or LATEST
         starts = {at: self.range.starts.get(at.partition, start) for at in places}
         typed = any(bound.kind == "offset" for bound in (stop, *starts.values()))
-        told = ends and stop == LATEST and not self.connection.quiet
-        logs = await self.log_ends(cluster, places) if told or typed else {}
+        reports = ends and stop == LATEST and not self.connection.quiet
+        logs = await self.log_ends(cluster, places) if reports or typed else {}
         wanted: dict[Bound, list[TopicPartition]] = {stop: places}
         for at, bound in starts.items():
             if bound != stop:
@@ -311,7 +312,7 @@ class Selection:
                 begin = min(max(begin, low), max(high, logs.get(at, high)))  # it may be a record that is undecided
                 end = min(max(end, low), high)
             span[at] = (begin, max(begin, end))
-        if told:
+        if reports:
             await self.say_held_back(cluster, logs, {at: answers[stop][at] for at in places})
         if self.payload is not None:
             return await self.payload.narrow(

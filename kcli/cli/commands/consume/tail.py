@@ -8,7 +8,7 @@ from time import monotonic
 
 from kcli.cli.commands.consume.order.arrivals import Arrivals
 from kcli.cli.commands.consume.order.merge import WINDOW, Merge
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
+from kcli.cli.commands.consume.selection import EARLIEST, Selection, finished, named_topics
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
 from kcli.cli.output.records.printer import Printer
@@ -108,8 +108,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
     """Print the last N by time; returns the offset where following starts, by partition."""
     places = await (plan.places if plan.follow else plan.some_places)(client.cluster)
-    start, end = plan.range.start or EARLIEST, plan.range.stop or LATEST
-    span = await plan.span(client.cluster, places, start, end, ends=not plan.follow)
+    span = await plan.span(client.cluster, places, ends=not plan.follow)
     ends = {at: stop for at, (_, stop) in span.items()}
     held: Last = []
     look = dict(ends)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST
 from kcli.cli.commands.copy.outcome import FLUSH_AFTER_INTERRUPT, SHAPE, answered, summary, verdict
 from kcli.cli.commands.copy.plan import CopyOptions, Plan, Span
 from kcli.cli.commands.copy.registries import REGISTER, moving
@@ -80,8 +79,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
 async def _span(plan: Plan, source: Client) -> Span:
     """[start, stop) of each partition, fixed now (E18), begun where the copy was the last time."""
     places = await plan.places(source.cluster)
-    first, stop = plan.range.start or EARLIEST, plan.range.stop or LATEST
-    span = await plan.span(source.cluster, places, first, stop, ends=not plan.follow)
+    span = await plan.span(source.cluster, places, ends=not plan.follow)
     if not plan.resume or plan.options.restart:
         return span
     # a dry run ends no transaction of a copy that was killed, so it must not wait for its end

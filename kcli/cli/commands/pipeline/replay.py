@@ -7,7 +7,7 @@ from time import monotonic
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, partitions
+from kcli.cli.commands.consume.selection import Selection, partitions
 from kcli.cli.commands.copy.registries import KeptSchemasOptions, check_ids
 from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import DryRunOptions, pipeline_name, report_format
@@ -147,7 +147,7 @@ async def _replay(plan: Plan, stop: Stop) -> int:
 
 async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> int:
     places = await plan.places(source.cluster)
-    span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    span = await plan.span(source.cluster, places)
     if plan.options.dry_run:
         quiet = plan.connection.quiet
         write_plan(span, {}, plan.destination, report_format(plan.options), view_of(plan.options), quiet=quiet)

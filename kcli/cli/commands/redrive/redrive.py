@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from time import monotonic
 from typing import Any
 
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, finished
+from kcli.cli.commands.consume.selection import finished
 from kcli.cli.commands.copy.outcome import answered
 from kcli.cli.commands.redrive.outcome import SHAPE, summary, verdict
 from kcli.cli.commands.redrive.plan import Plan, RedriveOptions
@@ -97,7 +97,7 @@ async def _begin(plan: Plan, client: Client, producer: Producer | None) -> Span:
 async def _span(plan: Plan, client: Client) -> Span:
     """[start, stop) of each partition, fixed now (E18), so that what comes back is not driven again in this run."""
     places = await plan.places(client.cluster)
-    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    span = await plan.span(client.cluster, places)
     if not plan.resume or plan.restart:
         return span
     stored = await Positions(client.cluster, plan.group).read()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kcli.asking.offsets import list_offsets
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection
+from kcli.cli.commands.consume.selection import Selection
 from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
@@ -142,8 +142,7 @@ class Source:
         given = selection.range
         if given.start is not None and given.start.kind == "offset":
             await self._check_offset(client, given.start.value, partitions)
-        first, stop = given.start or EARLIEST, given.stop or LATEST
-        self.span = await selection.span(client.cluster, partitions, first, stop, ends=not self.frame.streaming)
+        self.span = await selection.span(client.cluster, partitions, ends=not self.frame.streaming)
         self.topics = list(dict.fromkeys(at.topic for at in partitions))
 
     async def _check_offset(self, client: Client, offset: int, partitions: Sequence[TopicPartition]) -> None:
