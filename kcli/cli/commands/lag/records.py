@@ -84,7 +84,8 @@ async def add_records(
 
 
 def _in_records(row: Lag, behind: dict[TopicPartition, int]) -> Lag:
-    """The same with records in place of offsets, where they were counted."""
+    """The same with records in place of offsets, where they were counted. A share group may have acknowledged records
+    after its start, so it is behind by no more than its coordinator counts."""
     count = behind.get(TopicPartition(row.sample.topic, row.sample.partition))
     if count is None or (row.lag is None and row.unread is None):
         return row
@@ -92,7 +93,7 @@ def _in_records(row: Lag, behind: dict[TopicPartition, int]) -> Lag:
     if row.lag is None:
         counted.unread = count
     else:
-        counted.lag = count
+        counted.lag = count if row.sample.counted is None else min(count, row.sample.counted)
     return counted
 
 
@@ -121,13 +122,13 @@ async def count_few(cluster: Cluster, groups: Iterable[GroupStanding]) -> None:
 async def _behind(
     cluster: Cluster, samples: Iterable[Sample], isolation: str | None, budget: Budget | None = None
 ) -> dict[TopicPartition, int]:
-    """Records from the commit on, or from the start of the log without one."""
+    """Records from the commit on; without one from the start of the log, or from where a share group will start."""
     decided, undecided = {}, {}
     for sample in samples:
         if sample.end is None:
             continue
         at = TopicPartition(sample.topic, sample.partition)
-        start = max(sample.committed or 0, sample.start or 0)
+        start = max(sample.committed or 0, sample.begins or 0, sample.start or 0)
         stable = sample.end if isolation is not None or sample.stable is None else min(sample.stable, sample.end)
         decided[at] = start, stable
         undecided[at] = max(start, stable), sample.end

@@ -9,6 +9,14 @@ from typing import Any
 
 import pytest
 
+from kcli.admin.groups.rows import Described
+from kcli.cli.commands.lag import records
+from kcli.cli.commands.lag.lag import SHAPES
+from kcli.cli.commands.lag.measured import measure
+from kcli.cli.output.tables.document import Document
+from kcli.lag.figures import Sample
+from kcli.lag.snapshot import GroupSnapshot
+from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 
@@ -97,6 +105,26 @@ def test_max_lag_with_records_is_about_records(shell: Shell) -> None:
     assert (done.returncode, error["message"]) == (3, "g is 1 record behind, over 0")
     assert (error["topic"], error["partition"]) == ("t", 0)
     assert shell("lag", "g", "--max-lag", "1", "--records").returncode == 0
+
+
+async def test_records_of_a_share_group_are_counted_from_where_it_starts_and_no_more_than_it_has_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def count(_: object, spans: dict[TopicPartition, tuple[int, int]], __: str) -> dict[TopicPartition, int]:
+        return {at: end - start for at, (start, end) in spans.items()}
+
+    monkeypatch.setattr(records, "_count", count)
+    samples = [
+        Sample(topic="t", partition=0, committed=10, counted=3, end=100, start=0),
+        Sample(topic="t", partition=1, begins=100, end=100, start=0),
+        Sample(topic="t", partition=2, begins=60, end=100, start=0),
+        Sample(topic="t", partition=3, committed=98, counted=3, end=100, start=0),
+    ]
+    group = GroupSnapshot(described=Described(group="s", type="share"), samples=samples)
+    document = Document(shape=SHAPES["group"])
+    ((total, parts),) = await records.add_records(None, [measure(group)], document, None, uncommitted=True)  # type: ignore[arg-type]
+    assert [(part.lag, part.unread) for part in parts] == [(3, None), (0, 0), (None, 40), (2, None)]
+    assert (total.lag, total.unread) == (5, 40)
 
 
 @pytest.mark.process
