@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from kcli.lag import status as rules
 from kcli.lag.status import NO_COMMIT, OK, PAST_END, SEVERITY, UNKNOWN, Facts
-from kcli.text.numbers import DASH, count
+from kcli.text.numbers import counted, lower_bound
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 
@@ -81,7 +81,7 @@ class Total(Value):
     hosts: list[str] = field(factory=list)
 
     @property
-    def unread_partitions(self) -> int:
+    def unreadable(self) -> int:
         """How many of its partitions could not be read."""
         return self.unknown - self.past_end
 
@@ -92,7 +92,7 @@ class Total(Value):
 
 
 def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
-    """What the status of a partition is decided from: its sample, and what only samples over time tell."""
+    """What decides the status of a partition: its sample, and what only samples over time show."""
     return Facts(
         committed=sample.committed,
         begins=sample.begins,
@@ -109,7 +109,7 @@ def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
 
 
 def measure(sample: Sample, threshold: int = 0) -> Lag:
-    """The lag of one partition and the status that one sample can honestly tell. Up to `threshold` is OK."""
+    """The lag of one partition and the status that a single sample can show. Up to `threshold` is OK."""
     return measured(sample, facts_of(sample, threshold))
 
 
@@ -162,17 +162,7 @@ def lag_text(totals: Iterable[Total]) -> str:
     """The lag of groups or topics as people read it: `≥ 146k` while the lag of a partition is unknown."""
     some = list(totals)
     known = [row.lag for row in some if row.lag is not None]
-    return f"{'≥ ' * any(row.at_least for row in some)}{count(sum(known))}" if known else DASH
-
-
-def offsets(number: int) -> str:
-    """`1 offset`, `1,234 offsets`."""
-    return f"{number:,} offset{'s' * (number != 1)}"
-
-
-def records(number: int) -> str:
-    """`1 record`, `1,234 records`."""
-    return f"{number:,} record{'s' * (number != 1)}"
+    return lower_bound(sum(known) if known else None, sum(row.unknown for row in some))
 
 
 def by_topic(rows: Iterable[Lag]) -> list[Total]:
@@ -193,7 +183,7 @@ def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -
     if beyond:
         parts.append(f"committed {beyond} beyond end")
     if unread:
-        parts.append(f"{offsets(unread)} not committed")
+        parts.append(f"{counted(unread, 'offset')} not committed")
     return "; ".join(parts) or None
 
 
@@ -208,19 +198,17 @@ class Breach(Value):
     text: str = ""
 
 
-def over(
-    totals: Iterable[tuple[Total, Sequence[Lag]]], most: int, amount: Callable[[int], str] = offsets
-) -> list[Breach]:
+def over(totals: Iterable[tuple[Total, Sequence[Lag]]], most: int, noun: str = "offset") -> list[Breach]:
     """Why "no group is more than `most` behind" does not hold; [] when it holds. A partition without a commit but with
-    records was not read, so it counts with what it holds. `amount` puts a number with what the totals count."""
+    records was not read, so it counts with what it holds. `noun` is what the totals count."""
     why = []
     for row, parts in totals:
         lag = row.lag or 0
         if lag > most:
-            text = f"{row.group} is {amount(lag)} behind, over {most:,}"
+            text = f"{row.group} is {counted(lag, noun)} behind, over {most:,}"
         elif lag + row.unread > most:
-            where = f"{row.no_commit} partition{'s' * (row.no_commit != 1)}"
-            text = f"{row.group} has not committed {amount(row.unread)} of {where}, over {most:,}"
+            where = counted(row.no_commit, "partition")
+            text = f"{row.group} has not committed {counted(row.unread, noun)} of {where}, over {most:,}"
         else:
             continue
         at = max(parts, key=lambda part: (part.lag or 0) if lag > most else (part.unread or 0)).sample
@@ -238,14 +226,14 @@ def untold(totals: Iterable[tuple[Total, Sequence[Lag]]], named: Iterable[str], 
     there = {row.group for row, _ in some}
     for name in dict.fromkeys(named):
         if name not in there:
-            text = f"{name} is not among the groups that were looked at, so nothing is known of its lag"
+            text = f"{name} is not among the groups that were read, so its lag is unknown"
         elif name not in reading:
-            text = f"{name} has committed nothing and owns nothing there, so nothing is known of its lag"
+            text = f"{name} has committed nothing and owns nothing there, so its lag is unknown"
         else:
             continue
         why.append(Breach(group=name, limit=limit, text=text))
     if not why and not reading:
-        text = "no group was found that reads anything there: an assertion about none does not hold"
+        text = "no group reads anything there, so the assertion fails"
         why.append(Breach(limit=limit, text=text))
     for row, parts in some:
         if row.past_end:

@@ -17,7 +17,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kcli.errors import KcliError
     from kcli.lag.events import Event
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     Standstills = dict[str, dict[TopicPartition, Stood]]  # of each group
 
 KEEP = 900.0  # seconds of samples
-TICK = 0.001  # seconds between two snapshots of which the clock says that the second came first
-USUAL = 3  # times the usual time between two refreshes is no gap yet
+TICK = 0.001  # seconds between two snapshots if the clock was set back between them
+USUAL = 3  # times the usual interval between two refreshes are not yet a gap
 
 
 class GroupStanding(Value):
@@ -116,7 +116,7 @@ class History:
             log.forget_before(time - self._keep)
 
     def _advance(self, time: float) -> None:
-        """The time of a new snapshot. Where the clock was set back, earlier samples are shifted: time goes on."""
+        """Take the time of a new snapshot. If the clock was set back, shift earlier samples to keep their ages."""
         if self._time and time <= self._time:
             by = self._time - time + TICK
             for log in self._logs.values():
@@ -130,7 +130,7 @@ class History:
 
     @property
     def _slack(self) -> float:
-        """Seconds without a sample after which what happened meanwhile is not known."""
+        """The longest time between two samples, in seconds, that is not a gap."""
         return max(UNSEEN, USUAL * min(self._intervals, default=0.0))
 
     def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
@@ -145,6 +145,11 @@ class History:
         """What stood still in an earlier watch, before the first sample of its group: a partition that is found
         at the same offset has stood still since then."""
         self._stood = {group: dict(some) for group, some in stood.items()}
+
+    @property
+    def watched(self) -> dict[str, Collection[TopicPartition]]:
+        """The partitions of each group."""
+        return {group: tracks.keys() for group, tracks in self._tracks.items()}
 
     def standstills(self) -> Standstills:
         """The partitions that have something to read and have not moved for longer than a member's patience."""
@@ -280,7 +285,7 @@ class History:
             return [None] * len(moments)
         slack = self._slack
         pairs = [(log.end.seen(moment, slack), track.done.seen(moment, slack)) for moment in moments]
-        past = track.sample.stable_end  # a commit past the last stable offset is no lag
+        past = track.sample.stable_end  # then a commit past the end is no lag
         return [
             None if end is None or done is None or (done > end and not past) else max(end - done, 0)
             for end, done in pairs
@@ -294,7 +299,7 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
     read = [partition for partition in partitions if partition.lag.sample.committed is not None]
-    if not sums.unread_partitions:  # else the rates of the others would pass for those of the group
+    if not sums.unreadable:  # else the rates of the others would pass for those of the group
         out.in_rate = _sum([partition.in_rate for partition in partitions])
         out.out_rate = _sum([standing.out_rate for standing in read])
         out.growth = _sum([standing.growth for standing in read])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 DASH = "–"
+AT_LEAST = "≥ "
+"""Before a sum of what is known."""
 
 
 def count(value: float | None) -> str:
@@ -17,6 +19,16 @@ def count(value: float | None) -> str:
             digits = 2 if abs(short) < 9.995 else 1 if abs(short) < 99.95 else 0
             return f"{short:.{digits}f}{unit}"
     return f"{value:.1e}"
+
+
+def lower_bound(value: int | None, unknown: int) -> str:
+    """A sum that leaves out `unknown` parts: `≥ 146k`; a dash where nothing is known."""
+    return AT_LEAST * (unknown > 0 and value is not None) + count(value)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 offset`, `1,234 offsets`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def rate(value: float | None) -> str:

@@ -89,7 +89,7 @@ def test_totals_count_the_partitions_whose_lag_is_unknown() -> None:
     assert (whole.partitions, whole.topics, whole.status) == (3, 2, BEHIND)
     assert [(t.topic, t.unknown) for t in by_topic(rows)] == [("t", 0), ("u", 1)]
     lost = total([*rows, measure(sample(120, 100))], "g")
-    assert (lost.unknown, lost.past_end, lost.unread_partitions, lost.lag, lost.status) == (2, 1, 1, 10, PAST_END)
+    assert (lost.unknown, lost.past_end, lost.unreadable, lost.lag, lost.status) == (2, 1, 1, 10, PAST_END)
 
 
 def test_a_sum_of_nothing_known_is_not_zero() -> None:

@@ -87,14 +87,14 @@ def test_a_look_that_could_not_be_made_begins_anew() -> None:
 
 def test_an_assertion_about_nothing_does_not_hold() -> None:
     assert broken(LagAssertion(10, None), LagSnapshot(time=1.0)) == [
-        "no group was found that reads anything there: an assertion about none does not hold"
+        "no group reads anything there, so the assertion fails"
     ]
     assert broken(LagAssertion(10, None, groups=["g", "other"]), at(0.0, 0)) == [
-        "other is not among the groups that were looked at, so nothing is known of its lag"
+        "other is not among the groups that were read, so its lag is unknown"
     ]
     bare = LagSnapshot(time=1.0, groups=History().add(1.0, look({}, 0)))
     assert broken(LagAssertion(10, None, groups=["g"]), bare) == [
-        "g has committed nothing and owns nothing there, so nothing is known of its lag"
+        "g has committed nothing and owns nothing there, so its lag is unknown"
     ]
 
 

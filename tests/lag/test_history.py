@@ -284,6 +284,16 @@ def test_a_clock_that_is_set_back_gives_no_negative_rate_and_keeps_ages() -> Non
     assert found.partitions[0].still == pytest.approx(295.0, abs=6.0)
 
 
+def test_a_clock_that_is_set_back_neither_wakes_a_member_nor_repeats_a_step_back() -> None:
+    history = History()
+    for n in range(40):
+        time = 100_000.0 + 5.0 * n - (3600.0 if n >= 20 else 0.0)
+        committed = {0: 50, 1: 100 + min(n, 10), 2: 90 if n < 5 else 80}
+        (found,) = history.add(time, look(committed, 10_000))
+    assert [part.status for part in found.partitions] == [STUCK] * 3, "its member last moved 145 s ago"
+    assert [part.rewound for part in found.partitions] == [None] * 3
+
+
 @pytest.mark.parametrize("interval", [5.0, 300.0])
 def test_what_changed_while_nothing_was_watched_has_no_rate(interval: float) -> None:
     history, pause = History(), 25 * 60.0

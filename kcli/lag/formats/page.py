@@ -110,12 +110,12 @@ def _part(moment: Moment, name: str, at: str) -> list[Any] | None:
 
 def _group(group: GroupStanding) -> tuple[list[Any], dict[str, list[Any]]]:
     """A group's row: status, partitions that have it, partitions, lag, offsets in and out a second, ETA, time lag,
-    state, members; and the row of each partition."""
+    state, members, partitions of unknown lag; and the row of each partition."""
     total = group.total
     row = [
-        *(SEVERITY.index(group.status), total.alike, total.partitions, None if total.at_least else total.lag),
+        *(SEVERITY.index(group.status), total.alike, total.partitions, total.lag),
         *map(_rounded, (group.in_rate, group.out_rate, group.eta, group.time_lag)),
-        *(group.described.state, len(group.described.members)),
+        *(group.described.state, len(group.described.members), total.unknown),
     ]
     samples = ((part, part.lag.sample) for part in group.partitions)
     return row, {f"{sample.topic}[{sample.partition}]": _partition(part) for part, sample in samples}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from kcli.lag import status as lag_status
-from kcli.lag.figures import offsets
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import GROWING, LOSING_DATA, PAST_END, REWOUND, STALLED, STUCK, TXN_BLOCKED
 from kcli.lag.watch import LagSnapshot
 from kcli.text.escape import visible
-from kcli.text.numbers import count, duration, rate
+from kcli.text.numbers import count, counted, duration, rate
 
 PLACED = (STUCK, STALLED, LOSING_DATA, PAST_END, REWOUND, TXN_BLOCKED, GROWING)
 """Statuses that are a matter of some partitions."""
@@ -46,8 +45,8 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     match standing.status:
         case lag_status.ORPHANED:
             return f"no member reads for this group, and {_waiting(standing)}"
-        case lag_status.STUCK if _shares(standing):
-            return f"has records that nobody has acknowledged for {duration(worst[0].still)}"
+        case lag_status.STUCK | lag_status.STALLED if _shares(standing):
+            return f"has records that its members have not acknowledged for {duration(worst[0].still)}"
         case lag_status.STUCK:
             return f"has a reader that has not moved for {duration(worst[0].still)}"
         case lag_status.STALLED:
@@ -55,7 +54,8 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.LOSING_DATA:
             return "has lost records: what the group would read next was deleted"
         case lag_status.PAST_END:
-            return f"is committed {offsets(worst[0].lag.beyond)} past the end: the topic was truncated or recreated"
+            past = counted(worst[0].lag.beyond, "offset")
+            return f"is committed {past} past the end: the topic was truncated or recreated"
         case lag_status.REWOUND if worst[0].rewound is not None:
             before, after = worst[0].rewound
             return f"went back from {before:,} to {after:,}"
@@ -90,7 +90,7 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             return f"it reads {rate(standing.out_rate)} offsets a second"
     waiting = standing.total.lag or 0
     if waiting and _shares(standing):
-        return f"it keeps up: {offsets(waiting)} {'is' if waiting == 1 else 'are'} not acknowledged yet"
+        return f"it keeps up: {_offsets_are(waiting)} not acknowledged yet"
     return f"it keeps up: {_waiting(standing)} for the next commit" if waiting else "it has read everything"
 
 
@@ -140,7 +140,7 @@ def _advice_to_share(standing: GroupStanding) -> str:
     """What helps a share group, whose members do not commit; "" where it needs what other groups need."""
     if standing.status == lag_status.NO_COMMIT:
         return "see what its members do" if standing.described.members else "start its consumers"
-    if standing.status == STUCK or _silence(standing):
+    if standing.status in (STUCK, STALLED) or _silence(standing):
         return "check that its consumers acknowledge what they read"
     return ""
 
@@ -170,17 +170,17 @@ def _committed_nothing(standing: GroupStanding) -> bool:
 def _uncommitted(standing: GroupStanding) -> str:
     """Why a group is NO COMMIT, with the number of offsets that it has not committed."""
     total = standing.total
+    where, unread = f"{total.no_commit} of its {total.partitions} partitions", f"{_offsets_are(total.unread)} unread"
     if _shares(standing):
-        where = f"{total.no_commit} of its {total.partitions} partitions"
-        return (
-            f"it has not started to read {where}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread"
-        )
+        return f"it has not started to read {where}; {unread}"
     if _committed_nothing(standing):
         who = f"{_members(standing)} committed" if standing.described.members else "it has committed nothing"
-        return f"{who}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread" if total.unread else who
-    verb = "has" if total.no_commit == 1 else "have"
-    where = f"{total.no_commit} of its {total.partitions} partitions {verb} no commit"
-    return f"{where}; {offsets(total.unread)} {'is' if total.unread == 1 else 'are'} unread there"
+        return f"{who}; {unread}" if total.unread else who
+    return f"{where} {'has' if total.no_commit == 1 else 'have'} no commit; {unread} there"
+
+
+def _offsets_are(number: int) -> str:
+    return f"{counted(number, 'offset')} {'is' if number == 1 else 'are'}"
 
 
 def _shares(standing: GroupStanding) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.formats.sentences import reason
 from kcli.lag.status import BEHIND, GROWING, SEVERITY
-from kcli.text.numbers import count
+from kcli.text.numbers import lower_bound
 from kcli.tui.text.formatting import others, status
 from kcli.tui.text.incidents import WRONG, small
 
@@ -23,12 +23,12 @@ NAMED = 3
 
 class Alert(NamedTuple):
     """A group that got worse, or is well again. Times are seconds since the epoch, `lag` is in offsets: a lower bound
-    while that of `unknown` partitions is not known."""
+    while that of `unknown` partitions is not known, None where nothing of it is."""
 
     group: str
     before: str
     now: str
-    lag: int
+    lag: int | None
     time: float
     why: str
     unknown: int = 0
@@ -42,7 +42,7 @@ class Alert(NamedTuple):
     def words(self) -> str:
         """A sentence for a notification."""
         why = f": {self.why}" if self.worse else ""
-        lag = f"{'≥ ' * bool(self.unknown)}{count(self.lag)}"
+        lag = lower_bound(self.lag, self.unknown)
         return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {lag}{why}"
 
 
@@ -89,5 +89,5 @@ class Changes:
             well = before in WRONG and now not in WRONG
             if (worse or well) and (group, now) not in hushed:
                 total, why = standing.total, reason(standing, snapshot)
-                alerts.append(Alert(group, before, now, total.lag or 0, snapshot.time, why, total.unknown))
+                alerts.append(Alert(group, before, now, total.lag, snapshot.time, why, total.unknown))
         return alerts

@@ -12,12 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from kcli.admin.groups.rows import Described
+from kcli.cli.commands.lag.lag import SHAPES, fill
+from kcli.cli.commands.lag.measured import GroupRow, measure
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import _defused, render, write
 from kcli.cli.output.tables.shape import every
 from kcli.cli.output.terminal import Terminal
 from kcli.cli.parsing.groups import FORMATS
 from kcli.errors import ConnectError
+from kcli.lag.figures import Sample
+from kcli.lag.snapshot import GroupSnapshot
 from tests.cli.output import snapshots
 from tests.cli.shapes import shape
 
@@ -61,6 +66,18 @@ def test_shapes_have_names_of_their_own_and_a_main_section() -> None:
         names = [column.name for column in one.main.columns]
         assert len(set(names)) == len(names)
         assert one.main.table
+
+
+def test_a_lag_that_leaves_out_partitions_is_a_lower_bound_in_tables() -> None:
+    samples = [Sample(topic="t", committed=1, end=12_346, start=0), Sample(topic="t", partition=1, error="no leader")]
+    document = Document(shape=SHAPES["group"])
+    fill(document, [measure(GroupSnapshot(described=Described(group="g"), samples=samples))], "group")
+    assert " ≥ 12345 " in render(document, "table")
+    assert " ≥ 12.3k " in render(document, "table", Terminal(width=200))
+    (row,) = json.loads(render(document, "json"))["groups"]
+    assert (row["lag"], row["unknown"]) == (12_345, 1)
+    document.of(GroupRow)[0].unknown = 0
+    assert "≥" not in render(document, "table") + render(document, "table", Terminal(width=200))
 
 
 def test_piped_tables_have_no_colour_and_no_box() -> None:

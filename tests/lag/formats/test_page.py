@@ -121,6 +121,28 @@ def test_it_shows_the_last_moment_and_the_worst_group_and_goes_back() -> None:
     assert "is now STUCK" not in browser("made.group.textContent")  # that comes later
 
 
+def test_a_sum_with_an_unknown_part_is_a_lower_bound_and_a_gap_in_the_plot() -> None:
+    history, made = History(), Page("r")
+    for look in range(3):
+        samples = [
+            Sample(group="g", topic="t", partition=0, committed=40, end=100, start=0, owned=True),
+            Sample(group="g", topic="t", partition=1, committed=40, end=100, start=0, owned=True,
+                   error="broker 2 is down" if look == 2 else None),
+        ]  # fmt: skip
+        unread = [Sample(group="new", topic="t", end=100, start=0, owned=True)]
+        shots = [GroupSnapshot(described=Described(group=name), samples=some)
+                 for name, some in (("g", samples), ("new", unread))]  # fmt: skip
+        snapshot = Snapshot(groups=shots)
+        time = float(START + 5 * look)
+        made.add(LagSnapshot(time=time, snapshot=snapshot, groups=history.add(time, snapshot)))
+    browser = Browser(made.html())
+    assert {row[0]: row[2] for row in browser("texts('groups')")} == {"g": "≥ 60", "new": "–"}
+    assert browser("made.head.textContent").endswith("lag ≥ 60")
+    browser("key(',') || 0")
+    assert {row[0]: row[2] for row in browser("texts('groups')")} == {"g": "120", "new": "–"}
+    assert browser("made.head.textContent").endswith("lag 120"), "what has no commit is no part of a lag"
+
+
 def test_it_filters_chooses_and_plays() -> None:
     browser = Browser(page_of(30, ("calm", HOSTILE)).html())
     browser("(made.filter.value = 'SCRIPT', made.filter.heard.input(), 0)")

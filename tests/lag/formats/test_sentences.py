@@ -24,6 +24,7 @@ from kcli.lag.status import (
     PAST_END,
     REWOUND,
     SEVERITY,
+    STALLED,
     STUCK,
     TXN_BLOCKED,
     UNKNOWN,
@@ -131,6 +132,20 @@ def test_members_that_do_not_commit_are_a_matter_of_their_commits() -> None:
         assert "check that its consumers commit" in sentence, standing.status
 
 
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (STUCK, "t[0] (and 1 more) has a reader that has not moved for 1m37s"),
+        (STALLED, "t[0] (and 1 more) has not moved for 1m37s, while its member reads other partitions"),
+    ],
+)
+def test_a_sentence_has_the_age_of_the_partition_that_it_names(status: str, sentence: str) -> None:
+    standing = group(status)
+    other = Standing(lag=Lag(sample=Sample(topic="t", partition=1), lag=3), status=status, still=500.0)
+    standing.partitions.append(other)
+    assert explained(standing, LagSnapshot()) == sentence
+
+
 def test_every_status_is_told() -> None:
     assert all(reason(group(status), LagSnapshot()) for status in SEVERITY)
 
@@ -156,7 +171,12 @@ def test_a_transaction_that_is_known_is_named_and_names_are_harmless() -> None:
         ),
         (
             group(STUCK),
-            "t[0] has records that nobody has acknowledged for 1m37s",
+            "t[0] has records that its members have not acknowledged for 1m37s",
+            "check that its consumers acknowledge what they read",
+        ),
+        (
+            group(STALLED),
+            "t[0] has records that its members have not acknowledged for 1m37s",
             "check that its consumers acknowledge what they read",
         ),
         (

@@ -81,6 +81,18 @@ def test_good_news_has_no_reason() -> None:
     assert good.words == "billing is ● OK (was STUCK), lag 0"
 
 
+def test_a_lag_that_is_known_in_part_is_a_lower_bound_and_an_unknown_one_no_number() -> None:
+    part, none = (Alert("billing", OK, STUCK, lag, 1.0, "why", unknown=2) for lag in (5000, None))
+    assert part.words == "billing is ■ STUCK (was OK), lag ≥ 5,000: why"
+    assert none.words == "billing is ■ STUCK (was OK), lag –: why"
+    changes = Changes()
+    for status in (OK, STUCK, STUCK):
+        now = snapshot(status)
+        now.groups[0].total.lag, now.groups[0].total.unknown = None, 1
+        alerts = changes.see(now, ())
+    assert [(alert.lag, alert.unknown) for alert in alerts] == [(None, 1)]
+
+
 def test_several_alerts_are_one_sentence_the_worst_first() -> None:
     bad = [Alert(name, OK, STUCK, 5, 1.0, "why") for name in ("search", "audit", "fraud", "billing")]
     alerts = [Alert("copy", STUCK, OK, 0, 1.0, ""), Alert("mail", OK, GROWING, 9, 1.0, "why"), *bad]

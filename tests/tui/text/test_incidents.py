@@ -16,6 +16,7 @@ from kcli.lag.watch import LagSnapshot
 from kcli.tui.app import Dashboard
 from kcli.tui.messages import Looked
 from kcli.tui.replay import ReplaySession
+from kcli.tui.screens.columns import lag_column
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.page import Page
 from kcli.tui.text.incidents import Line, Word, board, details, folded, incidents, loudness, places, places_in
@@ -94,6 +95,16 @@ def test_a_card_says_what_where_and_whose() -> None:
     many = board([standing(f"g{n}", STUCK, n) for n in range(9)], LagSnapshot(time=NOW), 4)
     assert len(many) == 4
     assert many[-1].pieces[0].text == "and 6 more"
+
+
+def test_a_group_with_an_unreadable_partition_is_at_least_so_far_behind_and_no_small_orphan() -> None:
+    group = standing("g", ORPHANED, 5, time_lag=2 * DAY, in_rate=0.0)
+    group.total.unknown = 1
+    assert not folded(group)
+    assert [piece.text for piece in board([group], LagSnapshot(time=NOW), 5)[0].pieces][3] == "≥ 5"
+    lines = ["".join(piece.text for piece in line.pieces) for line in details(group, LagSnapshot(time=NOW), [])]
+    assert any("≥ 5   time lag" in line for line in lines)
+    assert lag_column().cell(group).text == "≥ 5"
 
 
 def test_a_card_says_at_least_where_it_was_so_when_the_group_was_seen_first() -> None:

@@ -137,7 +137,7 @@ def _assertion(
     """Judge --max-lag, with --records in records: 3 and the reasons in the document where it does not hold."""
     if options.max_lag is None:
         return None
-    why = engine.over(totals, options.max_lag, engine.records if options.records else engine.offsets)
+    why = engine.over(totals, options.max_lag, "record" if options.records else "offset")
     if not document.errors:
         why = engine.untold(totals, groups.exact, f"--max-lag {options.max_lag}") + why
     add_breaches(document, why)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 ONCE = "OK, UNKNOWN, NO COMMIT, BEHIND, TXN-BLOCKED, PAST END, ORPHANED or LOSING DATA."
-"""The statuses that one refresh tells."""
+"""The statuses that a single refresh can show."""
 
 Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]
 
@@ -199,7 +199,7 @@ def _figures(total: engine.Total) -> Figures:
     notes = [f"progress of kcli {command}" if command else None]
     notes += [engine.note(total.lost, total.beyond, total.unread)]
     notes += ["nothing committed"] if not total.partitions else []
-    notes += [f"{total.unread_partitions} could not be read"] if total.unread_partitions else []
+    notes += [f"{total.unreadable} could not be read"] if total.unreadable else []
     return {
         "lag": total.lag,
         "status": total.status,

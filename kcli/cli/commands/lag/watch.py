@@ -189,4 +189,4 @@ async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) 
 
 def unread(snapshot: LagSnapshot) -> bool:
     """Whether something of what was asked for could not be read."""
-    return bool(snapshot.failed or snapshot.brokers or any(group.total.unread_partitions for group in snapshot.groups))
+    return bool(snapshot.failed or snapshot.brokers or any(group.total.unreadable for group in snapshot.groups))

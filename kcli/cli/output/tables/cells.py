@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from kcli.cli.output.tables.shape import Column, Row
 
-AT_LEAST = "≥ "
-"""Before a lag that is the sum of what is known."""
 SIGNS = {"at least": ">", "interpolated": "~"}
 """How a duration is known, where it is not exactly."""
 NOTHING = "–"
@@ -37,6 +35,8 @@ def shown(column: Column, row: Row) -> str:
 
         return share(str(value), of, whole)
     if column.name == "lag" and value is not None and row.get("unknown"):
+        from kcli.text.numbers import AT_LEAST
+
         return AT_LEAST + cell(value)
     if not isinstance(value, int | float) or column.kind not in ("duration", "moment", "number"):
         return cell(value)
@@ -57,7 +57,7 @@ def rounded(column: Column, row: Row) -> str:
     from kcli.text import numbers
 
     if column.unit == "count":
-        sign = AT_LEAST if column.name == "lag" and row.get("unknown") else ""
+        sign = numbers.AT_LEAST if column.name == "lag" and row.get("unknown") else ""
         return sign + numbers.count(value)
     if column.unit == "rate":
         return numbers.rate(value)

@@ -76,17 +76,17 @@ def test_of_a_topic_only_the_groups_are_told_that_read_it(line: Line) -> None:
         (
             ("billing", "-t", "odrers", "--max-lag", "145"),
             3,
-            "kcli: billing has committed nothing and owns nothing there, so nothing is known of its lag\n",
+            "kcli: billing has committed nothing and owns nothing there, so its lag is unknown\n",
         ),
         (
             ("idle", "--state", "Stable", "--max-lag", "0"),
             3,
-            "kcli: idle is not among the groups that were looked at, so nothing is known of its lag\n",
+            "kcli: idle is not among the groups that were read, so its lag is unknown\n",
         ),
         (
             ("--state", "Dead", "--max-lag", "0"),
             3,
-            "kcli: no group was found that reads anything there: an assertion about none does not hold\n",
+            "kcli: no group reads anything there, so the assertion fails\n",
         ),
     ],
 )

@@ -23,7 +23,7 @@ from kcli.lag.history import History
 from kcli.lag.status import CALM, LOSING_DATA, NO_COMMIT, ORPHANED, SEVERITY, TXN_BLOCKED, UNKNOWN
 from kcli.lag.watch import Watch
 from kcli.text.escape import visible
-from kcli.text.numbers import count
+from kcli.text.numbers import lower_bound
 from kcli.text.width import middle, wrapped
 
 TYPE_CHECKING = False
@@ -138,7 +138,7 @@ def _text(document: Document, format: str, terminal: Terminal | None) -> str:
     lines = []
     for shown in document.section(document.main):
         row = by_name[str(shown["group"])]
-        behind = "" if row.lag is None else f", {'≥ ' * (row.unknown > 0)}{count(row.lag)} behind"
+        behind = "" if row.lag is None else f", {lower_bound(row.lag, row.unknown)} behind"
         status = f"  {row.status}{behind}"
         lines += [
             f"{middle(_seen(row.group, terminal), width - len(status))}{status}",
