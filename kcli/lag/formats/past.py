@@ -17,7 +17,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.lag.events import Event
 from kcli.lag.formats import standstills
 from kcli.paths import private, state_folder
@@ -25,11 +25,11 @@ from kcli.system import files
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kcli.lag.history import GroupStanding, History, Standstills
     from kcli.lag.watch import LagSnapshot
-    from kcli.model import Cluster
+    from kcli.model import Cluster, TopicPartition
 
 VERSION = "kcli.lag.past/1"
 KEPT = 86_400.0
@@ -115,8 +115,9 @@ class Past:
             standstills.write(f"{self.path}.still", stood)
             self._stood = stood
 
-    def stand_for(self, watched: set[str], stood: Standstills) -> None:
-        """The same for a watch of some groups, which keeps no history; nothing where another process keeps it."""
+    def stand_for(self, watched: Mapping[str, set[TopicPartition]], stood: Standstills) -> None:
+        """The same for a watch that keeps no history: only the watched partitions are replaced, and nothing is written
+        while another process keeps the history."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         lock = private(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | files.NOFOLLOW | files.BINARY)
         try:
@@ -124,8 +125,13 @@ class Past:
         except OSError:
             return
         else:
-            others = {group: some for group, some in (self.stood() or {}).items() if group not in watched}
-            standstills.write(f"{self.path}.still", others | stood)
+            kept = self.stood() or {}
+            for group, places in watched.items():
+                others = {at: one for at, one in kept.pop(group, {}).items() if at not in places}
+                mine = {at: one for at, one in stood.get(group, {}).items() if at in places}
+                if others or mine:
+                    kept[group] = others | mine
+            standstills.write(f"{self.path}.still", kept)
         finally:
             os.close(lock)
 
@@ -190,12 +196,12 @@ class Past:
 
 
 async def recall(cluster: Cluster, history: History) -> Past | None:
-    """Tell a history, before its first snapshot, what stood still when the cluster was last watched. Returns where that
-    is kept; None of a cluster without an id. Raises KcliError."""
-    cluster_id = (await describe_cluster(cluster)).cluster_id
-    if cluster_id is None:
+    """Load into a history, before its first snapshot, what stood still when the cluster was last watched. Return where
+    that is kept; None for a cluster without an id. Raises KcliError."""
+    name = await cluster_id(cluster)
+    if name is None:
         return None
-    past = Past(cluster_id)
+    past = Past(name)
     stood = await asyncio.to_thread(past.stood)
     history.go_on(stood or {})
     return past

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from kcli.lag.formats import standstills
-from kcli.lag.formats.past import Past
+from kcli.lag.formats.past import Past, recall
+from kcli.lag.history import History
 from kcli.model import TopicPartition
+from tests.admin.tiny import Tiny
 
 STOOD = {
     "billing": {TopicPartition("orders", 0): (50, 1000.5, False), TopicPartition("orders", 11): (7, 1000.5, True)},
@@ -84,14 +86,41 @@ def test_only_the_process_that_writes_the_history_writes_it_and_only_when_it_cha
 def test_a_watch_of_some_groups_keeps_those_of_others_and_leaves_the_file_to_a_dashboard(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson.still"
     watch, board = (Past("c", folder=str(tmp_path)) for _ in range(2))
-    watch.stand_for({"billing"}, {"billing": STOOD["billing"]})
-    watch.stand_for({'a "strange" näme', "calm"}, {'a "strange" näme': STOOD['a "strange" näme']})
+    billing, strange = ({group: set(some)} for group, some in STOOD.items())
+    watch.stand_for(billing, {"billing": STOOD["billing"]})
+    watch.stand_for(strange | {"calm": {TopicPartition("t", 0)}}, {'a "strange" näme': STOOD['a "strange" näme']})
     assert standstills.read(str(path)) == STOOD
-    watch.stand_for({"billing"}, {})
+    watch.stand_for(billing, {})
     assert (standstills.read(str(path)) or {}).keys() == {'a "strange" näme'}
     board.open(1000.0)
-    watch.stand_for({'a "strange" näme'}, {})
+    watch.stand_for(strange, {})
     assert (standstills.read(str(path)) or {}).keys() == {'a "strange" näme'}
     board.close()
-    watch.stand_for({'a "strange" näme'}, {})
+    watch.stand_for(strange, {})
     assert standstills.read(str(path)) == {}
+
+
+def test_a_watch_of_some_topics_keeps_what_is_known_of_the_others(tmp_path: Path) -> None:
+    orders, mail = TopicPartition("orders", 0), TopicPartition("mail", 0)
+    past = Past("c", folder=str(tmp_path))
+    past.stand_for({"g": {orders, mail}}, {"g": {orders: (1, 10.0, False), mail: (2, 20.0, True)}})
+    past.stand_for(
+        {"g": {orders}}, {"g": {orders: (5, 50.0, False), mail: (1, 5.0, False)}, "h": {orders: (1, 1.0, True)}}
+    )
+    assert past.stood() == {"g": {orders: (5, 50.0, False), mail: (2, 20.0, True)}}, "it has not seen the others"
+    past.stand_for({"g": {orders}}, {})
+    assert past.stood() == {"g": {mail: (2, 20.0, True)}}
+
+
+async def test_what_stood_still_is_recalled_without_asking_for_the_controller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    tiny, history = Tiny(brokers=1), History()
+    past = await recall(tiny, history)
+    assert past is not None
+    past.stand_for({"g": {TopicPartition("orders", 0)}}, {"g": {TopicPartition("orders", 0): (1, 10.0, False)}})
+    tiny.asked.clear()
+    await recall(tiny, history)
+    assert history.standstills() == past.stood()
+    assert [type(request).__name__ for _, request in tiny.asked] == ["MetadataRequest"]

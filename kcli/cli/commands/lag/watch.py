@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from kcli.cli.commands.lag.options import LagOptions
     from kcli.lag.formats.past import Past
     from kcli.lag.history import History
-    from kcli.model import Cluster
+    from kcli.model import Cluster, TopicPartition
 
 DONE, FAILED, BROKEN, LATE = 0, 1, 3, 4
 KEPT_EVERY = 60.0
-"""Seconds after which a watch keeps again what stands still, for the next one."""
+"""Seconds between two writes of what stands still, for the next watch."""
 
 
 def run(options: LagOptions) -> int:
@@ -58,33 +58,35 @@ async def _run(plan: Plan, stop: Stop) -> int:
 
 
 class Memory:
-    """The history of a watch, and the `past` of its cluster, in which the partitions are kept that stand still."""
+    """The history of a watch, and the `past` of its cluster, where partitions that stand still are kept."""
 
     def __init__(self, history: History, past: Past | None) -> None:
         self.history = history
         self._past = past
         self._due = 0.0
-        self._groups: set[str] = set()
+        self._watched: dict[str, set[TopicPartition]] = {}
 
     def add(self, snapshot: LagSnapshot) -> None:
-        self._groups |= {group.described.group for group in snapshot.groups}
         if snapshot.time >= self._due:
             self._due = snapshot.time + KEPT_EVERY
             self.keep()
 
     def keep(self) -> None:
         """A file that cannot be written is reported once."""
+        if self._past is None:
+            return
+        for group, places in self.history.watched.items():
+            self._watched.setdefault(group, set()).update(places)
         try:
-            if self._past is not None and self._groups:
-                self._past.stand_for(self._groups, self.history.standstills())
+            self._past.stand_for(self._watched, self.history.standstills())
         except OSError as problem:
             self._past = None
-            complain(f"a later watch will not know what stands still now: {problem.filename}: {problem.strerror}")
+            complain(f"the next watch will not know what stands still: {problem.filename}: {problem.strerror}")
 
 
 @asynccontextmanager
 async def _memory(plan: Plan, cluster: Cluster) -> AsyncIterator[Memory]:
-    """What a watch knows from the one before, and keeps for the next; nothing of a recording or a single assertion."""
+    """What a watch knows from the previous one and keeps for the next; recordings and assertions keep nothing."""
     history, past = plan.history(), None
     if plan.watch and not plan.record:
         from kcli.lag.formats.past import recall
