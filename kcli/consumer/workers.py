@@ -13,8 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from kcli.consumer.group.session import STALE
-from kcli.errors import BrokerError, KcliError
+from kcli.consumer.group.session import overtaken
+from kcli.errors import KcliError
 from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
@@ -178,7 +178,7 @@ class Workers:
                     await self._commit(self._workers.values())
                     break
                 except KcliError as error:
-                    if not _moved_on(error):
+                    if not overtaken(error):
                         raise
             await self._consumer.poll(PATIENCE)
         self._raise_failure(self._workers.values())
@@ -224,7 +224,7 @@ class Workers:
         try:
             await self._commit(ending)
         except KcliError as error:
-            if not (_moved_on(error) or error.retriable):
+            if not (overtaken(error) or error.retriable):
                 raise
             self._say(f"{_names(ending)}: what was done since the last commit will be read again: {error}")
         gone = self._consumer.group_metadata().generation < 0
@@ -270,7 +270,7 @@ class Workers:
         except KcliError as error:
             if error.retriable:
                 self._say(f"no commit was made, the next one is tried in {self._every:g} s: {error}")
-            elif not _moved_on(error):
+            elif not overtaken(error):
                 raise  # else it is made when the partitions are given up, or after the rebalance
 
     async def _commit(self, workers: Iterable[Worker]) -> None:
@@ -285,11 +285,6 @@ class Workers:
         for worker in workers:
             if worker.task.done() and not worker.task.cancelled() and (problem := worker.task.exception()) is not None:
                 raise problem
-
-
-def _moved_on(error: KcliError) -> bool:
-    """Whether a commit was refused because the group is somewhere else by now."""
-    return isinstance(error, BrokerError) and error.code.name in STALE
 
 
 def _names(workers: Sequence[Worker]) -> str:

@@ -149,19 +149,16 @@ async def delete_starts(
     return await _each(coordinators, group, sorted(partitions), ask, patience)
 
 
-def _outcome(group: str, at: TopicPartition, code: int, message: str | None) -> bool | KcliError:
+def _outcome(group: str, at: TopicPartition, code: int, message: str | None = None) -> bool | KcliError:
     return BrokerError(codes.of(code), f"{group}: {at.topic} [{at.partition}]", message or None) if code else True
 
 
 def _read(group: str, answer: OffsetCommitResponse | OffsetDeleteResponse) -> Outcome:
     return {
-        TopicPartition(topic.name, part.partition_index): BrokerError(
-            codes.of(part.error_code), f"{group}: {topic.name} [{part.partition_index}]"
-        )
-        if part.error_code
-        else True
+        at: _outcome(group, at, part.error_code)
         for topic in answer.topics
         for part in topic.partitions
+        for at in [TopicPartition(topic.name, part.partition_index)]
     }
 
 
