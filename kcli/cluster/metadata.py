@@ -156,8 +156,8 @@ class Metadata:
         return answer, await self._take(answer, broker)
 
     def _waits(self, reasons: dict[str, KcliError]) -> bool:
-        """Whether a cluster that does not answer is asked again: it was there before, or may be about to start. An
-        address that answers in another way than a broker does has another protocol, which no waiting changes."""
+        """Whether a cluster that does not answer is asked again: it was there before, or may be about to start.
+        Waiting does not help where something answers that is not a broker."""
         silent = any(isinstance(problem, Unreached | DeadlineExceeded) for problem in reasons.values())
         return bool(self.topology.nodes) or (self._settings.wait_for_cluster and silent)
 

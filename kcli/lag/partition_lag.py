@@ -84,7 +84,7 @@ class Track:
     def __init__(self) -> None:
         self.done = Series()
         self.moved = 0.0  # when it was last seen to move
-        self.since = 0.0  # from when on a member that was not seen to move has not moved
+        self.since = 0.0  # since when its member is known not to have moved, if it was not seen to move
         self._commit = 0
         self._by_member = False  # whether a member made its last commit
         self.sample = Sample()
@@ -106,7 +106,7 @@ class Track:
             self.done = Series()  # rates start again
             self.moved = time
         elif sample.owned is False and self._by_member and sample.committed > self._commit:
-            self.done = Series()  # without members it is a reset that moves it, and no throughput
+            self.done = Series()  # without members only a reset moves it, which is no throughput
         if sample.committed != self._commit:
             self._by_member = sample.owned is not False
         self._commit = sample.committed
@@ -128,12 +128,12 @@ class Track:
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
 
     def still(self, now: float) -> float:
-        """Seconds that the group could have got on and did not."""
+        """Seconds for which the commit has not moved although records waited."""
         moved = self.done.times[-1] if len(self.done) else now
         return max(now - max(moved, self.idle_until), 0.0)
 
     def steps(self, now: float, window: float, member_moved: float) -> dict[str, Any]:
-        """What its commits say for its status."""
+        """The facts that its commits add to its status."""
         return {
             "commit_interval": self.interval(now, window),
             "still": self.still(now),
@@ -309,7 +309,7 @@ def eta(partitions: Sequence[Standing]) -> float | None:
             waiting = True
         elif lag:
             if part.status in HALTED or part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
-                return None  # the rate of one that halted sinks only by and by
+                return None  # the rate of a halted one falls to zero only slowly
             slowest = max(slowest, lag / (part.out_rate - part.in_rate))
     return None if waiting and not slowest else slowest
 

@@ -57,8 +57,8 @@ class Series:
         return self.values[place] if place >= 0 else None
 
     def seen(self, time: float, slack: float) -> int | None:
-        """The value at a time; None where it changed while nobody looked for longer than `slack`, or later. A value
-        that was the same before and after had not changed."""
+        """The value at a time. None after the last sample, and in a gap between samples of more than `slack` seconds
+        over which the value changed; a value that is the same after a gap did not change in it."""
         place = bisect_right(self.times, time) - 1
         if place < 0:
             return None
@@ -68,8 +68,8 @@ class Series:
         return self.values[place] if time <= looked or changed - looked <= slack else None
 
     def unbroken(self, since: float, slack: float) -> float:
-        """`since`, or where it changed while it was not looked at for longer than `slack`, when it was looked at
-        again: from then on the times of its changes are known."""
+        """The time from which on the times of all changes are known: `since`, or the end of the last gap between
+        samples of more than `slack` seconds over which the value changed."""
         for place in range(len(self.times) - 1, 0, -1):
             if self.times[place] <= since or self._befores is None:
                 break
@@ -78,7 +78,7 @@ class Series:
         return since
 
     def shift(self, by: float) -> None:
-        """The clock was set back: what was seen was so many seconds earlier by the new one."""
+        """The clock was set back by so many seconds: move all times."""
         self.times = array("d", (time - by for time in self.times))
         if self._befores is not None:
             self._befores = array("d", (time - by for time in self._befores))
@@ -94,7 +94,7 @@ class Series:
 
     def reached(self, value: int, slack: float) -> tuple[float, bool] | None:
         """When the value grew past `value`, between two samples by interpolation: the time at which that offset was
-        written, if the series is a partition's end. True: it was then at the latest, as the samples are more than
+        written, if the series is a partition's end. True: it was written then or earlier, as the samples are more than
         `slack` seconds apart. None if that was before the first sample, or has not happened. For a series that never
         shrinks."""
         place = bisect_right(self.values, value)

@@ -35,8 +35,8 @@ HALTED = (STALLED, STUCK, ORPHANED, TXN_BLOCKED)
 
 PATIENCE = 30.0  # seconds without a commit before a partition is called stalled, or its member stuck
 COMMITS = 3  # and this many of its own commit intervals
-FORGOTTEN = 10  # times that limit: a partition that stands still for so long is stuck, even if its member moves
-SLACK = 1.5  # a lag that this many commit intervals of input explain is on its way
+FORGOTTEN = 10  # times that limit without a commit make a partition stuck, even if its member moves
+SLACK = 1.5  # a lag that this many commit intervals of input explain is no backlog
 
 
 class Facts(Value):
@@ -44,8 +44,8 @@ class Facts(Value):
     is unknown. `still` is how long the commit has not moved while it could have, `member_still` how long no partition
     of its member has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is
     only the start of its window, and `begins` where it will start a partition that it has not read (None: at the log
-    start). `stable_end`: `end` is the last stable offset, which a group that reads uncommitted records may lawfully be
-    past."""
+    start). `stable_end`: `end` is the last stable offset, which the commits of a group that reads uncommitted
+    records may be past."""
 
     committed: int | None = None
     begins: int | None = None

@@ -68,7 +68,7 @@ class Session(ABC):
     has_registry: bool = False
     remembers: bool = False
     isolation: str = "read_committed"
-    """Of the records that pages show."""
+    """The isolation level at which pages read records."""
 
     def __init__(self) -> None:
         self.paused = False

@@ -142,11 +142,11 @@ class Trails:
         return list(self._events.get(group, ()))
 
     def of(self, group: str) -> list[tuple[float, float | None]]:
-        """(time, lag), oldest first; None where it was not known, or nobody watched."""
+        """(time, lag), oldest first; None where it is unknown or was not watched."""
         return gapped([(moment.time, moment.lag) for moment in self.moments(group)])
 
     def late(self, group: str) -> list[tuple[float, float | None]]:
-        """(time, time lag in seconds), oldest first; None where it was not known, or nobody watched."""
+        """(time, time lag in seconds), oldest first; None where it is unknown or was not watched."""
         return gapped([(moment.time, moment.time_lag) for moment in self.moments(group)])
 
     @property

@@ -211,8 +211,8 @@ class Cursor:
         self.advanced(next_offset, epoch)
 
     def give_back(self, piece: Piece) -> None:
-        """Return this piece, which nobody took, before all others. Where the position has moved meanwhile (a reset, a
-        truncated log), it is fetched again; after a seek it is dropped."""
+        """Return this piece, which the program did not take, before all others. If the position has moved meanwhile (a
+        reset, a truncated log), it is fetched again; after a seek it is dropped."""
         if piece.era != self.era:
             return
         if self.position != piece.stop:

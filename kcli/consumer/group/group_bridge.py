@@ -28,11 +28,11 @@ if TYPE_CHECKING:
             ...
 
         def look(self) -> tuple[int, int]:
-            """Note what is done. Returns what is another with each message that is taken."""
+            """Note what is done. Return a value that changes with each message that the program takes."""
             ...
 
         def stop(self, partitions: set[TopicPartition], *, gone: bool = False) -> None:
-            """Give no more messages of these; with `gone` they belong to somebody else."""
+            """Give no more messages of these; with `gone` they belong to another member."""
             ...
 
     Told = Callable[[set[TopicPartition]], Awaitable[None]]
@@ -47,7 +47,7 @@ class Link:
     returned by the next call, whichever call that is (`Delivery.give_back`).
 
     `out` holds what the last poll returned, `done` the positions that may be committed (E38). `stream` is what a
-    `SyncConsumer` iterates over. With `by_hand` nothing is committed but by `commit` with offsets (`Workers`)."""
+    `SyncConsumer` iterates over. With `by_hand` only `commit` with offsets commits (`Workers`)."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader

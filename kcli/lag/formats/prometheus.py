@@ -75,7 +75,7 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
     labels: Labels = (("consumergroup", group.described.group),)
     _put(rows, "kafka_consumergroup_members", labels, len(group.described.members))
     for total in by_topic([partition.lag for partition in group.partitions]):
-        lag = None if total.at_least else total.lag  # a dip that is none would be in every plot
+        lag = None if total.at_least else total.lag  # the sum of the others would show as a dip in every plot
         _put(rows, "kafka_consumergroup_lag_sum", (*labels, ("topic", total.topic or "")), lag)
     _put(rows, "kcli_group_unknown_partitions", labels, group.total.unknown)
     _put(rows, "kcli_group_lag_seconds", labels, group.time_lag)
