@@ -50,8 +50,8 @@ def reset(options: ResetOptions) -> int:
     delta of each partition; --execute applies it, and on a terminal kcli asks.
 
     An undo file keeps the previous offsets, also where no offset was committed; `--from-file` restores it. Offsets
-    are clamped to the log, and a note says so. A group that does not exist is created. Of a share group the offset at
-    which it starts is set, and what it acknowledged after that is forgotten.
+    are clamped to the log, and a note says so. A group that does not exist is created. A share group starts at the
+    given offset, and forgets what it acknowledged after it.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)
