@@ -257,6 +257,22 @@ def test_a_partition_that_was_stalled_is_so_when_the_watch_starts_again(closed: 
         assert (found.partitions[0].status, found.partitions[0].still) == (wanted, time - 1000.0)
 
 
+def test_a_member_that_stood_still_for_a_minute_is_stuck_at_once_when_the_watch_starts_again() -> None:
+    before = History()
+    for n in range(13):
+        before.add(1000.0 + 5.0 * n, look({0: 50, 1: 60}, 100))
+    (found,) = again(before).add(1070.0, look({0: 50, 1: 60}, 100))
+    assert [(part.status, part.still) for part in found.partitions] == [(STUCK, 70.0)] * 2
+
+
+def test_the_jump_of_a_group_that_never_had_members_is_no_change_of_pace() -> None:
+    history = History()
+    for n in range(40):
+        committed = {0: 1000 if n < 20 else 90_000}
+        (found,) = history.add(1000.0 + 5.0 * n, look(committed, 100_000, members=()))
+        assert (found.out_rate or 0.0, found.growth or 0.0, found.eta) == (0.0, 0.0, None)
+
+
 def test_the_jump_of_a_reset_is_no_throughput() -> None:
     history = History()
     for n in range(20):
@@ -311,6 +327,15 @@ def test_what_changed_while_nothing_was_watched_has_no_rate(interval: float) -> 
         (found,) = history.add(time, look({0: 900_000 + 100 * n}, 1_000_000 + 100 * n))
     assert found.in_rate == pytest.approx(100 / interval, rel=0.2)
     assert found.out_rate == pytest.approx(100 / interval, rel=0.2)
+
+
+def test_a_window_that_is_longer_than_a_gap_has_the_pace_after_it() -> None:
+    history, time = History(window=600.0), 1000.0
+    for n in range(40):
+        time += 200.0 if n == 20 else 5.0
+        jump = 900_000 * (n >= 20)
+        (found,) = history.add(time, look({0: jump + 100 * n}, jump + 10_000 + 100 * n))
+    assert (found.in_rate, found.out_rate) == (pytest.approx(20.0, rel=0.1), pytest.approx(20.0, rel=0.1))
 
 
 def test_a_group_with_a_partition_that_cannot_be_read_has_no_rates() -> None:
