@@ -180,11 +180,12 @@ class LiveSession(Session):
         window: float = 60.0,
         registry: RegistrySettings | None = None,
         registry_option: str = "",
+        isolation: str = "read_committed",
         remembers: bool = False,
     ) -> None:
         """`remembers`: what is seen is kept in a file of the cluster, and what was seen in the last day is known."""
         super().__init__()
-        self.remembers = remembers
+        self.isolation, self.remembers = isolation, remembers
         self._past: Past | None = None
         self._before: dict[str, list[Event]] = {}  # what happened to groups before this session
         self._notes: list[Event] = []  # what was done here, for the next snapshot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import pytest
 from kcli import tui
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.commands.tui.tui import aim
+from kcli.cli.commands.tui.tui import TuiOptions, _live, _of_profile, aim
 from kcli.cli.parsing import registry
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
@@ -65,6 +66,20 @@ def test_a_command_says_which_cluster_it_means(values: dict[str, Any], expected:
 def world() -> Iterator[World]:
     with a_world() as one:
         yield one
+
+
+@pytest.mark.usefixtures("profiles")
+def test_pages_read_at_the_isolation_of_the_properties(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(tui.session, "LiveSession", lambda _, isolation, **__: made.append(isolation))
+    for given, isolation in (([], "read_committed"), (["isolation.level=read_uncommitted"], "read_uncommitted")):
+        _live(TuiOptions(properties=given), 5.0, 60.0)()
+        assert made.pop() == isolation
+    file = Path(os.environ["KCLI_CONFIG"])
+    file.write_text(file.read_text() + 'isolation.level = "read_uncommitted"\n')
+    for name in ("prod", "test"):
+        _of_profile(name, TuiOptions(), 5.0, 60.0)()
+    assert made == ["read_committed", "read_uncommitted"]
 
 
 async def test_every_command_names_the_cluster(world: World) -> None:

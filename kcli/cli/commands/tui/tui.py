@@ -159,17 +159,16 @@ def _of_profile(name: str, options: TuiOptions, interval: float, window: float) 
         from kcli.tui.session import LiveSession
 
         connection = connection_of(name)
-        session = LiveSession(
+        return LiveSession(
             _guarded(connection.client(), options),
             name=name,
             aim=f"--profile {shlex.quote(name)}",
             interval=interval,
             window=window,
             registry=connection.registry(),
+            isolation=connection.consumer().isolation,
             remembers=True,
         )
-        session.isolation = connection.consumer().isolation
-        return session
 
     return start
 
@@ -195,7 +194,7 @@ def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], S
         from kcli.tui.session import LiveSession
 
         option = shlex.quote(without_login(options.schema_registry or ""))
-        session = LiveSession(
+        return LiveSession(
             settings,
             name=name,
             aim=aim(options, connection),
@@ -203,10 +202,9 @@ def _live(options: TuiOptions, interval: float, window: float) -> Callable[[], S
             window=window,
             registry=registry,
             registry_option=f" --schema-registry {option}" if options.schema_registry else "",
+            isolation=connection.consumer().isolation,
             remembers=True,
         )
-        session.isolation = connection.consumer().isolation
-        return session
 
     return start
 
