@@ -8,7 +8,10 @@ import pytest
 
 from kcli import codes
 from kcli.admin.groups.kinds import DESCRIBE_SHARE_GROUP_OFFSETS
+from kcli.admin.groups.reset_plan import standing, targets
 from kcli.admin.groups.rows import GroupMissing
+from kcli.asking.coordinators import Coordinators
+from kcli.errors import KcliError
 from kcli.lag.figures import measure, total
 from kcli.lag.snapshot import take
 from kcli.lag.status import LOSING_DATA, NO_COMMIT, OK, ORPHANED, UNKNOWN
@@ -183,3 +186,13 @@ async def test_a_share_group_whose_start_cannot_be_asked_for_is_unknown_in_what_
     assert [(row.status, row.lag, row.unread) for row in unread] == [(UNKNOWN, None, None)] * 2
     assert all("GROUP_AUTHORIZATION_FAILED" in str(row.sample.error) for row in unread)
     assert total([read, *unread], "shares").at_least
+
+
+async def test_an_undo_file_has_no_offset_where_a_share_group_has_not_started(tiny: Tiny) -> None:
+    share_group(tiny)
+    target = (await targets(Coordinators(tiny), ["shares"]))["shares"]
+    assert (target.share, target.refusal) == (True, None)
+    assert {at: place.offset for at, place in target.committed.items()} == {TopicPartition("orders", 0): 10}
+    log = (0, 100)
+    old = [standing(target, TopicPartition("orders", number), log) for number in (0, 1)]
+    assert [one.old and one.old.offset for one in old if not isinstance(one, KcliError)] == [10, None]

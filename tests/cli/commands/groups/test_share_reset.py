@@ -64,6 +64,24 @@ def test_a_share_group_forgets_a_whole_topic_and_the_undo_file_restores_it(shell
     assert starts(shell) == {0: 10, 1: 1}
 
 
+def test_a_reset_to_where_it_starts_is_a_change_because_it_forgets_acknowledgements(shell: Shell) -> None:
+    assert reset(shell, "reset", "work", "-t", "t:0", "--to", "10", "--dry-run") == {0: (10, 10, "would reset")}
+
+
+def test_a_file_may_have_a_share_group_forget_a_whole_topic_and_no_part_of_it(shell: Shell, tmp_path: Path) -> None:
+    undo = tmp_path / "undo.json"
+    reset(shell, "reset", "work", "-t", "t", "--to-earliest", "--execute", "--undo-file", str(undo))
+    saved = json.loads(undo.read_text())
+    both = [{**row, "offset": None} for row in saved["offsets"]]
+    undo.write_text(json.dumps({**saved, "offsets": both[:1]}))
+    assert reset(shell, "reset", "--from-file", str(undo), "--execute", code=1) == {0: (0, None, "refused")}
+    assert starts(shell) == {0: 0, 1: 0}
+    undo.write_text(json.dumps({**saved, "offsets": both}))
+    gone = reset(shell, "reset", "--from-file", str(undo), "--execute")
+    assert gone == {0: (0, None, "deleted"), 1: (0, None, "deleted")}
+    assert starts(shell) == {}
+
+
 def test_the_starts_of_a_share_group_are_not_copied_to_other_groups(shell: Shell) -> None:
     ran = shell("groups", "reset", "other", "--from-group", "work", "-t", "t", "--dry-run")
     assert b"work: a share group has no committed offsets to copy" in ran.stderr
