@@ -111,13 +111,14 @@ def _in_states(described: dict[str, Described], states: Iterable[str]) -> dict[s
 async def _commits(
     coordinators: Coordinators, described: dict[str, Described], counted: Counted, patience: float, *, named: set[str]
 ) -> dict[str, Commits | KcliError]:
-    """The committed offsets of each group; for a share group see `_share_commits`."""
+    """The committed offsets of each group; for a share group see `_share_commits`. Those of share groups may take a
+    coordinator seconds, in which other groups and their topics move: they are asked for first."""
     shared = [name for name, group in described.items() if group.type == "share"]
     others = [name for name in described if name not in shared]
-    commits = await committed_offsets(coordinators, others, patience=patience)
+    commits: dict[str, Commits | KcliError] = {}
     if shared:
         commits |= await _share_commits(coordinators, shared, counted, patience, named=named)
-    return commits
+    return commits | await committed_offsets(coordinators, others, patience=patience)
 
 
 def _of_topics(commits: dict[str, Commits], described: dict[str, Described], topics: Names) -> dict[str, Commits]:

@@ -36,6 +36,17 @@ async def test_E68_committed_is_read_before_end(tiny: Tiny) -> None:
     assert names.index("OffsetFetchRequest") < names.index("ListOffsetsRequest")
 
 
+async def test_nothing_slow_comes_between_commits_and_ends(tiny: Tiny) -> None:
+    """A coordinator may take seconds to report the starts of share groups; other groups would seem to lag by what came
+    in meanwhile."""
+    for broker in tiny.brokers.values():
+        broker.highest |= dict.fromkeys((77, 90), 1)  # they describe share groups
+    tiny.group("shared", type="share", orders=[90, 5, 60])
+    await take(tiny, topics=["mail"])
+    names = [type(request).__name__ for _, request in tiny.asked]
+    assert names.index("DescribeShareGroupOffsetsRequest") < names.index("OffsetFetchRequest")
+
+
 async def test_E68_the_end_is_the_last_stable_offset_under_read_committed(tiny: Tiny) -> None:
     for isolation, lag in (("read_uncommitted", 10), ("read_committed", 5)):
         shot = await take(tiny, ["billing"], isolation=isolation)
