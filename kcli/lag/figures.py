@@ -25,7 +25,7 @@ class Sample(Value):
     as a share group's coordinator counts it; its `committed` is the start of the group's window, and `begins` is the
     offset at which it will start a partition that it has not read, None for the log start. `written` is the
     timestamp (ms) of the first unread record, if it was requested. `stable_end`: `end` is the last stable offset, not
-    the high watermark.
+    the high watermark. `drained`: a read found no record between the commit and the end, only markers and gaps.
     """
 
     group: str = ""
@@ -44,6 +44,7 @@ class Sample(Value):
     counted: int | None = None
     written: int | None = None
     stable_end: bool = False
+    drained: bool = False
 
 
 class Lag(Value):
@@ -103,6 +104,7 @@ def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
         error=sample.error,
         counted=sample.counted,
         stable_end=sample.stable_end,
+        drained=sample.drained,
         threshold=threshold,
         **over_time,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kcli.lag.figures import Lag, Sample, facts_of, measured
 from kcli.lag.series import Series
-from kcli.lag.status import CALM, HALTED, STALLED
+from kcli.lag.status import BEHIND, CALM, GROWING, HALTED, OK, ORPHANED, STALLED, STUCK
 from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
 from kcli.values import Value, field
 
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     Stood = tuple[int, float, bool]
     """The offset of a partition that stands still, since when, and whether its member moved meanwhile."""
 
+UNREAD = (BEHIND, GROWING, STALLED, STUCK, ORPHANED)
+"""Statuses of a partition that has records to read."""
 WINDOW = 60.0  # seconds that rates are taken over
 UNSEEN = 60.0  # seconds without a sample after which what happened meanwhile is not known
+WAITS = 4  # newest commits whose intervals are remembered
 STEPS = 3  # commits at least; the window reaches further back for them
 
 
@@ -79,6 +82,7 @@ class Track:
         "rewound_at",
         "sample",
         "since",
+        "waits",
     )
 
     def __init__(self) -> None:
@@ -92,6 +96,7 @@ class Track:
         self.rewound_at = 0.0
         self.peak = 0
         self.idle_until = 0.0  # when there was last nothing to read
+        self.waits: tuple[float, ...] = ()  # seconds with something to read before the newest commits
 
     def add(self, time: float, sample: Sample) -> None:
         """The sample of one refresh. A failed one leaves the figures as they were, with their age (never 0)."""
@@ -115,10 +120,13 @@ class Track:
             done = max(done, self.done.values[-1])  # the end was read a moment after the lag was counted
         if not self.since:
             self.since = time
+        ready = max(self.done.times[-1] if len(self.done) else time, self.idle_until)
         if self.done.add(time, done) and len(self.done) > 1:
+            if self.moved:
+                self.waits = (*self.waits, time - ready)[-WAITS:]
             self.moved = time
         self.peak = max(self.peak, sample.end - done)
-        if sample.end <= done or not self.idle_until:
+        if sample.end <= done or sample.drained or not self.idle_until:
             self.idle_until = time
 
     def shift(self, by: float) -> None:
@@ -142,8 +150,11 @@ class Track:
         }
 
     def interval(self, now: float, window: float) -> float | None:
-        """The usual seconds between two commits; None where too few were seen."""
-        return usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
+        """The usual seconds between two commits; None where too few were seen. Commits that are further apart than
+        samples are kept are known by what the group waited before its newest ones: the shortest, as a group that was
+        stuck also waits."""
+        recent = usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
+        return min(self.waits) if recent is None and len(self.waits) > 1 else recent
 
     def stands(self, status: str) -> Stood:
         """Where it is, since when it could have moved and did not, and whether its member moved."""
@@ -182,6 +193,14 @@ class Standing(Value):
     age: float = 0.0
     status: str = ""
     rewound: tuple[int, int] | None = None
+
+    def drain(self, now: float) -> None:
+        """A read found no record between the commit and the end: the group has nothing to do."""
+        self.date(round(now * 1000), now)
+        self.lag.sample.drained = True
+        if self.status in UNREAD:
+            self.status = self.lag.status = OK
+            self.eta = self.falling = None
 
     def date(self, written: int, now: float) -> None:
         """The first unread record was written then (ms), by its timestamp."""

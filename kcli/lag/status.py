@@ -45,7 +45,8 @@ class Facts(Value):
     of its member has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is
     only the start of its window, and `begins` where it will start a partition that it has not read (None: at the log
     start). `stable_end`: `end` is the last stable offset, which the commits of a group that reads uncommitted
-    records may be past."""
+    records may be past. `drained`: the offsets of the lag
+    hold no record."""
 
     committed: int | None = None
     begins: int | None = None
@@ -63,6 +64,7 @@ class Facts(Value):
     rewound: tuple[int, int] | None = None
     threshold: int = 0
     stable_end: bool = False
+    drained: bool = False
 
 
 def status(facts: Facts) -> str:
@@ -129,7 +131,7 @@ def _losing_data(facts: Facts) -> bool:
 
 
 def _behind_at_all(facts: Facts) -> bool:
-    return (lag(facts) or 0) > 0
+    return (lag(facts) or 0) > 0 and not facts.drained
 
 
 def _orphaned(facts: Facts) -> bool:
@@ -159,11 +161,11 @@ def _growing(facts: Facts) -> bool:
 
 
 def _behind(facts: Facts) -> bool:
-    return (lag(facts) or 0) > tolerated(facts)
+    return (lag(facts) or 0) > tolerated(facts) and not facts.drained
 
 
 def _idle(facts: Facts) -> bool:
-    return lag(facts) == 0 and facts.in_rate == 0
+    return (lag(facts) == 0 or facts.drained) and facts.in_rate == 0
 
 
 RULES = (

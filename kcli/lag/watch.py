@@ -10,7 +10,7 @@ from kcli.asking.fan_out import good
 from kcli.asking.offsets import list_offsets
 from kcli.backoff import every
 from kcli.errors import KcliError
-from kcli.lag.history import GroupStanding, History
+from kcli.lag.history import GroupStanding, History, summed
 from kcli.lag.record_times import RecordTime, record_times
 from kcli.lag.snapshot import Snapshot, take
 from kcli.lag.status import TXN_BLOCKED
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from kcli.lag.events import Event
+    from kcli.lag.figures import Sample
     from kcli.lag.partition_lag import Standing
     from kcli.lag.snapshot import Selection
     from kcli.model import Cluster
@@ -84,6 +85,7 @@ class Watch:
         self._back = back
         self._most = most
         self._written: dict[tuple[TopicPartition, int], int] = {}  # when the record there was written, ms
+        self._drained: dict[tuple[TopicPartition, int], int] = {}  # up to which offset no record follows
         self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
         self._clock = clock
         self._meeting: asyncio.Task[None] | None = None
@@ -101,6 +103,7 @@ class Watch:
         self._meet()
         shot = await take(self._cluster, self._groups, stable=True, **self._selection)
         now = self._clock()
+        self._mark(shot)
         if self._back and shot.groups:
             self._back = False
             await self._look_back(now, shot)
@@ -112,6 +115,12 @@ class Watch:
         snapshot.why = await self._blocked(groups, now)
         snapshot.took = self._clock() - begun
         return snapshot
+
+    def _mark(self, shot: Snapshot) -> None:
+        """Partitions that were found without a record to read, and have got none since."""
+        for group in shot.groups if self._drained else ():
+            for sample in group.samples:
+                sample.drained = sample.end is not None and self._drained.get(_place(sample), -1) >= sample.end
 
     async def _look_back(self, now: float, shot: Snapshot) -> None:
         """Where logs ended in the minute before, by the timestamps of records. A log without a record that young, or
@@ -151,21 +160,23 @@ class Watch:
         wanted: dict[tuple[TopicPartition, int], list[Standing]] = {}
         for group in groups:
             for partition in group.partitions:
-                sample = partition.lag.sample
-                if partition.lag.lag and sample.committed is not None:
-                    at = TopicPartition(sample.topic, sample.partition)
-                    wanted.setdefault((at, max(sample.committed, sample.start or 0)), []).append(partition)
+                if partition.lag.lag and partition.lag.sample.committed is not None:
+                    wanted.setdefault(_place(partition.lag.sample), []).append(partition)
+        self._drained = {place: end for place, end in self._drained.items() if place in wanted}
         self._written = {place: written for place, written in self._written.items() if place in wanted}
-        empty = await self._ask_times(self._worth_asking(wanted, now)[: self._most])
+        self._drained |= await self._ask_times(self._worth_asking(wanted, now)[: self._most])
         for place, standings in wanted.items():
             for partition in standings:
                 if place in self._written:
                     self._compare(place[0], partition, self._written[place], now)
                     partition.date(self._written[place], now)
-                elif partition.lag.sample.end is not None and empty.get(place, -1) >= partition.lag.sample.end:
-                    partition.date(round(now * 1000), now)  # markers only (E70)
-        for group in groups:
-            group.date()
+                elif partition.lag.sample.end is not None and self._drained.get(place, -1) >= partition.lag.sample.end:
+                    partition.drain(now)  # markers only (E70)
+        for number, group in enumerate(groups):
+            if any(partition.lag.sample.drained for partition in group.partitions):
+                groups[number], peak = summed(group.described, group.partitions), group.peak
+                groups[number].peak = peak
+            groups[number].date()
 
     def _worth_asking(
         self, wanted: dict[tuple[TopicPartition, int], list[Standing]], now: float
@@ -174,7 +185,8 @@ class Watch:
         of which nothing else is known first."""
         dark, doubtful = [], []
         for place, standings in wanted.items():
-            if place in self._written:
+            end = standings[0].lag.sample.end
+            if place in self._written or (end is not None and self._drained.get(place, -1) >= end):
                 continue
             if any(standing.time_lag is None or standing.time_lag_least for standing in standings):
                 dark.append(place)
@@ -241,6 +253,11 @@ class Watch:
                     f"kcli txn find-hanging {topic}:{partition} --older-than 0s"
                 )
         return why
+
+
+def _place(sample: Sample) -> tuple[TopicPartition, int]:
+    """A partition, and where its first unread record is."""
+    return TopicPartition(sample.topic, sample.partition), max(sample.committed or 0, sample.start or 0)
 
 
 def pause(interval: float) -> float:

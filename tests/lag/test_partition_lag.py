@@ -94,6 +94,16 @@ def test_a_healthy_consumer_is_ok_between_its_commits() -> None:
     assert {work.run(1).status for _ in range(40)} == {OK}
 
 
+def test_a_consumer_that_commits_every_ten_minutes_is_ok_between_its_commits_and_stuck_after_three() -> None:
+    work = Workload(rate=1.0, speed=1000.0, every=600.0)
+    work.run(1900)
+    assert {work.run(60).status for _ in range(20)} == {OK}
+    where = work.committed(work.now)
+    states = [work.run(60, committed=where).status for _ in range(40)]
+    assert STUCK not in states[:15]
+    assert states[-1] == STUCK
+
+
 def test_noise_around_a_level_is_not_growing() -> None:
     for seed in range(50):
         rng = random.Random(seed)

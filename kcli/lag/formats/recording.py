@@ -37,13 +37,14 @@ SAMPLE = (
     "counted",
     "written",
     "stable_end",
+    "drained",
 )
 HEAD = f'{{"kcli":"{VERSION}"'
 """How a line begins that kcli wrote, and is not changed since."""
 GROUPS = '"groups":['
 """What is before the first group. Within a name its quotes would be escaped."""
 ROW = json.JSONDecoder()
-LATER = {"begins": None, "counted": None, "written": None, "stable_end": False}
+LATER = {"begins": None, "counted": None, "written": None, "stable_end": False, "drained": False}
 """Fields that older recordings do not have, and what they are then."""
 LAST = 253_402_300_800.0
 """The year 10000, which no calendar of Python has."""
