@@ -45,8 +45,7 @@ class Facts(Value):
     of its member has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is
     only the start of its window, and `begins` where it will start a partition that it has not read (None: at the log
     start). `stable_end`: `end` is the last stable offset, which the commits of a group that reads uncommitted
-    records may be past. `drained`: the offsets of the lag
-    hold no record."""
+    records may be past. `drained`: the offsets of the lag hold no record."""
 
     committed: int | None = None
     begins: int | None = None

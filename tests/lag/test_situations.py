@@ -8,39 +8,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from kcli.admin.groups.rows import Described, Member
-from kcli.cli.commands.groups.inspect.why import WhyRow
-from kcli.cli.commands.groups.inspect.why import _row as why_row
-from kcli.cli.commands.lag.measured import GroupRow, group_row, measure
-from kcli.cli.commands.lag.rows import SHAPES as OVER_TIME
-from kcli.cli.commands.lag.rows import GroupOverTimeRow, fill
-from kcli.cli.output.tables.document import Document
-from kcli.lag.assertion import LagAssertion
-from kcli.lag.figures import Sample, lag_text, over, untold
-from kcli.lag.formats.prometheus import render
-from kcli.lag.history import GroupStanding, History
+from kcli.lag.figures import Sample, lag_text
+from kcli.lag.history import History
 from kcli.lag.series import Series
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import until
 from kcli.tui.text.chart import runs
-from kcli.tui.text.formatting import spread, status_of
+from kcli.tui.text.formatting import spread
 from kcli.tui.trails import Trails, gapped
+from tests.lag.outputs import Outputs, agree, metric, outputs
 
 Look = Callable[[float], list[Sample]]
 """The samples of a group's partitions at a time, in seconds since the first look."""
-
-
-class Outputs(NamedTuple):
-    """A group after some looks, as each output has it."""
-
-    table: GroupRow
-    why: WhyRow
-    watch: GroupOverTimeRow
-    dashboard: GroupStanding
-    prometheus: str
-    broken: list[str]
-    broken_once: list[str]
 
 
 def sample(partition: int, committed: int | None, end: int | None, **more: Any) -> Sample:
@@ -59,34 +40,11 @@ def played(look: Look, *, seconds: float = 90.0, step: float = 5.0, members: int
     )
     time = 0.0
     while True:
-        shot = GroupSnapshot(described=described, samples=look(time))
-        snapshot = Snapshot(groups=[shot])
+        snapshot = Snapshot(groups=[GroupSnapshot(described=described, samples=look(time))])
         seen = LagSnapshot(time=time, snapshot=snapshot, groups=history.add(time, snapshot))
         if time >= seconds:
-            break
+            return outputs(seen, "g")
         time += step
-    _, rows, total = measure(shot)
-    document = Document(shape=OVER_TIME["group"])
-    fill(document, seen, "group")
-    (standing,) = seen.groups
-    return Outputs(
-        table=group_row(described, total),
-        why=why_row(standing, seen),
-        watch=document.of(GroupOverTimeRow)[0],
-        dashboard=standing,
-        prometheus=render(seen),
-        broken=[one.text for one in LagAssertion(100, None, groups=["g"]).broken(seen)],
-        broken_once=[one.text for one in untold([(total, rows)], ["g"], "--max-lag 100") + over([(total, rows)], 100)],
-    )
-
-
-def metric(page: str, name: str) -> str | None:
-    """The value of the group's row of a metric, or the status that is 1."""
-    rows = [line for line in page.splitlines() if line.startswith(f"{name}{{")]
-    if name == "kcli_group_status":
-        (row,) = [row for row in rows if row.endswith(" 1")]
-        return row.partition('status="')[2].partition('"')[0]
-    return rows[0].rpartition(" ")[2] if rows else None
 
 
 class Situation(NamedTuple):
@@ -160,7 +118,8 @@ SITUATIONS = {
         catching_up, "BEHIND", 15_400, "it will have caught up in 6m25s", 385.0, holds=False
     ),
     "catching up beside uncommitted records": Situation(
-        catching_up_beside_uncommitted, "BEHIND", 15_400, "it reads 50 offsets a second", holds=False
+        catching_up_beside_uncommitted, "BEHIND", 15_400,
+        "it reads 50 offsets a second; 16,433 offsets of 1 partition are not committed", holds=False,
     ),
     "catching up beside a commit past the end": Situation(
         catching_up_beside_past_end, "PAST END", 15_400,
@@ -174,15 +133,9 @@ SITUATIONS = {
 def test_all_outputs_agree(name: str) -> None:
     case = SITUATIONS[name]
     seen = played(case.look, members=case.members)
-    assert seen.table.status == (case.once or case.status)
-    said = {seen.why.status, seen.watch.status, seen.dashboard.status, metric(seen.prometheus, "kcli_group_status")}
-    assert said == {case.status}
-    assert case.status in status_of(seen.dashboard.total)[0]
-    assert {seen.table.lag, seen.why.lag, seen.watch.lag, seen.dashboard.total.lag} == {case.lag}
+    agree(seen, case.status, case.lag, once=case.once)
     for eta in (seen.why.eta, seen.watch.eta, seen.dashboard.eta):
         assert eta == (case.eta if case.eta is None else pytest.approx(case.eta, rel=0.01))
-    told = metric(seen.prometheus, "kcli_group_eta_seconds")
-    assert (told is None) == (case.eta is None)
     assert until(seen.dashboard).text.startswith("6m2" if case.eta else "")
     assert seen.why.why == case.sentence
     assert (seen.broken == [], seen.broken) == (case.holds, seen.broken_once)
@@ -230,12 +183,12 @@ def unreadable(time: float) -> list[Sample]:
 def test_a_sum_with_an_unknown_part_is_a_lower_bound_in_every_output() -> None:
     whole, seen = played(unreadable, seconds=55.0), played(unreadable)
     assert (whole.watch.lag, whole.watch.unknown) == (200, 0)
-    assert metric(whole.prometheus, "kafka_consumergroup_lag_sum") == "200"
+    assert metric(whole.prometheus, "kafka_consumergroup_lag_sum", "g") == "200"
     assert {(row.lag, row.unknown) for row in (seen.table, seen.why, seen.watch)} == {(100, 1)}
     assert lag_text([seen.dashboard.total]) == "≥ 100"
     assert seen.dashboard.eta is seen.why.eta is None
-    assert metric(seen.prometheus, "kafka_consumergroup_lag_sum") is None
-    assert metric(seen.prometheus, "kcli_group_unknown_partitions") == "1"
+    assert metric(seen.prometheus, "kafka_consumergroup_lag_sum", "g") is None
+    assert metric(seen.prometheus, "kcli_group_unknown_partitions", "g") == "1"
 
 
 def test_what_is_unknown_or_was_not_watched_is_a_gap_in_the_plot() -> None:

@@ -15,6 +15,7 @@ PLACED = (STUCK, STALLED, LOSING_DATA, PAST_END, REWOUND, TXN_BLOCKED, GROWING)
 SILENT = 6.0
 """Seconds without a commit after which members are taken for ones that do not commit: automatic commits are made every
 5 s (auto.commit.interval.ms)."""
+RETIRED = "start its consumers, or delete it if it is retired"
 
 
 def explained(standing: GroupStanding, snapshot: LagSnapshot) -> str:
@@ -23,18 +24,24 @@ def explained(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     sentence = _sentence(standing, snapshot)
     whole = standing.status == GROWING and (sentence.startswith("it ") or _silence(standing) > 0)
     if sentence and not whole and standing.status in PLACED:
-        first = worst[0].lag.sample
-        more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
-        sentence = f"{visible(first.topic)}[{first.partition}]{more} {sentence}"
+        sentence = f"{_place(worst)} {sentence}"
     if standing.loss_in is not None and standing.status != LOSING_DATA:
         sentence = f"{sentence}; " * bool(sentence) + f"unread records will be deleted in {duration(standing.loss_in)}"
     return sentence
 
 
+def _place(worst: list[Standing]) -> str:
+    """`orders[0] (and 2 more)`."""
+    first = worst[0].lag.sample
+    more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
+    return f"{visible(first.topic)}[{first.partition}]{more}"
+
+
 def _worst(standing: GroupStanding) -> list[Standing]:
     """The partitions that give the group its status, the most behind first."""
     return sorted(
-        (part for part in standing.partitions if part.status == standing.status), key=lambda part: -(part.lag.lag or 0)
+        (part for part in standing.partitions if part.status == standing.status),
+        key=lambda part: (-(part.lag.lag or 0), -part.lag.beyond),
     )
 
 
@@ -44,7 +51,7 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         return f"{_members(standing)} {_done(standing)} for {duration(seconds)}"
     match standing.status:
         case lag_status.ORPHANED:
-            return f"no member reads for this group, and {_waiting(standing)}"
+            return _unread_by_members(standing, worst)
         case lag_status.STUCK | lag_status.STALLED if _shares(standing):
             return f"has records that its members have not acknowledged for {duration(worst[0].still)}"
         case lag_status.STUCK:
@@ -73,6 +80,14 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
 
 def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     """The same for every status: also what a calm group does, and what is not known."""
+    sentence, total = _reason(standing, snapshot), standing.total
+    if not total.unread or standing.status == lag_status.NO_COMMIT:
+        return sentence
+    where = f"{total.no_commit} partition{'s' * (total.no_commit != 1)}"
+    return f"{sentence}; {offsets(total.unread)} of {where} {'is' if total.unread == 1 else 'are'} not committed"
+
+
+def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     sentence = explained(standing, snapshot)
     if sentence:
         return sentence
@@ -89,9 +104,11 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.BEHIND:
             return f"it reads {rate(standing.out_rate)} offsets a second"
     waiting = standing.total.lag or 0
+    if waiting and all(part.lag.sample.drained for part in standing.partitions if part.lag.lag):
+        return f"it has read every record; {offsets(waiting)} {'holds' if waiting == 1 else 'hold'} none"
     if waiting and _shares(standing):
         return f"it keeps up: {_offsets_are(waiting)} not acknowledged yet"
-    return f"it keeps up: {_waiting(standing)} for the next commit" if waiting else "it has read everything"
+    return f"it keeps up: {_waiting(waiting, standing.records)} for the next commit" if waiting else "it has read everything"
 
 
 def remedy(standing: GroupStanding) -> tuple[str, str] | None:
@@ -100,20 +117,18 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
     worst = _worst(standing)
     sample = worst[0].lag.sample if worst else None
     at = f"{_word(sample.topic)}:{sample.partition}" if sample is not None else ""
-    if _shares(standing) and (advice := _advice_to_share(standing)):
+    if advice := _about_members(standing):
         return advice, f"kcli groups members {group}"
-    if _silence(standing) or (standing.described.members and _committed_nothing(standing)):
-        return (
-            "check that its consumers commit: enable.auto.commit=true, or a commit after each batch",
-            f"kcli groups members {group}",
-        )
     match standing.status:
+        case lag_status.ORPHANED if standing.described.members and sample is not None:
+            advice = "subscribe its consumers to the topic, or delete its offsets if the topic is no longer read"
+            return advice, f"kcli groups delete-offsets {group} -t {_word(sample.topic)}"
+        case lag_status.ORPHANED if standing.out_rate:
+            return "see how fast it reads", f"kcli lag {group} --watch"
         case lag_status.ORPHANED:
-            return "start its consumers, or delete it if it is retired", f"kcli groups delete {group}"
+            return RETIRED, f"kcli groups delete {group}"
         case lag_status.STUCK:
             return "read the record it stops at", f"kcli groups peek {group} -t {at}"
-        case lag_status.STALLED:
-            return "see whether its member has paused it", f"kcli groups members {group}"
         case lag_status.LOSING_DATA if sample is not None:
             return "compare retention with the lag", f"kcli configs get topic {_word(sample.topic)}"
         case lag_status.PAST_END if sample is not None:
@@ -130,10 +145,28 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
         case lag_status.BEHIND:
             return "wait until it has caught up", f"kcli lag {group} --max-lag 0 --timeout 10m"
         case lag_status.NO_COMMIT:
-            return "see what its members do", f"kcli groups members {group}"
+            return RETIRED, f"kcli groups delete {group}"
         case lag_status.UNKNOWN:
             return "find out what cannot be reached", "kcli doctor"
     return None
+
+
+def _about_members(standing: GroupStanding) -> str:
+    """What to look for in the members of a group; "" where the reason for its status is not in them."""
+    if _shares(standing) and (advice := _advice_to_share(standing)):
+        return advice
+    if _silence(standing) or (standing.described.members and standing.partitions and _committed_nothing(standing)):
+        if standing.described.type == "streams":
+            return "check that its application makes progress: it commits every commit.interval.ms"
+        return "check that its consumers commit: enable.auto.commit=true, or a commit after each batch"
+    match standing.status:
+        case lag_status.STALLED:
+            return "see whether its member has paused it"
+        case lag_status.BEHIND if standing.out_rate and standing.total.unread:
+            return "see who owns the partitions without a commit"
+        case lag_status.NO_COMMIT if standing.described.members:
+            return "see what its members do"
+    return ""
 
 
 def _advice_to_share(standing: GroupStanding) -> str:
@@ -153,12 +186,26 @@ def _silence(standing: GroupStanding) -> float:
     return still if still > SILENT else 0.0
 
 
-def _waiting(standing: GroupStanding) -> str:
+def _waiting(number: int | None, records: int | None = None) -> str:
     """`1 record waits` or `no record waits` where they were counted, `12.3k offsets wait` where they were not."""
-    if standing.records == 0:
+    if records == 0:
         return "no record waits"
-    what, number = ("offset", standing.total.lag) if standing.records is None else ("record", standing.records)
+    what, number = ("offset", number) if records is None else ("record", records)
     return f"{count(number)} {what}{' waits' if number == 1 else 's wait'}"
+
+
+def _unread_by_members(standing: GroupStanding, orphans: list[Standing]) -> str:
+    """Why a group is ORPHANED: it has no members, or none that reads these partitions. A consumer that assigns itself
+    partitions, as those of Flink and Spark do, is no member."""
+    members = standing.described.members
+    if members:
+        return f"no member reads {_place(orphans)}, where {_waiting(sum(part.lag.lag or 0 for part in orphans))}"
+    waiting = _waiting(standing.total.lag, standing.records)
+    waiting = f"at least {waiting}" if standing.total.at_least else waiting
+    if standing.out_rate:
+        assigned = "but its offsets move: its consumers assign themselves partitions"
+        return f"no member reads for this group, {assigned}, and {waiting}"
+    return f"no member reads for this group, and {waiting}"
 
 
 def _committed_nothing(standing: GroupStanding) -> bool:
@@ -173,6 +220,14 @@ def _uncommitted(standing: GroupStanding) -> str:
     where, unread = f"{total.no_commit} of its {total.partitions} partitions", f"{_offsets_are(total.unread)} unread"
     if _shares(standing):
         return f"it has not started to read {where}; {unread}"
+    if not standing.partitions and standing.described.members:
+        members = len(standing.described.members)
+        who = (
+            "its member owns no partition and has"
+            if members == 1
+            else f"its {members} members own no partition and have"
+        )
+        return f"{who} not committed"
     if _committed_nothing(standing):
         who = f"{_members(standing)} committed" if standing.described.members else "it has committed nothing"
         return f"{who}; {unread}" if total.unread else who

@@ -72,7 +72,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(OK), "it keeps up: 5 offsets wait for the next commit", None),
         (group(OK, 1), "it keeps up: 1 offset waits for the next commit", None),
         (group(UNKNOWN), "its offsets could not be read: timed out", "kcli doctor"),
-        (group(NO_COMMIT, None, members=0), "it has committed nothing", "kcli groups members 'g 1'"),
+        (group(NO_COMMIT, None, members=0), "it has committed nothing", "kcli groups delete 'g 1'"),
         (group(NO_COMMIT, None), "its member has not committed", "kcli groups members 'g 1'"),
         (
             group(NO_COMMIT, None, total=Total(status=NO_COMMIT, unread=5, no_commit=1, partitions=2)),
@@ -99,7 +99,24 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
             "kcli topics alter t -p 4",
         ),
         (group(STUCK), "t[0] has a reader that has not moved for 1m37s", "kcli groups peek 'g 1' -t t:0"),
-        (group(ORPHANED), "no member reads for this group, and 5 offsets wait", "kcli groups delete 'g 1'"),
+        (group(ORPHANED, members=0), "no member reads for this group, and 5 offsets wait", "kcli groups delete 'g 1'"),
+        (group(ORPHANED), "no member reads t[0], where 5 offsets wait", "kcli groups delete-offsets 'g 1' -t t"),
+        (
+            group(ORPHANED, members=0, out_rate=3.0),
+            "no member reads for this group, but its offsets move: its consumers assign themselves partitions, and 5 "
+            "offsets wait",
+            "kcli lag 'g 1' --watch",
+        ),
+        (
+            group(ORPHANED, members=0, total=Total(lag=5, unknown=1, past_end=1, status=ORPHANED)),
+            "no member reads for this group, and at least 5 offsets wait",
+            "kcli groups delete 'g 1'",
+        ),
+        (
+            group(BEHIND, eta=None, out_rate=3.0, total=Total(lag=5, unread=1, no_commit=1, status=BEHIND)),
+            "it reads 3.0 offsets a second; 1 offset of 1 partition is not committed",
+            "kcli groups members 'g 1'",
+        ),
         (
             group(ORPHANED, records=1),
             "no member reads for this group, and 1 record waits",
@@ -130,6 +147,23 @@ def test_members_that_do_not_commit_are_a_matter_of_their_commits() -> None:
     for standing in (group(BEHIND), group(NO_COMMIT, None), group(GROWING)):
         sentence, _ = remedy(standing) or ("", "")
         assert "check that its consumers commit" in sentence, standing.status
+        standing.described.type = "streams"
+        sentence, _ = remedy(standing) or ("", "")
+        assert "commit.interval.ms" in sentence, standing.status
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [
+        (1, "its member owns no partition and has not committed"),
+        (2, "its 2 members own no partition and have not committed"),
+    ],
+)
+def test_members_without_partitions_have_nothing_to_commit(members: int, sentence: str) -> None:
+    standing = group(NO_COMMIT, None, members=members)
+    standing.partitions.clear()
+    assert reason(standing, LagSnapshot()) == sentence
+    assert remedy(standing) == ("see what its members do", "kcli groups members 'g 1'")
 
 
 @pytest.mark.parametrize(
