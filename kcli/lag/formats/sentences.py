@@ -83,8 +83,10 @@ def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     sentence, total = _reason(standing, snapshot), standing.total
     if not total.unread or standing.status == lag_status.NO_COMMIT:
         return sentence
-    where = f"{total.no_commit} partition{'s' * (total.no_commit != 1)}"
-    return f"{sentence}; {offsets(total.unread)} of {where} {'is' if total.unread == 1 else 'are'} not committed"
+    verb = "is" if total.unread == 1 else "are"
+    return (
+        f"{sentence}; {counted(total.unread, 'offset')} of {counted(total.no_commit, 'partition')} {verb} not committed"
+    )
 
 
 def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
@@ -105,10 +107,12 @@ def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             return f"it reads {rate(standing.out_rate)} offsets a second"
     waiting = standing.total.lag or 0
     if waiting and all(part.lag.sample.drained for part in standing.partitions if part.lag.lag):
-        return f"it has read every record; {offsets(waiting)} {'holds' if waiting == 1 else 'hold'} none"
+        return f"it has read every record; {counted(waiting, 'offset')} {'holds' if waiting == 1 else 'hold'} none"
     if waiting and _shares(standing):
         return f"it keeps up: {_offsets_are(waiting)} not acknowledged yet"
-    return f"it keeps up: {_waiting(waiting, standing.records)} for the next commit" if waiting else "it has read everything"
+    if waiting:
+        return f"it keeps up: {_waiting(waiting, standing.records)} for the next commit"
+    return "it has read everything"
 
 
 def remedy(standing: GroupStanding) -> tuple[str, str] | None:
