@@ -145,6 +145,7 @@ class Oracle:
             try:
                 urlopen(Request(f"{self.url}/{path}", method="DELETE"), timeout=20).close()
             except HTTPError as problem:
+                problem.close()
                 if problem.code != 404:
                     raise
 

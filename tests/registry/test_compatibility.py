@@ -33,6 +33,7 @@ def _verdict(url: str, writer: Json, reader: Json) -> set[str] | None:
     try:
         return _reasons(url, writer, reader)
     except HTTPError as problem:
+        problem.close()
         if problem.code != 422:
             raise
         return None

@@ -55,7 +55,8 @@ def forwarding(url: str) -> Callable[[Asked], bytes]:
             with urlopen(request, timeout=20) as found:
                 return raw(found.read(), found.status)
         except HTTPError as refused:
-            return raw(refused.read(), refused.code)
+            with refused:
+                return raw(refused.read(), refused.code)
 
     return ask_there
 
