@@ -69,14 +69,14 @@ def agree(seen: Outputs, status: str, lag: int | None, *, once: str = "", moves:
     """Raise AssertionError unless all outputs have this status (the table of a single look `once`) and this lag. Of a
     group that `moves` the outputs looked at different times."""
     group = seen.dashboard.described.group
-    shown = OK if status == IDLE and seen.dashboard.in_rate else status  # it asks what came in before its first look
+    shown = OK if status == IDLE and seen.dashboard.in_rate != 0 else status  # it asks what came in a minute before
     told = {
         "why": seen.why.status,
         "watch": seen.watch.status,
         "dashboard": seen.dashboard.status,
         "metrics": metric(seen.prometheus, "kcli_group_status", group),
     }
-    assert told == dict.fromkeys(told, status) | {"dashboard": shown}
+    assert told == dict.fromkeys(told, status) | {"dashboard": shown}, told
     assert seen.table.status == (once or status)
     assert shown in status_of(seen.dashboard.total)[0]
     alike = {seen.why.status_partitions, seen.watch.status_partitions, seen.dashboard.total.alike}

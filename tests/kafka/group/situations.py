@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -48,6 +49,7 @@ SHARES = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 STREAMS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 EVERY = 0.25  # seconds between two commits of a group that moves
 WATCHED = 6.0  # seconds
+LOOKS = 10  # that a trend takes, with some to spare
 PRESENT = 60.0  # seconds until every member has its partitions
 
 Commits = dict[str, list[int | None]]
@@ -275,7 +277,7 @@ async def look(kafka: Kafka, stage: Scene, cases: dict[str, Case], moving: Movin
     async with moving:
         watch, why, page, board = await asyncio.gather(
             _watched(kafka, pattern, homes["watch"], code),
-            _kcli(kafka, pattern, "groups", "why", pattern, "--over", f"{WATCHED:g}s", home=homes["why"], code=code),
+            _kcli(kafka, pattern, "groups", "why", pattern, "--over", f"{LOOKS}s", home=homes["why"], code=code),
             _scraped(kafka, pattern, homes["prometheus"], folder),
             _dashboard(kafka, homes["dashboard"]),
         )
@@ -378,9 +380,16 @@ async def _scraped(kafka: Kafka, pattern: str, home: dict[str, str], folder: Pat
         with Background(["env", *environment, *KCLI, *words], stdout=folder / "metrics") as running:
             until(lambda: "metrics at " in running.err, said=lambda: running.err)
             (url,) = re.findall(r"metrics at (\S+)", running.err)
-            time.sleep(WATCHED)
-            with urlopen(url, timeout=10) as page:
-                text: str = page.read().decode()
+            ends, text = time.monotonic() + WATCHED, ""
+            times: set[str] = set()
+            while time.monotonic() < ends or len(times) < LOOKS:
+                time.sleep(0.2)
+                try:
+                    with urlopen(url, timeout=10) as page:
+                        text = page.read().decode()
+                except HTTPError as early:  # before the first refresh
+                    early.close()
+                times |= set(re.findall(r"^kcli_lag_look_timestamp_seconds (\S+)", text, re.M))
             assert running.stop() == 0, running.err
             return text
 
@@ -396,8 +405,10 @@ async def _dashboard(kafka: Kafka, home: dict[str, str]) -> LagSnapshot:
         app = Dashboard(LiveSession(settings, interval=0.5, remembers=True))
         async with app.run_test(size=(160, 50)) as pilot:
             ends = time.monotonic() + WATCHED
-            while time.monotonic() < ends:
+            times: set[float] = set()
+            while time.monotonic() < ends or len(times) < LOOKS:
                 await pilot.pause(0.1)
+                times |= {app.state.look.time} if app.state.look is not None else set()
             assert app.state.look is not None
             return app.state.look
 

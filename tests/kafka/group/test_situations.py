@@ -24,7 +24,7 @@ from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
 from tests.kafka.cluster import Kafka
 from tests.kafka.group.situations import Case, Look, Moving, Reads, Scene, ago, look, scene
-from tests.lag.outputs import Outputs, agree, outputs
+from tests.lag.outputs import Outputs, agree, metric, outputs
 
 pytestmark = pytest.mark.timeout(300)  # of the first test, which plays all situations: half a minute usually
 HOUR, DAY = 3600.0, 86_400.0
@@ -639,3 +639,39 @@ def test_a_watch_that_begins_again_knows_what_stood_still(over_time: dict[str, O
     stuck = name == "stuck"
     agree(found, "STUCK" if stuck else "BEHIND", 60 if stuck else 30, once="BEHIND")
     assert found.why.why == REOPENED[name]
+
+
+# -- a broker that is away ---------------------------------------------------------------------------------------------
+
+AWAY = {
+    "has-read-the-others": Case(
+        "UNKNOWN", 0, "its offsets could not be read: …", "doctor", commits={"spread": [10, 10, 10]}
+    ),
+    "behind-in-the-others": Case(
+        "ORPHANED", 20, WAITS.format("at least 20 offsets"), "delete", commits={"spread": [0, 0, 0]}
+    ),
+}  # fmt: skip
+"""Groups that read a topic, of which a partition has no leader. It holds ten records in each."""
+
+
+async def part(kafka: Kafka, prefix: str, folder: Path) -> Look:
+    """What is seen while the leader of a partition without other replicas is away."""
+    async with scene(kafka, prefix) as stage:
+        await stage.create({"spread": 3}, replicas=1)
+        await stage.write("spread", [10, 10, 10])
+        await asyncio.gather(*(stage.commit(name, case.commits) for name, case in AWAY.items()))
+        node = kafka.leader(f"{prefix}spread", 0)
+        await asyncio.to_thread(node.kill)
+        return await look(kafka, stage, {}, Moving(stage, {}, {}), folder, code=1)
+
+
+@pytest.mark.long
+def test_a_partition_whose_leader_is_away_is_unknown_in_every_output(kafka3: Kafka, tmp_path: Path) -> None:
+    found = asyncio.run(part(kafka3, f"a{uuid.uuid4().hex[:6]}.", tmp_path))
+    for name, case in AWAY.items():
+        one = found.outputs[name]
+        agree(one, case.status, case.lag)
+        assert matches(case.sentence, one.why.why), one.why.why
+        assert one.table.unknown == 1
+        assert one.why.eta is None
+        assert metric(one.prometheus, "kafka_consumergroup_lag_sum", name) is None
