@@ -118,7 +118,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
             "kcli groups members 'g 1'",
         ),
         (
-            group(ORPHANED, records=1),
+            group(ORPHANED, members=0, records=1),
             "no member reads for this group, and 1 record waits",
             "kcli groups delete 'g 1'",
         ),

@@ -110,7 +110,7 @@ def test_max_lag_with_records_is_about_records(shell: Shell) -> None:
 async def test_records_of_a_share_group_are_counted_from_where_it_starts_and_no_more_than_it_has_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def count(_: object, spans: dict[TopicPartition, tuple[int, int]], __: str) -> dict[TopicPartition, int]:
+    async def count(_: object, spans: dict[TopicPartition, tuple[int, int]], *__: object) -> dict[TopicPartition, int]:
         return {at: end - start for at, (start, end) in spans.items()}
 
     monkeypatch.setattr(records, "_count", count)
