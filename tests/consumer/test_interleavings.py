@@ -34,6 +34,10 @@ def test_the_interleavings_are_of_every_kind_of_membership():
     assert {schedules.Schedule(seed).protocol for seed in range(120)} == set(schedules.PROTOCOLS)
 
 
+def test_a_commit_is_not_repeated_after_its_partition_was_taken_away_and_given_back() -> None:
+    schedules.run(9897)
+
+
 SEEDS = {"none": 2, "range": 1, "cooperative-sticky": 5, "consumer": 0}
 
 

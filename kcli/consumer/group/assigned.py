@@ -86,6 +86,7 @@ class Holdings:
         self._settling: asyncio.Task[None] | None = None
         self.owned: frozenset[TopicPartition] = frozenset()
         self.pending: frozenset[TopicPartition] = frozenset()
+        self.times: dict[TopicPartition, int] = {}  # how often each partition was assigned
         self.commit_error: KcliError | None = None  # why the last commit of a revocation did not succeed
 
     async def lose(self) -> None:
@@ -103,6 +104,7 @@ class Holdings:
         LOG.info("%s: assigned %s", self._settings.group, Names(added))
         self.owned |= added
         for at in added:
+            self.times[at] = self.times.get(at, 0) + 1
             self._offsets.written.pop(at, None)
         await self._callbacks.on_assigned(set(added))
 

@@ -248,7 +248,7 @@ class Session(ABC):
         deadline = self._deadline(timeout)
         if timeout is None and self._share.deadline is not None:
             deadline = min(deadline, self._share.deadline)
-        await self._offsets.write(offsets, deadline, self._check_owned if "rebalance" in self._tasks else None)
+        await self._offsets.write(offsets, deadline, self._check_of(offsets))
 
     async def committed(
         self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
@@ -312,7 +312,9 @@ class Session(ABC):
         if not offsets:
             return
         try:
-            await self._offsets.write(offsets, self._deadline(self._settings.auto_commit_interval))
+            await self._offsets.write(
+                offsets, self._deadline(self._settings.auto_commit_interval), self._check_of(offsets)
+            )
             self._share.commit_error = None
         except KcliError as error:
             LOG.warning("%s: a commit failed: %s", self._settings.group, error)
@@ -321,6 +323,21 @@ class Session(ABC):
                 raise
 
     # -- inside ---
+
+    def _check_of(self, offsets: Iterable[TopicPartition]) -> Callable[[Iterable[TopicPartition]], None] | None:
+        """What refuses a commit before each try. A retry may come after a partition was taken away and given back:
+        its next owner, or this member, has begun anew at the last commit, and an old position must not overwrite it."""
+        if "rebalance" not in self._tasks:
+            return None
+        times = {at: self._share.times.get(at) for at in offsets}
+
+        def check(left: Iterable[TopicPartition]) -> None:
+            self._check_owned(left)
+            for at in left:
+                if self._share.times.get(at) != times[at]:
+                    raise self._not_ours(at, "was taken from this member of %s meanwhile")
+
+        return check
 
     def _check_owned(self, offsets: Iterable[TopicPartition]) -> None:
         if self._member.generation < 0 and self._share.owned:
@@ -332,11 +349,11 @@ class Session(ABC):
         lost = self._member.generation < 0  # pending ones too: a commit without membership might overwrite another's
         for at in offsets:
             if lost or (at not in self._share.owned and at not in self._share.pending):
-                raise BrokerError(
-                    codes.ILLEGAL_GENERATION,
-                    f"{at.topic}-{at.partition}",
-                    f"not assigned to this member of {self._settings.group} now, nothing was committed",
-                )
+                raise self._not_ours(at, "not assigned to this member of %s now")
+
+    def _not_ours(self, at: TopicPartition, why: str) -> BrokerError:
+        text = f"{why % self._settings.group}, nothing was committed"
+        return BrokerError(codes.ILLEGAL_GENERATION, f"{at.topic}-{at.partition}", text)
 
     def _deadline(self, timeout: float | None) -> float:
         return self._loop.time() + (self._settings.rebalance_timeout if timeout is None else timeout)
