@@ -187,14 +187,28 @@ class Batch(core.Header):
 
     def picked(self, offsets: array[int]) -> Batch:
         """A batch of the records at these offsets alone; they ascend and are in the window. What is between them is
-        missing, as after a compaction; the window stays."""
+        missing, as after a compaction; the window stays, and the size is their share."""
         section, count = self._decoded(core.pick, offsets)
         batch = Batch()
         for name in _HEADER_FIELDS:
             setattr(batch, name, getattr(self, name))
         batch.data, batch.body_start, batch.body_end = section, 0, len(section)
         batch.count, batch.packed = count, False
+        batch.size = self.size * len(section) // max(self.body_end - self.body_start, 1)
         return batch
+
+    def within(self, start: int, stop: int) -> Batch | None:
+        """A batch of the records with a timestamp in [start, stop), in ms: this one where all have, None where none
+        has. It stays compressed if it is."""
+        if self.max_timestamp < start:
+            return None
+        if self.attributes & 8:  # the broker's clock gave all records the same
+            return self if self.max_timestamp < stop else None
+        plain = self.window(self.first, self.stop) if self.compressed else self
+        offsets = plain._decoded(core.timed, start, stop)
+        if len(offsets) == self.visible:
+            return self
+        return plain.picked(offsets) if offsets else None
 
     def window(self, first: int, stop: int) -> Batch:
         """The same batch seen through another window [first, stop)."""

@@ -15,12 +15,12 @@ from kcli.proto.plain.frames import produce_frame
 from kcli.proto.plain.gather import Gather
 from kcli.proto.plain.headers import encode_headers
 from kcli.proto.plain.json import write_json
-from kcli.proto.plain.lines import partition_keys, split_lines
+from kcli.proto.plain.lines import partition_keys, split_lines, unkeyed
 from kcli.proto.plain.messages import Messages
 from kcli.proto.plain.payloads import payload_json
 from kcli.proto.plain.promise import Fate, Promise
 from kcli.proto.plain.protobuf import ProtobufReader
-from kcli.proto.plain.records import contains, count_visible, pick, read_columns, read_records
+from kcli.proto.plain.records import contains, count_visible, pick, read_columns, read_records, timed
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
 from kcli.proto.plain.seal import write_header, write_stamp
@@ -72,6 +72,8 @@ __all__ = [
     "shown_records",
     "split_lines",
     "spread_rows",
+    "timed",
+    "unkeyed",
     "write_format",
     "write_header",
     "write_json",

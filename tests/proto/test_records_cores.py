@@ -69,6 +69,34 @@ def test_records_that_are_picked_out_stay_what_they_were(core, rows, wanted):
 
 
 @cores
+@given(
+    lines=st.lists(st.text("a:b|", max_size=5).map(str.encode), max_size=9), key=st.sampled_from([b":", b"||", b"ab"])
+)
+def test_the_first_line_without_a_key_is_found(core: Any, lines: list[bytes], key: bytes) -> None:
+    chunk = bytearray(b"x\n" + b"".join(line + b"\n" for line in lines) + b"rest")
+    end = len(chunk) - 4
+    places = [2 + sum(len(line) + 1 for line in lines[:n]) for n, line in enumerate(lines) if key not in line]
+    assert core.unkeyed(chunk, 2, end, 10, key) == (places[0] if places else end)
+
+
+@cores
+@given(rows=rows, times=st.tuples(stamps, stamps), first=st.integers(0, 3))
+def test_records_are_found_by_their_timestamps(core: Any, rows: Any, times: tuple[int, int], first: int) -> None:
+    batch = opened(core, built(core, rows))
+    batch.first = first
+    kept = [record.offset for record in core.read_records(batch) if times[0] <= record.timestamp < times[1]]
+    assert list(core.timed(batch, *times)) == kept
+
+
+@cores
+def test_timestamps_of_what_is_cut_off_are_a_decode_error(core: Any) -> None:
+    batch = opened(core, built(core, [(1, b"k", b"v" * 50, ())] * 3))
+    batch.body_end -= 10
+    with pytest.raises(DecodeError):
+        core.timed(batch, 0, 9)
+
+
+@cores
 def test_picking_from_what_is_cut_off_is_a_decode_error(core):
     batch = opened(core, built(core, [(1, b"k", b"v" * 50, ())] * 3))
     batch.body_end -= 10

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from kcli.proto.batch import seal
-from tests.proto.record_cores import CORES
+from kcli.proto import core as in_use
+from kcli.proto.batch import Batch, read_batches, seal
+from tests.proto.record_cores import CORES, sealed
 
 cores = pytest.mark.parametrize("core", CORES, ids=lambda core: core.NAME)
 
@@ -159,3 +160,29 @@ def test_contains_finds_what_is_anywhere_in_the_section(core: Any) -> None:
             for between in range(1, len(text) - 1, 5):
                 other = text[:between] + b"\xfe" + text[between + 1 :]
                 assert not core.contains(found[0], other)
+
+
+def timed_batch(**options: Any) -> Batch:
+    """Records at 5, 3 and 9 ms."""
+    builder = in_use.Builder()
+    for time in (5, 3, 9):
+        builder.append(time, None, b"v" * 90, ())
+    [read] = read_batches(sealed(builder, **options))
+    return read
+
+
+def test_a_batch_that_is_whole_within_a_range_of_times_stays_compressed() -> None:
+    read = timed_batch(codec="lz4")
+    assert read.within(3, 10) is read
+    assert read.within(10, 20) is None
+    assert read.within(-5, 3) is None
+    part = read.within(4, 10)
+    assert part is not None
+    assert read.packed
+    assert [record.offset for record in part] == [0, 2]
+
+
+def test_the_records_of_a_batch_with_the_brokers_time_have_one_timestamp() -> None:
+    read = timed_batch()
+    read.attributes |= 8
+    assert (read.within(4, 9), read.within(9, 10)) == (None, read)

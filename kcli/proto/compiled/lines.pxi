@@ -46,6 +46,29 @@ def split_lines(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bytes ke
     return Lines(ks, kl, vs, vl, at - text)
 
 
+def unkeyed(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bytes key_delimiter not None):
+    """As plain.lines.unkeyed."""
+    cdef const uint8_t[::1] view = chunk
+    cdef Py_ssize_t cut = PyBytes_GET_SIZE(key_delimiter)
+    cdef const uint8_t* cutter = <const uint8_t*> PyBytes_AS_STRING(key_delimiter)
+    cdef const uint8_t* at
+    cdef const uint8_t* stop
+    cdef const uint8_t* last
+    if not 0 <= start < end or end > view.shape[0]:
+        return end
+    at, last = &view[0] + start, &view[0] + end
+    with nogil:
+        while at < last:
+            stop = <const uint8_t*> memchr(at, delimiter, last - at)
+            if stop == NULL:
+                at = last
+                break
+            if find(at, stop, cutter, cut) == NULL:
+                break
+            at = stop + 1
+    return end if at >= last else at - &view[0]
+
+
 cdef inline const uint8_t* find(const uint8_t* at, const uint8_t* end, const uint8_t* what, Py_ssize_t size) noexcept nogil:
     """Where `what` first stands in [at, end), or NULL."""
     cdef Py_ssize_t i

@@ -11,6 +11,22 @@ def count_visible(Header h):
     return total
 
 
+def timed(Header h, int64_t start, int64_t stop):
+    """As plain.records.timed."""
+    cdef Opened opened = Opened(h)
+    cdef Row row
+    cdef Py_ssize_t n = 0
+    cdef array.array offsets = array.clone(LONGS, h.count, False)
+    with nogil:
+        while next_row(&opened.walk, &row):
+            if start <= row.timestamp < stop:
+                (<int64_t*> offsets.data.as_voidptr)[n] = h.base_offset + row.delta
+                n += 1
+    opened.check()
+    array.resize(offsets, n)
+    return offsets
+
+
 def read_columns(Header h):
     """As plain.records.read_columns; the columns index the batch's own buffer."""
     cdef Opened opened = Opened(h)

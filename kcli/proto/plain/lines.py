@@ -41,6 +41,16 @@ def split_lines(
     return Lines(*keys, array("i", value_starts), array("i", value_lengths), at)
 
 
+def unkeyed(chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes) -> int:
+    """Where the first whole line of chunk[start:end] without a `key_delimiter` begins, `end` if each has one."""
+    at, cut = start, bytes((delimiter,))
+    for line in bytes(memoryview(chunk)[start:end]).split(cut)[:-1]:
+        if key_delimiter not in line:
+            return at
+        at += len(line) + 1
+    return end
+
+
 def partition_keys(chunk: Buffer, lines: Lines, partition_count: int) -> array[int]:
     """Each row's partition by its key as Java's (D11), -1 where the key is null."""
     if partition_count < 1:

@@ -36,6 +36,14 @@ def read_columns(h: Header) -> Columns:
     return Columns(data, offsets, timestamps, *spans)
 
 
+def timed(h: Header, start: int, stop: int) -> array[int]:
+    """The offsets of the window's records with a timestamp in [start, stop), as they come."""
+    try:
+        return array("q", [offset for offset, timestamp, *_ in walk(h, body(h)) if start <= timestamp < stop])
+    except IndexError as error:
+        raise cut_off(error) from None
+
+
 def contains(h: Header, text: bytes) -> bool:
     """Whether the bytes occur anywhere in the records section."""
     return text in body(h)
