@@ -152,7 +152,9 @@ class CatSending:
         """Whole records, each with its delimiter behind it."""
         delimiter = self.line.delimiter
         if self.by_rows:
-            pieces = [piece for piece in bytes(buffer[:end]).split(delimiter) if piece]
+            from kcli.cli.commands.produce.input.source import records_of
+
+            pieces = [piece for piece in records_of(buffer, 0, end, delimiter) if piece]
             if self.left > 0:
                 pieces = pieces[: self.left]
                 self.left -= len(pieces)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from kcli import codes
-from kcli.cli.commands.produce.input.source import Source, after_lines
+from kcli.cli.commands.produce.input.source import Source, after_lines, records_of
 from kcli.cli.commands.produce.rows import Rows
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.text import records
@@ -178,9 +178,9 @@ class Sending:
         if self._envelopes is not None and self.prompt is None:
             return await self._envelopes.block(buffer, end, line, partial(self._parsed, name))
         if plan.input != "lines" or plan.template is not None or plan.msgpack or plan.encoding is not None:
-            return await self._parsed(name, bytes(buffer[:end]), line)
+            return await self._parsed(name, records_of(buffer, 0, end, plan.delimiter), line)
         if plan.by_rows:
-            pieces = bytes(buffer[: end - len(plan.delimiter)]).split(plan.delimiter)
+            pieces = records_of(buffer, 0, end, plan.delimiter)
             await self._rows([self._make.keyed(piece) for piece in pieces])
             return line + len(pieces)
         before, start = self.producer.counts.accepted, 0
@@ -221,17 +221,17 @@ class Sending:
                 step *= 2  # no whole line in it
             start = taken
 
-    async def _parsed(self, name: str, block: bytes, line: int) -> int:
+    async def _parsed(self, name: str, pieces: list[bytes], line: int) -> int:
         """Lines that may be no record: envelopes, templates, JSON to pack."""
         from kcli.cli.output.records.envelope import BadLine
 
         plan, read = self.plan, self._make.reader()
         if plan.encoding is not None and plan.encoding.from_record is not None:
-            await plan.encoding.from_record.learn(block.split(plan.delimiter))
+            await plan.encoding.from_record.learn(pieces)
         blank = plan.template is None and not (plan.nulls and plan.input == "lines")
         rows: list[Row] = []
         wrong: BadLine | None = None
-        for piece in block.split(plan.delimiter)[:-1]:
+        for piece in pieces:
             line += 1
             if blank and not piece.strip():
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from array import array
 
+from kcli.cli.commands.produce.input.source import records_of
 from kcli.proto.columns import now_ms
 from kcli.proto.core import read_envelopes
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.producer.producer import Producer
     from kcli.proto.columns import Envelopes
 
-    ByLine = Callable[[bytes, int], Awaitable[int]]
+    ByLine = Callable[[list[bytes], int], Awaitable[int]]
 
 MOST_BY_LINE = 4096
 
@@ -51,7 +52,7 @@ class EnvelopeSending:
                 stop = at
                 for _ in range(few):
                     stop = buffer.find(cut, stop, end) + 1 if stop < end else end
-                line = await by_line(bytes(buffer[at:stop]), line)
+                line = await by_line(records_of(buffer, at, stop, cut), line)
                 at, few = stop, min(2 * few, MOST_BY_LINE)
         return line
 

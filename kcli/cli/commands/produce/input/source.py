@@ -112,7 +112,8 @@ class Source:
 
     async def blocks(self, delimiter: bytes, limit: int) -> AsyncIterator[tuple[bytearray, int]]:
         """(buffer, end): the whole records in buffer[:end], each with its delimiter; the last one gets
-        the delimiter that it lacks. The buffer is reused. Raises KcliError for a record longer than `limit`."""
+        the delimiter that it lacks. `records_of` takes them apart. The buffer is reused. Raises KcliError for a record
+        longer than `limit`."""
         buffer = bytearray(CHUNK)
         have = 0
         while True:
@@ -125,11 +126,10 @@ class Source:
             if not got:
                 break
             end = have + got
-            cut = buffer.rfind(delimiter, max(0, have - len(delimiter) + 1), end)
-            if cut < 0:
+            stop = whole_records(buffer, have, end, delimiter)
+            if not stop:
                 have = end
                 continue
-            stop = cut + len(delimiter)
             yield buffer, stop
             have = end - stop
             buffer[:have] = buffer[stop:end]
@@ -184,6 +184,23 @@ def _open(path: str) -> int:
     finally:
         for number, handler in ours:
             signal.signal(number, handler)
+
+
+def whole_records(buffer: bytearray, have: int, end: int, delimiter: bytes) -> int:
+    """Return where the last whole record of buffer[:end] ends, 0 if there is none. Delimiters are matched from the
+    left; none ends in the first `have` bytes, which were searched before."""
+    last = buffer.rfind(delimiter, max(0, have - len(delimiter) + 1), end)
+    if last < 0:
+        return 0
+    if delimiter.find(delimiter[:1], 1) < 0:  # no two matches can overlap
+        return last + len(delimiter)
+    return end - len(bytes(buffer[:end]).split(delimiter)[-1])
+
+
+def records_of(buffer: bytes | bytearray, start: int, end: int, delimiter: bytes) -> list[bytes]:
+    """Return the records of a part of a block that ends with a delimiter. That one is cut off first: a missing last
+    delimiter was added, and the bytes before it can look like a delimiter together with it."""
+    return bytes(buffer[start : end - len(delimiter)]).split(delimiter)
 
 
 def after_lines(buffer: bytearray, start: int, end: int, delimiter: bytes, count: int) -> int:
