@@ -33,7 +33,7 @@ class Option(Frozen):
     """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused. `also` are spellings of
     other tools that are read like `flags`, and hidden in the help; the values of a `word` are arguments. `panel` is
     the heading in the help ("" is the command's own); a `folded` option is explained by --help-all only. `alone` is the
-    value of an option that a line names without one."""
+    value of an option that a line names without one. A value may be empty only if the option is `empty`."""
 
     name: str = ""
     flags: tuple[str, ...] = ()
@@ -50,6 +50,7 @@ class Option(Frozen):
     panel: str = ""
     folded: bool = False
     alone: str = ""
+    empty: bool = False
 
     def __set_name__(self, owner: type, name: str) -> None:
         object.__setattr__(self, "name", name)
@@ -96,11 +97,12 @@ class Options:
             setattr(cls, option.name, option.absent())
 
     def __init__(self, **given: Any) -> None:
-        """Raises TypeError for an option that the class does not have."""
+        """Raises TypeError for an option that the class does not have, UsageError for an empty value."""
         self.words = []
         values: Values = {option.name: [] for option in self.declared if option.multiple and not option.word}
         if not given.keys() <= {"words", *(option.name for option in self.declared)}:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(given)}")
+        _refuse_empty(self.declared, given)
         named = [word for option in self.declared for word in _arguments(option, given)]
         self.__dict__.update(values, **given)
         self.words = [*named, *self.words]
@@ -123,6 +125,18 @@ class Options:
         return type(self)(**{**self.__dict__, **changes})
 
 
+def _refuse_empty(declared: tuple[Option, ...], given: Values) -> None:
+    """An empty value is an unset variable of a shell; taken for no value, it would change what a line means. Raises
+    UsageError."""
+    for option in declared:
+        value = given.get(option.name)
+        if option.kind == "text" and not option.empty and (value == "" or (isinstance(value, list) and "" in value)):
+            from kcli.errors import UsageError
+
+            flag = max(option.flags, key=len)
+            raise UsageError(f"{flag} has an empty value; expected {option.metavar or '|'.join(option.choices)}")
+
+
 def _arguments(option: Option, given: Values) -> list[str]:
     """The arguments that an option of names says, which is taken out of `given`."""
     if not option.word:
@@ -138,9 +152,11 @@ def flag(*flags: str, help: str, hidden: bool = False, also: tuple[str, ...] = (
     return _declared(Option(flags=flags, kind="flag", help=help, hidden=hidden, also=also))
 
 
-def text(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = ()) -> str | None:
+def text(
+    *flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = (), empty: bool = False
+) -> str | None:
     """An option with a value."""
-    return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden, also=also))
+    return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden, also=also, empty=empty))
 
 
 def span(*flags: str, help: str, hidden: bool = False, alone: str = "", also: tuple[str, ...] = ()) -> str | None:
@@ -148,9 +164,12 @@ def span(*flags: str, help: str, hidden: bool = False, alone: str = "", also: tu
     return _declared(Option(flags=flags, metavar="DURATION", help=help, hidden=hidden, alone=alone, also=also))
 
 
-def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:
+def texts(
+    *flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = (), empty: bool = False
+) -> list[str]:
     """An option that may be given many times."""
-    return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden, also=also))
+    option = Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden, also=also, empty=empty)
+    return _declared(option)
 
 
 def names(*flags: str, help: str, metavar: str, hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:

@@ -66,7 +66,9 @@ class FilterOptions(Options):
     folded = EVERY
 
     grep = texts("--grep", metavar="RE", help="Only values that match this expression. Repeatable.")
-    only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).")
+    only_keys = texts(
+        "--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).", empty=True
+    )
     key_grep = texts("--key-grep", metavar="RE", help="Only keys that match this expression.")
     only_headers = texts("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
     where = texts(

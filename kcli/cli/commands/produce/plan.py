@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
-    values = texts("--value", metavar="TEXT", help="A record's value. Repeatable.")
-    tombstones = texts("--tombstone", metavar="KEY", help="A record with this key and no value. Repeatable.")
+    values = texts("--value", metavar="TEXT", help="A record's value. Repeatable.", empty=True)
+    tombstones = texts(
+        "--tombstone", metavar="KEY", help="A record with this key and no value. Repeatable.", empty=True
+    )
     repeat = integer(
         "--repeat",
         least=1,
@@ -58,7 +60,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     without_rules = flag("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same.")
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
-    key = text("-k", "--key", metavar="KEY", help="Default key for records without one.")
+    key = text("-k", "--key", metavar="KEY", help="Default key for records without one.", empty=True)
     headers = texts(
         "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
     )

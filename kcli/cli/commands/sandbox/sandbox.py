@@ -162,8 +162,6 @@ def _check_host(host: str, allow_remote: bool) -> None:
         loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         loopback = False
-    if not host:
-        raise UsageError("--host: the address is empty")
     if not loopback and not allow_remote:
         raise UsageError(
             f"--host {host} can be reached by others, and a sandbox admits all clients: add --allow-remote"

@@ -1,0 +1,51 @@
+"""An empty value is a shell's unset variable: no option that names something takes it for no value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.cli.parsing import registry
+from kcli.cli.parsing.command import options_of
+from kcli.errors import UsageError
+
+MAY_BE_EMPTY = {
+    ("produce", "--value"), ("produce", "--tombstone"), ("produce", "--key"),
+    *((command, "--key") for command in ("consume", "tail", "count", "copy", "redrive")),
+}  # fmt: skip
+"""Texts of records."""
+
+
+def test_every_option_with_a_value_refuses_an_empty_one() -> None:
+    registry.import_all()
+    answers: dict[tuple[str, str], str] = {}
+    for name, command in registry.every():
+        for option in command.options:
+            if option.kind != "text" or command.own_words:
+                continue
+            flag, answer = max(option.flags, key=len), "taken"
+            try:
+                options_of(_function(command.run))(**{option.name: [""] if option.multiple else ""})
+            except UsageError as problem:
+                answer = str(problem).replace(flag, "OPTION", 1)
+            answers[name, flag] = answer
+    assert {place for place, answer in answers.items() if answer == "taken"} == MAY_BE_EMPTY
+    others = {answer for place, answer in answers.items() if place not in MAY_BE_EMPTY}
+    assert all(answer.startswith("OPTION has an empty value; expected ") for answer in others), others
+
+
+def _function(run: str) -> Any:
+    from importlib import import_module
+
+    module, _, name = run.partition(":")
+    return getattr(import_module(module), name)
+
+
+@pytest.mark.parametrize(
+    "line", ["consume t -g", "copy a b -g", "topics list -F", "consume t --profile", "groups reset g --to-earliest -t"]
+)
+def test_an_unset_variable_is_one_sentence(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*line.split(), ""]) == 2
+    assert "has an empty value; expected " in capsys.readouterr().err
