@@ -370,7 +370,8 @@ cdef bint read_field(Envelope* e, int known) noexcept nogil:
 cdef bint read_envelope(Envelope* e, bint kcat) noexcept nogil:
     """One line; False if it is to be read by the reader in Python."""
     cdef int seen = 0, known
-    e.partition = e.timestamp = e.key_length = e.value_length = -1
+    e.partition = e.key_length = e.value_length = -1
+    e.timestamp = INT64_MIN  # none is given; -1 is a record that has none
     e.key = e.value = e.tail = e.tail_length = 0
     if not next_is(e, c"{"):
         return False
@@ -432,7 +433,7 @@ def read_envelopes(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bint 
                 vs.data.as_ints[count], vl.data.as_ints[count] = <int> e.value, <int> e.value_length
                 hs.data.as_ints[count], hl.data.as_ints[count] = <int> e.tail, <int> e.tail_length
                 places.data.as_ints[count] = <int> e.partition
-                (<int64_t*> times.data.as_voidptr)[count] = now if e.timestamp < 0 else e.timestamp
+                (<int64_t*> times.data.as_voidptr)[count] = now if e.timestamp == INT64_MIN else e.timestamp
                 count += 1
             lines += 1
             e.at = stop + 1

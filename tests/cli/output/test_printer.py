@@ -115,7 +115,7 @@ def test_raw_is_raw_on_a_terminal_too() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["t -J -f %s", "t -D", "t -f %q", "t --meta -J", "t --meta -f %s"]
+    ["t -J -f %s", "t -f plain", "t -f %q", "t --meta -J", "t --meta -f %s"]
     + [f"t --pretty {other}" for other in ("-J", "-f %s", "-K :", "-D x", "-Z", "--raw", "--meta")],
 )
 def test_two_ways_to_print_are_one_too_many(line: str) -> None:

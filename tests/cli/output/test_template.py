@@ -48,6 +48,9 @@ def test_literals_and_escapes() -> None:
         ("%h{%k=%v;}", [("a", b"1"), ("a", None)], b"a=1;a=;"),
         ("%h{%k:%v{hex} }", [("a", b"\xff")], b"a:ff "),
         ("%h{%k=%v;}", [], b""),
+        ("%h{trace}", [("trace", b"1"), ("other", b"2"), ("trace", b"3")], b"3"),
+        ("%h{trace}", [("trace", None)], b""),
+        ("%h{none}", [("trace", b"1")], b""),
     ],
 )
 def test_modifiers(text: str, value: Any, out: bytes) -> None:

@@ -61,6 +61,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
     key = text("-k", "--key", metavar="KEY", help="Default key for records without one.", empty=True)
+    key_from = text("--key-from", metavar="FIELD", help="The key of each record: a field of its JSON value, user.id.")
     headers = texts(
         "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
     )
@@ -102,6 +103,7 @@ class Plan:
         self.delimiter = delimiter(options.delimiter, "-D", b"\n") or b"\n"
         self.key_delimiter = delimiter(options.key_delimiter, "-K")
         self.key = None if options.key is None else argument_bytes(options.key)
+        self.key_from: str | None = options.key_from
         self.headers = headers(options.headers)
         self.nulls: bool = options.nulls
         self.partition: int | None = None if options.partition in (None, -1) else options.partition
@@ -112,6 +114,8 @@ class Plan:
         self.batch: int = options.batch or 0  # records of a transaction, 0 for all of them
         self.rate_limit = _rate_limit(options.rate)
         self.template = _template(options.template, self.delimiter)
+        as_given = self.template is None and not self.msgpack and self.encoding is None and self.key_from is None
+        self.plain = self.input == "lines" and as_given
         self.by_rows = self._needs_rows()
         self.settings = self._settings(options)
         self._check(options)
@@ -121,10 +125,7 @@ class Plan:
     def _needs_rows(self) -> bool:
         """Whether records are made one by one: the record core splits plain lines only."""
         return (
-            self.input != "lines"
-            or self.template is not None
-            or self.msgpack
-            or self.encoding is not None
+            not self.plain
             or bool(self.headers)
             or len(self.delimiter) > 1
             or (self.key is not None and self.key_delimiter is not None)
@@ -189,6 +190,10 @@ class Plan:
     def _check(self, options: ProduceOptions) -> None:
         if self.given and (self.paths or self.whole or self.input != "lines" or self.template is not None):
             raise UsageError(f"{'--value' if self.values else '--tombstone'} takes no files, --whole, --input or -f")
+        if self.key_from is not None and (options.key is not None or self.key_delimiter is not None):
+            raise UsageError("--key-from takes keys from values: neither -k nor -K goes with it")
+        if options.key is not None and not self.fill:
+            _check_key(options.key)
         if self.fill and not self.given:
             raise UsageError("--repeat repeats --value and --tombstone; give one")
         if self.fill:
@@ -239,6 +244,15 @@ def _topic_and_files(options: ProduceOptions) -> tuple[str, list[str]]:
     if not words:
         raise UsageError("missing topic: kcli produce TOPIC")
     return words[0], words[1:]
+
+
+def _check_key(key: str) -> None:
+    """Raises UsageError for a field of the value, which -k does not fill in."""
+    _, opened, rest = key.partition("{{")
+    name, closed, _ = rest.partition("}}")
+    if opened and closed and name.strip() not in ("seq", "uuid", "now"):
+        field = name.strip().removeprefix("value.")
+        raise UsageError(f"-k {key}: -k is one key for all records; use --key-from {field}")
 
 
 def _rate_limit(given: str | None) -> RateLimit | None:

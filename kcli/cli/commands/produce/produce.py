@@ -35,6 +35,8 @@ def produce(options: ProduceOptions) -> int:
     """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged. On a terminal, kcli
     prompts and shows the partition and offset of each record. Input that is gzip or zstd is unpacked.
 
+    With -K, a line without that delimiter is malformed (see --on-error), unless -k gives a default key.
+
     -f has the tokens of consume -f; each takes the text up to the delimiter after it. With --repeat, {{seq}} counts
     records from 1, {{now}} is the time in UTC, and {{uuid}} is one id a record, in the key and headers too."""
     plan = Plan(options)

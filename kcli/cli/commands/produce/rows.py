@@ -41,10 +41,15 @@ class Rows:
         except ValueError as problem:
             raise ValueError(f"key: {problem}") from None
 
+    def _default_key(self, value: bytes | None) -> bytes | None:
+        """The key of a record that has none: --key-from, or -k. Raises ValueError for a value without that field."""
+        field = self._plan.key_from
+        return self._plan.key if field is None else _field_of(value, field)
+
     def row(self, key: bytes | None, value: bytes) -> Row:
         """A key in the input beats -k. Raises ValueError for a value that cannot be packed."""
         plan = self._plan
-        key = plan.key if key is None else key
+        key = self._default_key(value) if key is None else key
         key = self._key((key or None) if plan.nulls else key)
         if plan.nulls and not value:
             return (plan.partition, plan.timestamp, key, None, self._headers(key, None))
@@ -61,12 +66,15 @@ class Rows:
         return [*headers, *(header for kind, header in self._named.items() if given[kind] is not None)]
 
     def keyed(self, piece: bytes) -> Row:
-        """A line, split at the first -K. Raises ValueError as `row`."""
+        """A line, split at the first -K. Raises ValueError as `row`, and for a line without a key."""
         delimiter = self._plan.key_delimiter
         if delimiter is not None:
             key, separator, value = piece.partition(delimiter)
             if separator:
                 return self.row(key, value)
+            if self._plan.key is None:
+                text = delimiter.decode("utf-8", "backslashreplace")
+                raise ValueError(f"has no {text!r} between key and value (-K); -k KEY gives such lines a key")
         return self.row(None, piece)
 
     def reader(self) -> Callable[[bytes, int], Row]:
@@ -91,7 +99,7 @@ class Rows:
             partition = plan.partition
         if plan.timestamp is not None:
             timestamp = plan.timestamp
-        key = plan.key if key is None else key
+        key = self._default_key(value) if key is None else key
         if plan.nulls:
             key, value = key or None, value or None
         if self._pack is not None and value is not None:
@@ -115,3 +123,22 @@ def _packed(value: bytes) -> bytes:
     except (ValueError, OverflowError, RecursionError) as problem:
         raise ValueError(f"cannot be packed: {problem}") from None
     return packed
+
+
+def _field_of(value: bytes | None, field: str) -> bytes | None:
+    """A field of a JSON value as a key: texts as they are, others as JSON; null is no key. Raises ValueError."""
+    from kcli.serde.formats import read_json
+
+    try:
+        found = None if value is None else read_json(value)
+    except ValueError:
+        raise ValueError("is not JSON, from which --key-from takes a key") from None
+    for name in field.removeprefix("value.").split("."):
+        if not isinstance(found, dict) or name not in found:
+            raise ValueError(f"has no field {field} (--key-from)")
+        found = found[name]
+    if found is None or isinstance(found, str):
+        return None if found is None else found.encode("utf-8", "surrogatepass")
+    import json
+
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -177,7 +177,7 @@ class Sending:
         plan = self.plan
         if self._envelopes is not None and self.prompt is None:
             return await self._envelopes.block(buffer, end, line, partial(self._parsed, name))
-        if plan.input != "lines" or plan.template is not None or plan.msgpack or plan.encoding is not None:
+        if not plan.plain or self._lacks_key(buffer, end):
             return await self._parsed(name, records_of(buffer, 0, end, plan.delimiter), line)
         if plan.by_rows:
             pieces = records_of(buffer, 0, end, plan.delimiter)
@@ -201,6 +201,17 @@ class Sending:
         self.read += (count := self.producer.counts.accepted - before)
         return line + count
 
+    def _lacks_key(self, buffer: bytearray, end: int) -> bool:
+        """Whether a line may have no -K."""
+        plan = self.plan
+        if plan.key_delimiter is None or plan.key is not None:
+            return False
+        if plan.by_rows:
+            return True
+        from kcli.proto.core import unkeyed
+
+        return unkeyed(buffer, 0, end, plan.delimiter[0], plan.key_delimiter) < end
+
     async def _lines(self, buffer: bytearray, start: int, end: int) -> None:
         """Whole lines, without a step for each."""
         plan, step = self.plan, KEYED_STEP if self.plan.key_delimiter is not None else end - start
@@ -222,13 +233,13 @@ class Sending:
             start = taken
 
     async def _parsed(self, name: str, pieces: list[bytes], line: int) -> int:
-        """Lines that may be no record: envelopes, templates, JSON to pack."""
+        """Lines that may be no record: envelopes, templates, JSON to pack, keys and values."""
         from kcli.cli.output.records.envelope import BadLine
 
         plan, read = self.plan, self._make.reader()
         if plan.encoding is not None and plan.encoding.from_record is not None:
             await plan.encoding.from_record.learn(pieces)
-        blank = plan.template is None and not (plan.nulls and plan.input == "lines")
+        blank = plan.template is None and not plan.plain and not (plan.nulls and plan.input == "lines")
         rows: list[Row] = []
         wrong: BadLine | None = None
         for piece in pieces:

@@ -84,7 +84,7 @@ def _row(
         found[_SCHEMAS[name]] = from_record.stored(_SCHEMAS[name], found.get(_SCHEMAS[name]), found[name], headers)
     return (
         _number(found, "partition", 2**31 - 1),
-        _number(found, timestamp, 2**63 - 1),
+        -1 if found.get(timestamp) == -1 else _number(found, timestamp, 2**63 - 1),  # -1 is a record without one
         bytes_of(found.get("key"), "key"),
         bytes_of(found[value], value),
         headers,

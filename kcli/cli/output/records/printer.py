@@ -67,9 +67,14 @@ class Printer:
         from kcli.cli.output.records import template
 
         if options.template is not None:
-            return template.compile_template(
+            program = template.compile_template(
                 options.template, null=self._null, terminal=self._terminal, schemas=self._schemas
             )
+            if all(isinstance(item, bytes) for item in program):
+                raise UsageError(
+                    f"-f {options.template}: has no token, such as %s for the value; see `kcli help format`"
+                )
+            return program
         return template.columns(
             key_delimiter,
             self._delimiter,

@@ -248,9 +248,13 @@ def _strftime(pattern: str) -> Convert:
 
 
 def _headers(text: str, null: bytes, terminal: bool) -> Convert:
-    """A template per header: %k its name, %v (or %s) its value, both with {hex} and {base64}."""
+    """A template per header: %k its name, %v (or %s) its value, both with {hex} and {base64}. A text without these is
+    the name of a header, whose value is printed."""
     parts: list[tuple[str, Any]] = []
-    for item in compile_template(text, null=null or b"", terminal=terminal):
+    items = compile_template(text, null=null or b"", terminal=terminal)
+    if all(isinstance(item, bytes) for item in items):
+        return _one_header(b"".join(item for item in items if isinstance(item, bytes)), _text(null, terminal))
+    for item in items:
         if isinstance(item, bytes):
             parts.append(("", item))
         elif item[0] in "ks":
@@ -265,5 +269,17 @@ def _headers(text: str, null: bytes, terminal: bool) -> Convert:
             for kind, what in parts:
                 out += what if not kind else what(key if kind == "k" else value)
         return bytes(out)
+
+    return convert
+
+
+def _one_header(name: bytes, shown: Convert) -> Convert:
+    """The value of the last header of a name; nothing where a record has none."""
+
+    def convert(headers: Any) -> bytes:
+        for given, value in reversed(list(headers or ())):
+            if (given.encode("utf-8", "surrogateescape") if isinstance(given, str) else given) == name:
+                return shown(value)
+        return b""
 
     return convert

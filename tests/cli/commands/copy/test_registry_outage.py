@@ -159,7 +159,7 @@ TIMES = {
 def test_a_search_for_a_time_ends_with_the_registry_and_changes_nothing(
     kcli: Shell, registry: Registry, source: str, command: str
 ) -> None:
-    assert kcli("consume", source, "-g", source, "-c", "40", "-q", "--raw-value", "-f", "").returncode == 0
+    assert kcli("consume", source, "-g", source, "-c", "40", "-q", "--raw-value").returncode == 0
     registry.broken = {9: 503}
     words = [word.format(group=source, topic=source) for word in TIMES[command]]
     done = kcli(*words, "--time-field", "at", "-X", f"schema.registry.url={registry.url}")

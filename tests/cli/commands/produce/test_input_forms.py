@@ -78,6 +78,7 @@ def test_what_consume_prints_by_a_template_produce_reads_by_it(kcli: Shell) -> N
         (5, "a", "one two", [["trace", "t-1"]]),
         (6, "b", "three", [["trace", "t-2"]]),
     ]
+    assert kcli.ok("consume", first, "-e", "-f", template) == b"5 a t-1 one two\n6 b t-2 three\n"
     printed = kcli.ok("consume", first, "-e", "-f", r"%T %k %h{%v} %s\n")
     kcli.ok("produce", second, "-f", template, stdin=printed)
     assert kcli.ok("consume", second, "-e", "-f", r"%T %k %h{%v} %s\n") == printed

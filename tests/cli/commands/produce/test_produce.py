@@ -148,6 +148,60 @@ async def test_the_general_way(tmp_path: Path, options: str, content: bytes, row
     assert producer.rows == rows
 
 
+NOVALUE = b"novalue\nk:v\n\nl:w\n"
+
+
+@pytest.mark.parametrize("way", ["", "-H h=1", "--rate 1000000"])
+async def test_P10_a_line_without_the_key_delimiter_is_malformed(
+    tmp_path: Path, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, producer = written(tmp_path, b"a:b\n" + NOVALUE), FakeProducer()
+    assert await send(f"t -K : {way} {file}", producer) == 1
+    said = capsys.readouterr().err
+    assert f"{file}: input line 2: has no ':' between key and value (-K)" in said
+    assert [row[2:4] for row in producer.rows] == [(b"a", b"b")]
+    producer = FakeProducer()
+    await send(f"t -K : --on-error skip {way} {file}", producer)
+    assert [row[2:4] for row in producer.rows] == [(b"a", b"b"), (b"k", b"v"), (b"l", b"w")]
+    assert "input line 4: " in capsys.readouterr().err
+
+
+async def test_P10_a_default_key_is_for_lines_without_one(tmp_path: Path) -> None:
+    producer = FakeProducer()
+    assert await send(f"t -K : -k d {written(tmp_path, NOVALUE)}", producer) == 0
+    assert [row[2:4] for row in producer.rows] == [(b"d", b"novalue"), (b"k", b"v"), (b"d", b""), (b"l", b"w")]
+
+
+@pytest.mark.parametrize("form", ["", "--input json-values", "-f %s"])
+async def test_keys_come_from_a_field_of_the_value(tmp_path: Path, form: str) -> None:
+    values = [b'{"user": {"id": "a"}}', b'{"user": {"id": 7}}', b'{"user": {"id": null}}']
+    producer = FakeProducer()
+    file = written(tmp_path, b"\n".join(values))
+    assert await send(f"t --key-from user.id {form} {file}", producer) == 0
+    assert [row[2:4] for row in producer.rows] == list(zip([b"a", b"7", None], values, strict=True))
+
+
+async def test_a_value_without_the_field_of_the_key_is_malformed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, b'{"id": 1}\n{"no": 2}\nplain\n')
+    producer = FakeProducer()
+    await send(f"t --key-from value.id --on-error skip {file}", producer)
+    assert [row[2] for row in producer.rows] == [b"1"]
+    said = capsys.readouterr().err
+    assert "input line 2: has no field value.id (--key-from)" in said
+    assert "input line 3: is not JSON" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("t -k {{value.id}}", "use --key-from id"), ("t --key-from id -K :", "neither -k nor -K goes with it")],
+)
+def test_a_key_is_not_a_template(line: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        plan(line)
+
+
 async def test_values_of_the_command_line() -> None:
     producer = FakeProducer()
     assert await send("t --value a --value= -k k", producer) == 0

@@ -26,7 +26,7 @@ def numbers(count: int) -> bytes:
     return b"".join(b"%d\n" % n for n in range(count))
 
 
-@pytest.mark.parametrize("more", [[], ["-H", "a=b"], ["-K", ":"], ["-D", r"\n"]], ids=str)
+@pytest.mark.parametrize("more", [[], ["-H", "a=b"], ["-K", ":", "-k", "k"], ["-D", r"\n"]], ids=str)
 @pytest.mark.parametrize(("batch", "transactions"), [(None, 1), (7, 15), (100, 1), (1000, 1), (1, 100)])
 def test_all_input_is_committed_in_transactions_of_the_size_asked_for(
     kcli: Shell, batch: int | None, transactions: int, more: list[str], tmp_path: Path

@@ -24,7 +24,8 @@ MOST_BY_LINE = 4096
 
 def in_columns(plan: Plan) -> bool:
     """Whether envelopes are sent as they are: no option changes a key, a value or a header, or bounds the rate."""
-    changed = plan.nulls or plan.msgpack or plan.encoding is not None or plan.key is not None or plan.headers
+    keyed = plan.key is not None or plan.key_from is not None
+    changed = plan.nulls or plan.msgpack or plan.encoding is not None or keyed or plan.headers
     alone = plan.rate_limit is None and plan.settings.transactional_id is None
     return plan.input in ("json", "kcat") and len(plan.delimiter) == 1 and not changed and alone
 

@@ -91,3 +91,13 @@ def test_lines_of_both_kinds_in_turn_are_not_read_in_a_call_each(kcli: Shell, mo
     kcli.ok("produce", topic, "--input", "json", stdin=b'{"value":"a"}\n{"value":"b","headers":{"c":"d"}}\n' * 2000)
     assert len(calls) < 40
     assert len(stored(kcli, topic)) == 4000
+
+
+@pytest.mark.parametrize("line", [b'{"value":"a","timestamp":-1}\n', b'{"timestamp":-1, "value":"\\u0061"}\n'])
+def test_a_record_without_a_timestamp_stays_one(kcli: Shell, line: bytes) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, "--input", "json", stdin=line)
+    envelope = kcli.ok("consume", topic, "-e", "-J")
+    assert json.loads(envelope)["timestamp"] == -1
+    kcli.ok("produce", topic, "--input", "json", stdin=envelope)
+    assert [row[1] for row in stored(kcli, topic)] == [-1, -1]
