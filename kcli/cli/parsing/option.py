@@ -133,7 +133,7 @@ def _refuse_empty(declared: tuple[Option, ...], given: Values) -> None:
         if option.kind == "text" and not option.empty and (value == "" or (isinstance(value, list) and "" in value)):
             from kcli.errors import UsageError
 
-            flag = max(option.flags, key=len)
+            flag = next((name for name in option.flags if name.startswith("--")), option.flags[0])
             raise UsageError(f"{flag} has an empty value; expected {option.metavar or '|'.join(option.choices)}")
 
 

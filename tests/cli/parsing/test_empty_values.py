@@ -25,7 +25,8 @@ def test_every_option_with_a_value_refuses_an_empty_one() -> None:
         for option in command.options:
             if option.kind != "text" or command.own_words:
                 continue
-            flag, answer = max(option.flags, key=len), "taken"
+            flag = next((known for known in option.flags if known.startswith("--")), option.flags[0])
+            answer = "taken"
             try:
                 options_of(_function(command.run))(**{option.name: [""] if option.multiple else ""})
             except UsageError as problem:
