@@ -76,6 +76,7 @@ class Consumer:
         self._delivery = Delivery(self._reader)
         self._subscribed = False
         self._ends: dict[TopicPartition, int] = {}
+        self._times: dict[TopicPartition, tuple[int, int]] = {}
         self._bounded = False
         self._closed = False
         self._client_closed = False
@@ -138,6 +139,7 @@ class Consumer:
         starts = {at: checked_bound(f"start of {named(at)}", given) for at, given in partitions.items()}
         for cursor in self._reader.add(starts):
             cursor.end = self._ends.get(cursor.at)
+            cursor.times = self._times.get(cursor.at)
             if cursor.at in self._link.done and cursor.start.kind != "stored":
                 self._link.sought(cursor.at, OffsetAndMetadata(cursor.position) if cursor.position >= 0 else None)
 
@@ -221,6 +223,13 @@ class Consumer:
                 if cursor.pieces:  # they may go past the end
                     cursor.rewind()
         self._reader.changed()
+
+    def select_times(self, times: Mapping[TopicPartition, tuple[int, int]]) -> None:
+        """Hand out only the records with a timestamp in [start, stop), in ms, from each of these partitions."""
+        self._times.update(times)
+        for at, window in times.items():
+            if (cursor := self._reader.cursors.get(at)) is not None:
+                cursor.times = window
 
     @property
     def finished(self) -> bool:

@@ -8,10 +8,11 @@ from kcli.consumer.fetch.chunk import Fetched as Fetched
 from kcli.consumer.fetch.cursor import Piece
 from kcli.consumer.fetch.unpacking import AHEAD, Unpacking
 from kcli.proto import core
+from kcli.proto.batch import CorruptBatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import NamedTuple
 
     from kcli.consumer.fetch.chunk import Chunk
@@ -32,6 +33,17 @@ else:
     from collections import namedtuple
 
     Window = namedtuple("Window", "cursor chunk batches following")
+
+
+def _within(batches: Iterable[Batch], times: tuple[int, int]) -> Iterator[Batch]:
+    """The records with a timestamp in [start, stop). A batch that cannot be read is left to its reader."""
+    for batch in batches:
+        try:
+            kept = batch.within(*times)
+        except CorruptBatch:
+            kept = batch
+        if kept is not None:
+            yield kept
 
 
 class Delivery:
@@ -166,6 +178,8 @@ class Delivery:
             committed=settings.isolation == "read_committed",
             control=settings.include_control,
         )
+        if cursor.times is not None:
+            batches = [batch for batch in batches if batch.max_timestamp >= cursor.times[0]]
         return Window(cursor, chunk, batches, following)
 
     def _ready(self, window: Window, room: int) -> tuple[int, int]:
@@ -217,6 +231,8 @@ class Delivery:
                 trouble = None
                 if ended and cursor.position < cursor.fetch_at:  # `stop_at` may move the end: then it is fetched again
                     cursor.rewind()
+        if cursor.times is not None:
+            batches = list(_within(batches, cursor.times))
         self._reader.observer.handed_out(len(batches), core.shown_records(batches))
         at, data = cursor.at, chunk.data
         fetched = Fetched(

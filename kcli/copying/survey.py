@@ -1,6 +1,8 @@
-"""What a copy would do: records and bytes by partition and over time, from batch headers where nothing is filtered."""
+"""What a copy would do: records and bytes by partition and over time."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 from kcli.copying.copier import Keep
 from kcli.model import TopicPartition
@@ -14,40 +16,47 @@ STEPS = tuple(1000 * seconds for seconds in (1, 5, 15, 60, 300, 900, 3600, 6 * 3
 
 
 class Part(Value):
-    """One partition: records read and kept, bytes as fetched, batches that could be copied untouched."""
+    """One partition: records read; of those that are kept, how many, their bytes as stored, and their timestamps."""
 
     records: int = 0
     kept: int = 0
     bytes: int = 0
-    batches: int = 0
     first_timestamp: int = -1
     last_timestamp: int = -1
 
 
 class Survey:
-    """Fed with batches; `keep` leaves records out. A batch counts in the bucket of its first record's timestamp."""
+    """Fed with batches; `keep` leaves records out."""
 
     def __init__(self, keep: Keep | None) -> None:
         self._keep = keep
         self.parts: dict[TopicPartition, Part] = {}
         self._by_second: dict[int, list[int]] = {}
 
-    def add(self, at: TopicPartition, batch: Batch) -> int:
-        """Count a batch; how many of its records are kept."""
+    def add(self, at: TopicPartition, batch: Batch, most: int | None = None) -> int:
+        """Count a batch, of which at most so many records are kept; how many are."""
         kept = batch if self._keep is None else self._keep(batch, at)
         part = self.parts.setdefault(at, Part())
-        wanted = 0 if kept is None else kept.visible
         part.records += batch.visible
+        timestamps = [] if kept is None else kept.columns().timestamps[:most]
+        if kept is None or not timestamps:
+            return 0
+        wanted = len(timestamps)
+        size = kept.size * wanted // kept.count  # of a part of a batch, its share
         part.kept += wanted
-        part.bytes += batch.size
-        part.batches += 1
-        if batch.base_timestamp >= 0:
-            if part.first_timestamp < 0 or batch.base_timestamp < part.first_timestamp:
-                part.first_timestamp = batch.base_timestamp
-            part.last_timestamp = max(part.last_timestamp, batch.max_timestamp)
-        cell = self._by_second.setdefault(batch.base_timestamp // 1000, [0, 0])
-        cell[0] += wanted
-        cell[1] += batch.size
+        part.bytes += size
+        first, last = min(timestamps), max(timestamps)
+        if last >= 0:
+            first = first if first >= 0 else min(time for time in timestamps if time >= 0)
+            part.first_timestamp = first if part.first_timestamp < 0 else min(part.first_timestamp, first)
+            part.last_timestamp = max(part.last_timestamp, last)
+        seconds = {first // 1000: wanted}
+        if first // 1000 != last // 1000 or min(timestamps) < 0:
+            seconds = Counter(time // 1000 for time in timestamps)
+        for second, records in seconds.items():
+            cell = self._by_second.setdefault(second, [0, 0])
+            cell[0] += records
+            cell[1] += size * records // wanted
         return wanted
 
     def histogram(self) -> list[tuple[int, int, int, int]]:

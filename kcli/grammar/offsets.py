@@ -29,13 +29,20 @@ _LARGEST = 2**63 - 1
 
 class Range:
     """Where to start and where to stop; None is the command's default. `starts` are the places of single partitions,
-    by their numbers."""
+    by their numbers. With `places` times stand for the offsets of their first records, as kcat's s@ and e@ do; else
+    they select records by timestamp."""
 
-    __slots__ = ("start", "starts", "stop")
+    __slots__ = ("places", "start", "starts", "stop")
 
     def __init__(
-        self, start: Bound | None = None, stop: Bound | None = None, starts: dict[int, Bound] | None = None
+        self,
+        start: Bound | None = None,
+        stop: Bound | None = None,
+        starts: dict[int, Bound] | None = None,
+        *,
+        places: bool = False,
     ) -> None:
+        self.places = places
         self.start = start
         self.stop = stop
         self.starts = starts or {}
@@ -43,6 +50,25 @@ class Range:
     def start_of(self, partition: int) -> Bound | None:
         """Where a partition starts."""
         return self.starts.get(partition, self.start)
+
+    def times_of(self, partition: int) -> tuple[int, int] | None:
+        """The timestamps [start, stop), in ms, that select the records of a partition; None where offsets do."""
+        start, stop = self.start_of(partition), self.stop
+        low = start.value if start is not None and start.kind == "time" else None
+        high = stop.value if stop is not None and stop.kind == "time" else None
+        if self.places or (low is None and high is None):
+            return None
+        return -(2**63) if low is None else low, 2**63 - 1 if high is None else high
+
+    @property
+    def until_time(self) -> bool:
+        """Whether it stops at a time."""
+        return self.stop is not None and self.stop.kind == "time"
+
+    @property
+    def timed(self) -> bool:
+        """Whether timestamps select the records of any partition."""
+        return any(self.times_of(partition) is not None for partition in (-1, *self.starts))
 
     @property
     def stored(self) -> bool:
@@ -68,7 +94,12 @@ def parse_range(texts: list[str], now: int) -> Range:
         twice = given.starts.keys() & span.starts.keys()
         if twice:
             raise UsageError(f"-o {text}: say only once where partition {min(twice)} starts")
-        span = Range(given.start or span.start, given.stop or span.stop, {**span.starts, **given.starts})
+        span = Range(
+            given.start or span.start,
+            given.stop or span.stop,
+            {**span.starts, **given.starts},
+            places=given.places or span.places,
+        )
         if span.backwards:
             raise UsageError(f"-o {text}: it stops before it starts")
     return span
@@ -91,10 +122,11 @@ def _parse(text: str, now: int) -> Range:
         return Range(starts=_starts(text, now))
     if text.startswith(("s@", "e@")):
         bound = Bound("time", _time(text[2:], now, text, kcat=True))
-        return Range(start=bound) if text[0] == "s" else Range(stop=bound)
+        return Range(start=bound, places=True) if text[0] == "s" else Range(stop=bound, places=True)
     if text.startswith("@"):
         return _times(text, now)
-    if text.startswith(("0", "today", "yesterday")) and _of_day(text, now) is not None:
+    like_a_day = text.startswith(("today", "yesterday")) or (text[:1] == "0" and text[1:2].isdigit())  # not 0:50
+    if like_a_day and _of_day(text, now) is not None:
         raise UsageError(f"-o {text}: a time is written with an @: -o '@{text}'")
     left, _, right = text.partition(":")
     if right.startswith("@"):

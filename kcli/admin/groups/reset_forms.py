@@ -44,9 +44,14 @@ def offset(number: int) -> Form:
     return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=number))
 
 
-def before_end(count: int) -> Form:
-    """That many offsets before the end."""
-    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.end - count))
+def each_at(offsets: Mapping[TopicPartition, int | KcliError]) -> Form:
+    """Offsets that were looked up, one for each partition."""
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        offset = offsets[at]
+        return offset if isinstance(offset, KcliError) else Wanted(commit=OffsetAndMetadata(offset=offset))
+
+    return form
 
 
 def after_start(count: int) -> Form:

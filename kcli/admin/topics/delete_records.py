@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.asking.offsets import LogOffset
     from kcli.grammar.bound import Bound
     from kcli.model import Broker, Cluster
 
@@ -41,16 +40,17 @@ async def delete_records(
     return await gather(before, Leaders(cluster), ask, patience=patience)
 
 
-def new_start(where: Bound, ends: tuple[int, int], written: LogOffset | None) -> tuple[int, str]:
+def new_start(where: Bound, ends: tuple[int, int], found: int | None) -> tuple[int, str]:
     """Where a log of these ends (start, end) begins when the records before a place are deleted, and a note where the
-    place is past the end; `written` is what was found for a time."""
+    place is past the end; `found` is the offset that was looked up for a time (-1: none) or the last N records."""
     start, end = ends
+    looked_up = end if found is None or found < 0 else found
     wanted = {
         "earliest": start,
         "latest": end,
         "offset": where.value,
-        "relative": end - where.value,
+        "relative": looked_up,
         "from_start": start + where.value,
-        "time": written.offset if written is not None and written.offset >= 0 else end,
+        "time": looked_up,
     }[where.kind]
     return min(max(wanted, start), end), f"clamped: {wanted} is past the log's end" if wanted > end else ""

@@ -52,6 +52,16 @@ class SelectionOptions(ConnectionOptions):
     )
 
 
+class OrderedOptions(Options):
+    """How far a range of timestamps is read."""
+
+    folded = EVERY
+
+    ordered = flag(
+        "--ordered", help="Timestamps ascend in each partition: stop at the first one that is past the range."
+    )
+
+
 class TimeOptions(Options):
     """Between which times records are read."""
 
@@ -66,9 +76,7 @@ class FilterOptions(Options):
     folded = EVERY
 
     grep = texts("--grep", metavar="RE", help="Only values that match this expression. Repeatable.")
-    only_keys = texts(
-        "--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).", empty=True
-    )
+    only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).", empty=True)
     key_grep = texts("--key-grep", metavar="RE", help="Only keys that match this expression.")
     only_headers = texts("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
     where = texts(

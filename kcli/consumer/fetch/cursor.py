@@ -54,6 +54,7 @@ class Cursor:
         "stable",
         "start",
         "state",
+        "times",
         "topic_id",
         "trouble",
         "trouble_since",
@@ -72,6 +73,7 @@ class Cursor:
         self.topic_id = bytes(16)
         self.stable = self.watermark = -1  # the last stable offset and the high watermark of the last answer
         self.end: int | None = None
+        self.times: tuple[int, int] | None = None  # [start, stop) of the timestamps that are handed out
         self.paused = False  # itself, or its topic
         self.paused_alone = False
         self.pending_revoke = False

@@ -15,7 +15,6 @@ from kcli.cli.parsing.command import command
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import UsageError
-from kcli.grammar.bound import Bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,17 +155,16 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     if end is None:
         reading.follow(client.cluster, places)
     starts = {at: plan.range.start_of(at.partition) or EARLIEST for at in places}
-    typed = any(bound.kind == "offset" for bound in starts.values())
+    typed = any(bound.kind in ("offset", "relative") for bound in starts.values())
+    plan.select_times(reading.consumer, places)
     if end is None and not typed and plan.payload is None and plan.order is None:
         reading.consumer.assign(starts)
         return
     span = await plan.span(client.cluster, places, ends=end is not None)
-    reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
+    plan.read(reading.consumer, span, on=end is None)
     reading.expect(span)
-    if end is not None:
-        reading.consumer.stop_at({at: stop for at, (_, stop) in span.items()})
-        if reading.total is None:
-            reading.total = sum(stop - first for first, stop in span.values())
+    if end is not None and reading.total is None:
+        reading.total = sum(stop - first for first, stop in span.values())
 
 
 async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) -> None:

@@ -15,6 +15,7 @@ from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, RowOption
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
+    OrderedOptions,
     SchemaOptions,
     SelectionOptions,
     TimeOptions,
@@ -25,7 +26,6 @@ from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.cli.runtime.views import view_of
 from kcli.errors import DecodeError, UsageError
-from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -47,6 +47,7 @@ class CountOptions(
     PatternOptions,
     SelectionOptions,
     TimeOptions,
+    OrderedOptions,
     TimeFieldOptions,
     FilterOptions,
     SchemaOptions,
@@ -72,9 +73,10 @@ class Plan(Selection):
         )
         if self.range.stored:
             raise UsageError("-o stored: count reads no group's offsets")
-        if self.keep is None:  # headers say how many records there are
-            self.settings = self.settings.replace(decompress=False)
+        if self.keep is None:
             self.decoding = None
+            if not self.range.timed:  # headers say how many records there are
+                self.settings = self.settings.replace(decompress=False)
         if options.json and options.format not in (None, "json"):
             raise UsageError("-J is --format json")
         self.format: str | None = "json" if options.json else options.format
@@ -122,8 +124,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     total = sum(stop - span[at][0] for at, stop in ends.items())
     progress = Progress("count", total, unit="offsets", hidden=plan.connection.quiet)
     async with plan.consumer(client) as consumer:
-        consumer.assign({at: Bound("offset", span[at][0]) for at in ends})
-        consumer.stop_at(ends)
+        plan.read(consumer, {at: span[at] for at in ends})
         try:
             while not consumer.finished:
                 for fetched in await consumer.poll(None):

@@ -8,6 +8,7 @@ from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeField
 from kcli.cli.parsing.option import choice, flag, integer, span, text, these
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
+    OrderedOptions,
     PrintOptions,
     SchemaOptions,
     SelectionOptions,
@@ -28,6 +29,7 @@ class ConsumeOptions(
     PatternOptions,
     SelectionOptions,
     TimeOptions,
+    OrderedOptions,
     TimeFieldOptions,
     FilterOptions,
     SchemaOptions,

@@ -91,6 +91,7 @@ class Reading:
     def _arrived(self, new: set[TopicPartition]) -> None:
         starts = {at: self.plan.range.start_of(at.partition) for at in new}
         begin = {at: start if start is not None and start.kind == "time" else EARLIEST for at, start in starts.items()}
+        self.plan.select_times(self.consumer, new)
         self.consumer.incremental_assign(begin)
 
     async def _idle(self, stop: Stop) -> None:

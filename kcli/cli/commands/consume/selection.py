@@ -7,7 +7,7 @@ from asyncio import gather
 from kcli import codes
 from kcli.cli.output import text
 from kcli.cli.parsing.groups import DECODED_FORMATS
-from kcli.cli.parsing.record_groups import PRINTED, PrintOptions
+from kcli.cli.parsing.record_groups import PRINTED, OrderedOptions, PrintOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.grammar.bound import Bound
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from kcli.cli.commands.consume.payload_time.filter import PayloadTime
     from kcli.cli.parsing.groups import TimeFieldOptions
-    from kcli.cli.parsing.record_groups import FilterOptions, SchemaOptions, SelectionOptions, TimeOptions, TopicOptions
+    from kcli.cli.parsing.record_groups import (
+        FilterOptions,
+        SchemaOptions,
+        SelectionOptions,
+        TimeOptions,
+        TopicOptions,
+    )
     from kcli.cli.runtime.schemas.decoding import Decoding
     from kcli.cli.runtime.topic_pattern import TopicPattern
     from kcli.client import Client
@@ -44,7 +50,10 @@ EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
 class Selection:
     """The topics, partitions and range of a command line; `times`, `field` and `filters` are its options of these
-    kinds, where it has them. Raises UsageError."""
+    kinds, where it has them. Without OrderedOptions timestamps are taken to be in order. Raises UsageError."""
+
+    skipped = 0
+    """Corrupt batches that were left out."""
 
     def __init__(
         self,
@@ -75,17 +84,25 @@ class Selection:
             self.settings = self.settings.replace(isolation=options.isolation)
         if filters is not None and filters.skip_corrupt:
             self.settings = self.settings.replace(skip_corrupt=True)
-        self.skipped = 0
         self.payload: PayloadTime | None = None
         if times is not None and has_times(times, field):
             from kcli.cli.commands.consume.payload_time.filter import window
 
             self.payload = window(times, field, self.range)
+        self.ordered = self._in_order(options)
         self.decoding: Decoding | None = None
         self._formats: dict[str, str] = {}
         if schemas is not None and not schemas.raw_value:
             self._decode(schemas, filters)
         self.keep = self._filter(filters, by_field=field is not None)
+
+    def _in_order(self, options: SelectionOptions) -> bool:
+        """Whether the first timestamp past the range ends it. Raises UsageError."""
+        if not isinstance(options, OrderedOptions):
+            return True
+        if options.ordered and not self.range.until_time:
+            raise UsageError("--ordered stops at a timestamp; add --end TIME, or -o @TIME:@TIME")
+        return options.ordered or self.range.places
 
     def _filter(self, filters: FilterOptions | None, *, by_field: bool) -> Filter | None:
         """The filter of records; None where all are wanted."""
@@ -139,6 +156,19 @@ class Selection:
         if not self.connection.quiet:
             consumer.on_notice = complain
         return consumer
+
+    def read(self, consumer: Consumer, span: dict[TopicPartition, tuple[int, int]], *, on: bool = False) -> None:
+        """Have a consumer read [start, stop) of each partition, or on from start; of that the records in the range of
+        timestamps."""
+        self.select_times(consumer, span)
+        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
+        if not on:
+            consumer.stop_at({at: stop for at, (_, stop) in span.items()})
+
+    def select_times(self, consumer: Consumer, places: Iterable[TopicPartition]) -> None:
+        """Have a consumer hand out only the records in the range of timestamps, if the line has one."""
+        times = {at: window for at in places if (window := self.range.times_of(at.partition)) is not None}
+        consumer.select_times(times)
 
     def print_decoded(self, options: PrintOptions) -> None:
         """Have the decoder say by which schema it decodes where that is printed. Envelopes hold what is stored: nothing
@@ -242,16 +272,19 @@ class Selection:
         return places
 
     async def offsets(self, cluster: Cluster, bounds: dict[TopicPartition, Bound]) -> dict[TopicPartition, int]:
-        """Bounds as offsets, all asked at once. Raises KcliError if any partition has no answer."""
+        """Bounds as offsets, all asked at once; -N is the Nth record before the end. Raises KcliError if any partition
+        has no answer."""
         from kcli.consumer.offsets import resolve
 
-        answers = await resolve(cluster, bounds, isolation=self.settings.isolation, deadline=self.patience)
-        offsets = {}
-        for at, answer in answers.items():
-            if isinstance(answer, KcliError):
-                raise answer
-            offsets[at] = answer.offset
-        return offsets
+        counts = {at: bound.value for at, bound in bounds.items() if bound.kind == "relative"}
+        others = {at: bound for at, bound in bounds.items() if at not in counts}
+        answers = await resolve(cluster, others, isolation=self.settings.isolation, deadline=self.patience)
+        offsets = {at: answer if isinstance(answer, KcliError) else answer.offset for at, answer in answers.items()}
+        if counts:
+            from kcli.seeking.last_records import last_records
+
+            offsets |= await last_records(cluster, counts, self.settings, patience=self.patience)
+        return good(offsets)
 
     def waiting(self, client: Client, consumer: Consumer) -> AbstractAsyncContextManager[None]:
         """While entered, say on stderr where the consumer waits for an open transaction, unless -q."""
@@ -287,10 +320,13 @@ class Selection:
         self, cluster: Cluster, places: list[TopicPartition], *, ends: bool = True
     ) -> dict[TopicPartition, tuple[int, int]]:
         """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
-        which the range of payload times is. A partition whose start -o names by itself begins there. With `ends`, say
-        on stderr (unless -q) where an open transaction ends the read before the log does; a read that follows does not
-        end there."""
+        which the range of payload times is. A partition whose start -o names by itself begins there. Records with a
+        timestamp before the stop may be anywhere up to the end of the log, unless timestamps are in order. With `ends`,
+        say on stderr (unless -q) where an open transaction ends the read before the log does; a read that follows does
+        not end there."""
         start, stop = self.range.start or EARLIEST, self.range.stop or LATEST
+        if stop.kind == "time" and not self.ordered:
+            stop = LATEST
         starts = {at: self.range.starts.get(at.partition, start) for at in places}
         typed = any(bound.kind == "offset" for bound in (stop, *starts.values()))
         reports = ends and stop == LATEST and not self.connection.quiet
@@ -319,6 +355,16 @@ class Selection:
                 cluster, span, quiet=self.connection.quiet, verbose=self.connection.verbose
             )
         return span
+
+
+def good(answers: dict[TopicPartition, int | KcliError]) -> dict[TopicPartition, int]:
+    """The same offsets. Raises the first error among them."""
+    offsets = {}
+    for at, answer in answers.items():
+        if isinstance(answer, KcliError):
+            raise answer
+        offsets[at] = answer
+    return offsets
 
 
 def named_topics(options: TopicOptions) -> list[str]:

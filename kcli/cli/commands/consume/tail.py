@@ -17,6 +17,7 @@ from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions
 from kcli.cli.parsing.option import flag, integer
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
+    OrderedOptions,
     PrintOptions,
     SchemaOptions,
     SelectionOptions,
@@ -26,7 +27,6 @@ from kcli.cli.parsing.record_groups import (
 from kcli.cli.runtime.signals import Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import DecodeError, UsageError
-from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -45,7 +45,14 @@ WIDEN = 8  # how much further to look back where gaps and markers hid records
 
 
 class TailOptions(
-    TopicOptions, PatternOptions, SelectionOptions, FilterOptions, SchemaOptions, PrintOptions, ConnectionOptions
+    TopicOptions,
+    PatternOptions,
+    SelectionOptions,
+    OrderedOptions,
+    FilterOptions,
+    SchemaOptions,
+    PrintOptions,
+    ConnectionOptions,
 ):
     last = integer("-n", "-c", "--lines", least=0, help="Number of records (default 10).")
     offset = offset_range("Only of this range, such as @-1h.")
@@ -141,12 +148,11 @@ async def _collect(
     """Read [start, end) of each partition into `held`, which keeps the latest N; returns how many each had."""
     seen: dict[TopicPartition, int] = {}
     number = len(held)
-    work = {at: start for at, start in starts.items() if start < ends[at]}
+    work = {at: (start, ends[at]) for at, start in starts.items() if start < ends[at]}
     if not work:
         return seen
     async with plan.consumer(client) as consumer:
-        consumer.assign({at: Bound("offset", start) for at, start in work.items()})
-        consumer.stop_at({at: ends[at] for at in work})
+        plan.read(consumer, work)
         while not consumer.finished:
             for fetched in await consumer.poll(None):
                 at = TopicPartition(fetched.topic, fetched.partition)
@@ -197,7 +203,7 @@ async def _follow(
     arrivals, merge = Arrivals(plan, client.cluster, ends), Merge(plan.leave_out)
     merge.add(ends, caught_up=True)
     async with plan.consumer(client) as consumer, plan.waiting(client, consumer):
-        consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
+        plan.read(consumer, {at: (end, end) for at, end in ends.items()}, on=True)
         while sink.open and not stop.asked:
             patience = WINDOW if merge.waiting else arrivals.wait
             got = await stop.unless(consumer.poll(patience), sink.left) or ()
@@ -209,6 +215,7 @@ async def _follow(
             if sink.buffer:
                 await sink.flush()
             new = set() if arrivals.wait else await stop.unless(arrivals.look()) or set()
+            plan.select_times(consumer, new)
             consumer.incremental_assign(dict.fromkeys(new, EARLIEST))
             merge.add(sorted(new), caught_up=True)
             for fetched in got:

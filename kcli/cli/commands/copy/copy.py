@@ -20,7 +20,6 @@ from kcli.client import Client
 from kcli.copying.copier import Copier, CopySettings
 from kcli.copying.positions import Positions
 from kcli.errors import DeadlineExceeded, KcliError, UsageError
-from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
 
@@ -120,11 +119,8 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
         positions = Positions(source.cluster, plan.group) if plan.resume else None
         settings = _settings(plan, positions, moves)
         copier = Copier(consumer, producer, plan.destination, settings)
-        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
-        total = None
-        if not plan.follow:
-            consumer.stop_at({at: end for at, (_, end) in span.items()})
-            total = sum(end - start for start, end in span.values())
+        plan.read(consumer, span, on=plan.follow)
+        total = None if plan.follow else sum(end - start for start, end in span.values())
         begun = monotonic()
         problem = await _work(plan, copier, total, stop)
         if plan.moves and positions is not None and problem is None and not stop.asked and plan.limit is None:

@@ -8,7 +8,7 @@ from kcli.cli.commands.consume.selection import Selection
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.groups import DECODED_FORMATS
 from kcli.cli.parsing.option import Options, flag
-from kcli.cli.parsing.record_groups import FilterOptions, SchemaOptions, SelectionOptions
+from kcli.cli.parsing.record_groups import FilterOptions, OrderedOptions, SchemaOptions, SelectionOptions
 from kcli.copying.positions import Positions
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class RawOptions(Options):
     fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a filter saw a key or value that is not decoded.")
 
 
-class StoredOptions(SelectionOptions, FilterOptions, RawOptions):
+class StoredOptions(SelectionOptions, OrderedOptions, FilterOptions, RawOptions):
     """Which records are taken; a command that has such an option declares its own `schema_registry`."""
 
     schema_registry: str | None

@@ -14,7 +14,7 @@ from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.views import view_of
 from kcli.client import Client
 from kcli.copying.survey import Part, Survey
-from kcli.grammar.bound import Bound
+from kcli.errors import DecodeError
 from kcli.model import TopicPartition
 
 BAR = 40  # characters
@@ -24,10 +24,8 @@ class TimeRow(Row, section="times"):
     from_: str | None = column(
         "Start of the interval, UTC; null for records without a timestamp.", name="from", unit="time"
     )
-    copied: int = headed(
-        "to copy", column("Records that would be copied; a batch counts where it begins.", unit="count")
-    )
-    bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
+    copied: int = headed("to copy", column("Records that would be copied.", unit="count"))
+    bytes: int = column("Bytes of the records to copy, as stored; a part of a batch counts as its share.", unit="bytes")
     bar: str = column("The same to look at.", unit="word", rank=3)
 
 
@@ -38,9 +36,9 @@ class PartitionRow(Row, section="partitions"):
     end: int = column("Offset at which it ends.")
     records: int = column("Records in it.", unit="count")
     copied: int = headed("to copy", column("Records that would be copied.", unit="count"))
-    bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
-    first: str | None = column("Earliest timestamp, by batch headers, UTC.", unit="time")
-    last: str | None = column("Latest timestamp, by batch headers, UTC.", unit="time")
+    bytes: int = column("Bytes of the records to copy, as stored; a part of a batch counts as its share.", unit="bytes")
+    first: str | None = column("Earliest timestamp of the records to copy, UTC.", unit="time")
+    last: str | None = column("Latest timestamp of the records to copy, UTC.", unit="time")
 
 
 PLAN_SHAPE = shape("copy.plan", "What a copy would do, by partition and over time.", TimeRow, PartitionRow)
@@ -53,15 +51,19 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     progress = Progress("read", total, hidden=plan.connection.quiet)
     kept = read = 0
     async with plan.consumer(source) as consumer:
-        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
-        consumer.stop_at({at: end for at, (_, end) in span.items()})
+        plan.read(consumer, span)
         try:
             while not consumer.finished and not stop.asked and (plan.limit is None or kept < plan.limit):
                 for fetched in await stop.unless(consumer.poll(None)) or ():
                     at = TopicPartition(fetched.topic, fetched.partition)
+                    for left_out in fetched.skipped:
+                        plan.leave_out(left_out, at)
                     for batch in fetched.batches:
                         read += batch.visible
-                        kept += contents.add(at, batch)
+                        try:
+                            kept += contents.add(at, batch, None if plan.limit is None else plan.limit - kept)
+                        except DecodeError as broken:
+                            plan.leave_out(broken, at)
                     if fetched.error is not None:
                         raise fetched.error
                 progress.at(read)

@@ -23,6 +23,7 @@ from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics
 from kcli.cli.parsing.record_groups import (
+    OrderedOptions,
     SelectionOptions,
     TargetOptions,
     TimeOptions,
@@ -61,7 +62,9 @@ class ReplayRow(Row, section="replays"):
 SHAPE = shape("pipeline.replay", "Outcome of a replay, and how well it kept its pace.", ReplayRow)
 
 
-class ReplayOptions(NamedTopics, TargetOptions, KeptSchemasOptions, TimeOptions, DryRunOptions, SelectionOptions):
+class ReplayOptions(
+    NamedTopics, TargetOptions, KeptSchemasOptions, TimeOptions, DryRunOptions, SelectionOptions, OrderedOptions
+):
     speed = option.text("--speed", metavar="N", help="Factor of the original pace (default 1); max: without pauses.")
     max_gap = option.span("--max-gap", help="Shorten silences of the original that are longer, such as 10s.")
     now = option.flag("--now", help="Records get the time of sending, not their own.")
@@ -164,6 +167,7 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
     begun = monotonic()
     with Registered(entry) as registered:
         async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:
+            plan.select_times(consumer, span)
             place = not plan.options.repartition
             replay = Replay(consumer, producer, plan.destination, plan.pace, place=place, now=plan.options.now)
             problem = await _work(plan, replay, span, stop, registered)

@@ -23,7 +23,6 @@ from kcli.consumer.poll import Fetched
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Redriver, Targets
 from kcli.errors import DecodeError, KcliError
-from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
 from kcli.proto.batch import Batch
@@ -78,8 +77,7 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
         )
         begun = monotonic()
         consumer = await stack.enter_async_context(plan.consumer(client))
-        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
-        consumer.stop_at({at: end for at, (_, end) in span.items()})
+        plan.read(consumer, span)
         problem = await _work(plan, redriver, consumer, sum(end - start for start, end in span.values()), stop)
         if producer is not None and stop.asked:
             await producer.close(LAST_ABORT)

@@ -6,7 +6,6 @@ import time
 
 from kcli.admin.groups.reset_plan import standings
 from kcli.admin.topics.delete_records import delete_records, new_start
-from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -16,6 +15,7 @@ from kcli.cli.runtime.answer import plural, say, words_of
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import one_place
+from kcli.seeking.last_records import found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,11 +63,9 @@ def trim(options: TrimOptions) -> int:
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         parts = sorted(await scope.partitions(cluster, ()))
         ends = await standings(cluster, parts)
-        times: dict[TopicPartition, LogOffset | KcliError] = {}
-        if where.kind == "time":
-            times = await list_offsets(cluster, dict.fromkeys(parts, where.value))
+        found = await found_at(cluster, parts, where)
         rows = document.of(TrimRow)
-        rows += [_row(at, ends[at], where, times.get(at), document) for at in parts]
+        rows += [_row(at, ends[at], where, found.get(at), document) for at in parts]
         ready = {at: row for at, row in zip(parts, rows, strict=True) if row.result == "would trim"}
         gone = sum(row.offsets or 0 for row in ready.values())
         if not ready:
@@ -105,16 +103,16 @@ def _row(
     at: TopicPartition,
     ends: tuple[int, int] | KcliError,
     where: Bound,
-    written: LogOffset | KcliError | None,
+    found: int | KcliError | None,
     document: Document,
 ) -> TrimRow:
-    """What is to be deleted of a partition: nothing where the end of its log or the offset of the time is unknown."""
+    """What is to be deleted of a partition: nothing where the end of its log or the offset of the place is unknown."""
     if isinstance(ends, KcliError):
         return _unknown(at, ends, document)
-    if isinstance(written, KcliError):
-        return _unknown(at, written, document)
+    if isinstance(found, KcliError):
+        return _unknown(at, found, document)
     start, _ = ends
-    new, beyond = new_start(where, ends, written)
+    new, beyond = new_start(where, ends, found)
     result = "would trim" if new > start else "unchanged"
     return TrimRow(
         topic=at.topic,

@@ -17,13 +17,18 @@ groups reset; --before of topics trim):
   +10                    10 records after the first one.
   100:200                From offset 100 up to, not including, 200.
   :end                   Up to the end seen when reading began.
-  @TIME, @TIME:TIME      From the first record at a time; between two times.
+  @TIME, @TIME:TIME      Records from a time on; of a range of time.
   @-1h:now               The last hour.
   0=5,1=@-1h             A start for each partition.
   s@MS, e@MS             kcat's start and end in milliseconds.
 
 -o can be given twice: once for the start, once for the stop. A stop is
 exclusive. `kcli help times` explains TIME.
+
+Times select records by their own timestamps, in whatever order they are in
+the log: kcli reads up to the end seen at the start. --ordered stops at the
+first timestamp past the range, for logs in order of time. s@ and e@ stand for
+the first offsets of these times. -N counts records, not offsets.
 
   kcli consume orders -o -10 -e
   kcli consume orders -o @2026-03-01T09:00Z:2026-03-01T10:00Z
@@ -82,7 +87,8 @@ FORMAT = r"""
   %T     timestamp in milliseconds                  %%  a percent sign
 
 Added in braces: %s{json} %s{msgpack} %s{hex} %k{base64}, %T{iso} %T{local}
-%T{strftime[%F %T]}, %h{%k=%v;} (a template for each header).
+%T{strftime[%F %T]}, %h{trace} (that header's value), %h{%k=%v;} (a template
+for each header).
 Escapes: \n \t \r \0 \xNN. A null prints as nothing, with -Z as NULL.
 
   kcli consume orders -e -f '%T{iso} %p %o %k %s\n'

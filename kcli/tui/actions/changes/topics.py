@@ -17,10 +17,10 @@ from kcli.admin.topics.topics import (
     wait_for_topics,
 )
 from kcli.asking.leaders import TopicMissing
-from kcli.asking.offsets import list_offsets
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import one_place
 from kcli.model import TopicPartition
+from kcli.seeking.last_records import found_at
 from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
 from kcli.tui.actions.changes.configs import pairs
 from kcli.tui.text.formatting import exact
@@ -124,16 +124,19 @@ class TrimTopic(Change):
             if self.partition in (None, one.partition)
         ]
         ends = await standings(client.cluster, parts)
-        times = await list_offsets(client.cluster, dict.fromkeys(parts, where.value)) if where.kind == "time" else {}
+        places = await found_at(client.cluster, parts, where)
         steps: dict[TopicPartition, Step] = {}
         wanted: dict[TopicPartition, int] = {}
         for at in sorted(parts):
             step = steps[at] = Step(what=f"{at.topic}[{at.partition}]")
-            known, written = ends[at], times.get(at)
-            if isinstance(known, KcliError) or isinstance(written, KcliError):
-                step.failed(known if isinstance(known, KcliError) else written)
+            known, found = ends[at], places.get(at)
+            if isinstance(known, KcliError):
+                step.failed(known)
                 continue
-            new, step.note = new_start(where, known, written)
+            if isinstance(found, KcliError):
+                step.failed(found)
+                continue
+            new, step.note = new_start(where, known, found)
             step.old, step.new = exact(known[0]), exact(new)
             step.result = "would trim" if new > known[0] else "unchanged"
             if new > known[0]:

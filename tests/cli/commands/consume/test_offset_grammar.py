@@ -33,6 +33,8 @@ UTC = 1_705_312_800_000  # 2024-01-15T10:00:00Z
         (["-10"], ("relative", 10), None),
         (["+3"], ("from_start", 3), None),
         (["5:9"], ("offset", 5), ("offset", 9)),
+        (["0:50"], ("offset", 0), ("offset", 50)),
+        (["0:05"], ("offset", 0), ("offset", 5)),
         (["-10:end"], ("relative", 10), ("latest", 0)),
         (["start:7"], ("earliest", 0), ("offset", 7)),
         (["5:"], ("offset", 5), None),

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -48,7 +49,7 @@ def fill(kcli: Shell, topic: str, count: int = 1000, *, first: int = 0, codec: s
 
 def copied(kcli: Shell, topic: str) -> int:
     """How many records are committed, whatever is still open."""
-    return kcli.ok("consume", topic, "-e", "-q", "--isolation", "read_committed", "-f", "x").count(b"x")
+    return kcli.ok("consume", topic, "-e", "-q", "--isolation", "read_committed", "-f", "x%p").count(b"x")
 
 
 def content(kcli: Shell, topic: str, *, offsets: bool = False) -> list[dict[str, object]]:
@@ -179,6 +180,28 @@ def test_a_dry_run_shows_partitions_and_times_and_publishes_nothing(kcli: Shell)
         done.stderr.decode() == f"kcli: {source}: {kept} of 300 records would be copied; dry run: nothing was copied\n"
     )
     assert copies(kcli, source, target)["copied"] == 300  # a dry run kept no position
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_P11_a_dry_run_shows_the_records_that_will_be_copied(kcli: Shell, codec: str) -> None:
+    source, midnight = kcli.topic(), 1_700_006_400_000
+    rows = [{"value": "v" * 40, "timestamp": midnight + n * 60_000} for n in range(1440)]
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    kcli.ok("produce", source, "--input", "json", "-z", codec, stdin=lines)
+
+    def planned(*words: str) -> dict[str, Any]:
+        return cast(dict[str, Any], json.loads(kcli.ok("copy", source, "copy", *words, "--dry-run", "-q", "-J")))
+
+    [whole] = planned()["partitions"]
+    assert (whole["first"], whole["last"]) == ("2023-11-15T00:00:00.000Z", "2023-11-15T23:59:00.000Z")
+    hour = planned("-o", "@2023-11-15T10:00Z:@2023-11-15T11:00Z")
+    for part in (hour, planned("-o", "600:660"), planned("-o", "600", "-n", "60")):
+        [row] = part["partitions"]
+        assert row["copied"] == 60
+        assert (row["first"], row["last"]) == ("2023-11-15T10:00:00.000Z", "2023-11-15T10:59:00.000Z")
+        assert whole["bytes"] / 30 < row["bytes"] < whole["bytes"] / 20
+        assert sum(cell["copied"] for cell in part["times"]) == 60
+        assert part["times"][0]["from"] == "2023-11-15T10:00:00.000Z"
 
 
 def test_a_dry_run_begins_where_the_copy_would(kcli: Shell) -> None:

@@ -13,6 +13,7 @@ from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.errors import UsageError
 from kcli.grammar.durations import milliseconds
 from kcli.grammar.offsets import parse_range, read_time
+from kcli.seeking.last_records import found_at
 
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form, Standing
@@ -120,15 +121,21 @@ def form_at(place: Bound) -> Prepare:
     """How to reset to one place of the log."""
     if place.kind == "time":
         return _moment(place.value)[0]
+    if place.kind == "relative":
+        return lambda cluster, partitions: _last(cluster, partitions, place)
     forms: dict[str, Form] = {
         "earliest": reset_forms.earliest,
         "latest": reset_forms.latest,
         "stored": reset_forms.current,
         "offset": reset_forms.offset(place.value),
-        "relative": reset_forms.before_end(place.value),
         "from_start": reset_forms.after_start(place.value),
     }
     return _ready(forms[place.kind])
+
+
+async def _last(cluster: Cluster, partitions: list[TopicPartition], place: Bound) -> Form:
+    """The first of the last N records."""
+    return reset_forms.each_at(await found_at(cluster, partitions, place))
 
 
 def _by_partition(places: dict[int, Prepare]) -> Prepare:
