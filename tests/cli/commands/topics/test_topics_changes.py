@@ -151,12 +151,12 @@ def test_what_is_beyond_the_end_is_said(sandbox: SandboxThread, capsys: pytest.C
 def test_a_time_that_cannot_be_looked_up_deletes_nothing(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.cli.commands.topics import trim
+    from kcli.seeking import last_records
 
     async def untold(cluster: object, wanted: dict[Any, int]) -> dict[Any, KcliError]:
         return {at: KcliError("the leader does not say") for at in wanted}
 
-    monkeypatch.setattr(trim, "list_offsets", untold)
+    monkeypatch.setattr(last_records, "list_offsets", untold)
     (row,) = rows(capsys, "topics", "trim", "orders:1", "--before", "@-1h", "--execute", code=1)
     assert (row["result"], row["error"]) == ("failed", "the leader does not say")
     assert [r["start"] for r in rows(capsys, "offsets", "orders")] == [0, 0]
