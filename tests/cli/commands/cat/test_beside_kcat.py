@@ -46,7 +46,7 @@ LINES = [
     r"-f '%T\n'",
     r"-f '%h\n'",
     r"-f '%t[%p]@%o: %k=%s (%S) %h %T %%\n'",
-    r"-f '\x41\x4\t\r\n'",
+    r"-f '\x41\x4\t%s\r\n'",
     r"-f '\q\e%s\n'",
 ]
 """What kcat cannot print at all (`\\0`), and where we tell null from empty on purpose (-Z), are not among these."""
