@@ -9,7 +9,7 @@ INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-
 MODERN_PIP = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.3'
 FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
-WORKERS ?= 4
+WORKERS ?= 5
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE

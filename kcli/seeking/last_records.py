@@ -4,6 +4,7 @@ removed have offsets and are no records."""
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.consumer.consumer import Consumer
@@ -11,7 +12,6 @@ from kcli.errors import DeadlineExceeded, KcliError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

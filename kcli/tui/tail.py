@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.topics.topics import describe_topics
-from kcli.admin.transactions.undecided import Standstill, undecided
+from kcli.admin.transactions.undecided import undecided
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
+from kcli.consumer.held_back import HeldBack
 from kcli.consumer.poll import Fetched
 from kcli.errors import KcliError, TopicRecreated
 from kcli.grammar.bound import Bound
@@ -121,10 +122,10 @@ class Tail:
     async def _heed(self, client: Client, consumer: Consumer) -> None:
         """Check whether the topics still exist: of a deleted one nothing would ever come, without an error. Check
         whether the consumer waits for an open transaction, too."""
-        standstill = Standstill()
+        held_back = HeldBack()
         while True:
             await asyncio.sleep(HEED)
-            ends = standstill.lasting(consumer.undecided(), time.monotonic(), WAITING)
+            ends = held_back.lasting(consumer.undecided(), time.monotonic(), WAITING)
             self.waiting = (await undecided(client.cluster, ends) or "") if ends else ""
             try:
                 topics = await describe_topics(client.cluster, self._topics)

@@ -100,9 +100,9 @@ def test_keyed_lines_come_back_keyed(kcli: Shell) -> None:
 @pytest.mark.parametrize("partitions", [1, 4])
 def test_lines_without_a_key_keep_their_place_among_the_keyed_ones(kcli: Shell, partitions: int) -> None:
     rng = random.Random(partitions)
-    given = [b"%d:%d" % (rng.randrange(50), n) if rng.random() < 0.5 else b"%d" % n for n in range(20_000)]
+    given = [b"%d:%d" % (rng.randrange(50), n) if rng.random() < 0.5 else b":%d" % n for n in range(20_000)]
     topic = kcli.topic(partitions)
-    kcli.ok("produce", topic, "-K", ":", stdin=b"\n".join(given) + b"\n")
+    kcli.ok("produce", topic, "-K", ":", "-Z", stdin=b"\n".join(given) + b"\n")
     rows = kcli.ok("consume", topic, "-o", "beginning", "-e", "-f", "%p %s\\n").split(b"\n")[:-1]
     assert len(rows) == len(given)
     last: dict[bytes, int] = {}
@@ -525,8 +525,8 @@ def test_R4_a_group_has_a_commit_also_where_nothing_was_read(kcli: Shell) -> Non
 @pytest.mark.parametrize(
     ("words", "stdin"),
     [
-        (["-K:"], b"a:0\n1\nb:2\n3\na:4\n"),
-        (["-K:", "-H", "x=y"], b"a:0\n1\nb:2\n3\na:4\n"),
+        (["-K:", "-Z"], b"a:0\n:1\nb:2\n:3\na:4\n"),
+        (["-K:", "-Z", "-H", "x=y"], b"a:0\n:1\nb:2\n:3\na:4\n"),
         (["--input", "json"], b"".join(b'{"key":%s,"value":"%d"}\n' % ((b'"k"', b"null")[n % 2], n) for n in range(5))),
     ],
 )

@@ -49,6 +49,7 @@ def test_help_and_version() -> None:
     assert "Usage: kcli consume" in kcli("consume", "--help")
 
 
+@pytest.mark.long
 def test_records_come_back_from_the_sandbox_and_from_its_disk(tmp_path: Path) -> None:
     with sandbox(tmp_path / "data") as servers:
         kcli("topics", "create", "orders", "-p", "1", servers=servers)

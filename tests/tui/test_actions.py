@@ -70,6 +70,7 @@ async def palette(pilot: Pilot[int], words: str) -> None:
     pilot.app.focused.post_message(Paste(words))
 
 
+@pytest.mark.long
 async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: World) -> None:
     async with world.open() as pilot:
         await palette(pilot, "group billing")
@@ -440,6 +441,7 @@ async def test_debug_tells_memory_frames_and_what_is_kept(world: World) -> None:
 # -- members and topics ---
 
 
+@pytest.mark.long
 async def test_enter_on_a_member_shows_its_partitions(world: World) -> None:
     async with Client(world.settings(client_id="worker")) as client:
         group = GroupSettings(group="reading", auto_commit=False)

@@ -34,6 +34,8 @@ from tests.tui.conftest import seen, shows, until, visit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
+
 FIRST = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'
 SECOND = (
     '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}, '

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from tests.tui.conftest import Open
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def world() -> Iterator[World]:

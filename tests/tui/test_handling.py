@@ -189,6 +189,7 @@ async def test_a_screen_follows_the_size_of_the_terminal(dashboard: Open) -> Non
         await shows(pilot, "COMMITTED")
 
 
+@pytest.mark.long
 async def test_a_recording_is_stepped_played_faster_and_reached_by_a_click() -> None:
     with pictures.recording() as path:
         session = ReplaySession(path)

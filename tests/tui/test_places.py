@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kcli.lag.watch import LagSnapshot
     from tests.tui.conftest import Open
 
+pytestmark = pytest.mark.long
+
 
 def pages(board: Any) -> list[str]:
     return [type(one).__name__ for one in board.screen_stack if isinstance(one, Page)]

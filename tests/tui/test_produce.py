@@ -172,6 +172,7 @@ def test_fields_that_say_nothing_sensible_are_refused() -> None:
         headers_of("=x")
 
 
+@pytest.mark.long
 async def test_a_record_under_way_is_neither_sent_twice_nor_forgotten(world: World) -> None:
     async with world.open() as pilot:
         before = await ends(world)

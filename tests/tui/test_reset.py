@@ -120,6 +120,7 @@ async def test_a_wrong_name_changes_nothing(world: World) -> None:
         assert await world.committed() == {0: 40, 1: 40}
 
 
+@pytest.mark.long
 async def test_what_is_outside_of_the_log_is_clamped_and_said(world: World) -> None:
     async with world.open(size=(160, 40)) as pilot:
         await dialog(pilot)

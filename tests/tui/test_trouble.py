@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.long
+
 QUICK: dict[str, Any] = {"connect_timeout": 0.3, "deadline": 0.5, "request_timeout": 0.5}
 
 

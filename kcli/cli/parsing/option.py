@@ -134,7 +134,7 @@ def _refuse_empty(declared: tuple[Option, ...], given: Values) -> None:
             from kcli.errors import UsageError
 
             flag = next((name for name in option.flags if name.startswith("--")), option.flags[0])
-            raise UsageError(f"{flag} has an empty value; expected {option.metavar or '|'.join(option.choices)}")
+            raise UsageError(f"{flag} is empty; write {flag} {option.metavar or '|'.join(option.choices)}")
 
 
 def _arguments(option: Option, given: Values) -> list[str]:

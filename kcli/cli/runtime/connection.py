@@ -33,9 +33,6 @@ class Connection:
     def __init__(self, options: ConnectionOptions, *, looking: bool = True, profile: Profile | None = None) -> None:
         """`profile` is used as if --profile named it."""
         self.bootstrap: str | None = options.bootstrap
-        for flag, given, example in (("-b", self.bootstrap, "HOST:PORT"), ("--profile", options.profile, "NAME")):
-            if given == "":  # an empty variable must not select another cluster
-                raise UsageError(f"{flag} is empty; write {flag} {example}")
         self.quiet: bool = options.quiet
         self.verbose: bool = options.verbose
         self._named = bool(options.profile) or profile is not None

@@ -45,13 +45,13 @@ class Waiting:
             await asyncio.wait({self._task})
 
     async def _watch(self) -> None:
-        from kcli.admin.transactions.undecided import Standstill
+        from kcli.consumer.held_back import HeldBack
 
-        standstill, loop = Standstill(), asyncio.get_running_loop()
+        held_back, loop = HeldBack(), asyncio.get_running_loop()
         while True:
             await asyncio.sleep(LOOK)
             ends = self._consumer.undecided()
-            lasting = standstill.lasting(ends, loop.time(), self._long)
+            lasting = held_back.lasting(ends, loop.time(), self._long)
             self._reported &= {(at, stable) for at, (stable, _) in ends.items()}
             new = {at: end for at, end in lasting.items() if (at, end[0]) not in self._reported}
             if new:

@@ -16,6 +16,8 @@ from tests.cli.completion.test_complete import HOSTILE
 from tests.cli.conftest import Shell
 from tests.sandbox.registry.asking import register
 
+pytestmark = pytest.mark.long
+
 PROMPT = 1.0  # seconds; three times as long as it takes
 TOPICS = {"orders": 1, "payments.eu": 2, "payments.us": 2}
 

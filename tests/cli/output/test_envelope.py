@@ -27,7 +27,7 @@ NONE = (None, None, None)
             '"key":"k","value":"v","headers":[["a","1"],["a",null],["b",{"base64":"/w=="}]]}',
             (3, 1700000000000, b"k", b"v", [("a", b"1"), ("a", None), ("b", b"\xff")]),
         ),
-        ('{"timestamp":-1,"value":"v"}', (*NONE, b"v", [])),
+        ('{"timestamp":-1,"value":"v"}', (None, -1, None, b"v", [])),
     ],
 )
 def test_kclis_own_envelope(line: str, row: object) -> None:

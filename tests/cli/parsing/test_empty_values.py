@@ -30,11 +30,11 @@ def test_every_option_with_a_value_refuses_an_empty_one() -> None:
             try:
                 options_of(_function(command.run))(**{option.name: [""] if option.multiple else ""})
             except UsageError as problem:
-                answer = str(problem).replace(flag, "OPTION", 1)
+                answer = str(problem).replace(flag, "OPTION", 2)
             answers[name, flag] = answer
     assert {place for place, answer in answers.items() if answer == "taken"} == MAY_BE_EMPTY
     others = {answer for place, answer in answers.items() if place not in MAY_BE_EMPTY}
-    assert all(answer.startswith("OPTION has an empty value; expected ") for answer in others), others
+    assert all(answer.startswith("OPTION is empty; write OPTION ") for answer in others), others
 
 
 def _function(run: str) -> Any:
@@ -49,4 +49,4 @@ def _function(run: str) -> Any:
 )
 def test_an_unset_variable_is_one_sentence(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line.split(), ""]) == 2
-    assert "has an empty value; expected " in capsys.readouterr().err
+    assert " is empty; write " in capsys.readouterr().err

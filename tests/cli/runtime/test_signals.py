@@ -136,6 +136,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("work", "compiled"), WAYS)
 def test_the_second_sigint_ends_a_process_that_is_stuck(work: str, compiled: bool) -> None:
     with stuck(work, compiled=compiled) as process:
@@ -146,6 +147,7 @@ def test_the_second_sigint_ends_a_process_that_is_stuck(work: str, compiled: boo
         assert process.wait(LONG) == 130
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("work", "compiled"), WAYS)
 def test_a_process_that_is_stuck_ends_a_moment_after_sigterm(work: str, compiled: bool) -> None:
     with stuck(work, compiled=compiled) as process:
@@ -160,6 +162,7 @@ def test_a_process_that_is_stuck_ends_a_moment_after_sighup(compiled: bool) -> N
         assert process.wait(LONG) == 129
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_loop_that_turns_has_its_time(number: int, code: int) -> None:
     with stuck("") as process:
@@ -239,6 +242,7 @@ def dashboard(work: str, monkeypatch: pytest.MonkeyPatch, *, compiled: bool = Tr
 WAYS_TO_STICK = [(LOCKED, True), ("sleeps", True), ("sleeps", False)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("work", "compiled"), WAYS_TO_STICK)
 def test_two_sigints_end_a_dashboard_that_is_stuck(work: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     with dashboard(work, monkeypatch, compiled=compiled) as screen:
@@ -248,6 +252,7 @@ def test_two_sigints_end_a_dashboard_that_is_stuck(work: str, compiled: bool, mo
         assert screen.end(b"", LONG) == 130
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("work", "compiled"), WAYS_TO_STICK)
 def test_sigterm_ends_a_dashboard_that_is_stuck(work: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     with dashboard(work, monkeypatch, compiled=compiled) as screen:
@@ -255,6 +260,7 @@ def test_sigterm_ends_a_dashboard_that_is_stuck(work: str, compiled: bool, monke
         assert screen.end(b"", LONG) == 143
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_dashboard_ends_in_order(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with dashboard("", monkeypatch) as screen:

@@ -156,7 +156,8 @@ class Scene:
         if reads.protocol == "streams":
             member = StreamsMember(self.client, self.prefix + group, *names)
             await member.join()
-            self._stack.push_async_callback(member.beat, -1)
+            beating = asyncio.create_task(self._beat(member))
+            self._stack.push_async_callback(self._leave, member, beating)
         elif reads.protocol == "share":
             share = ShareSettings(group=self.prefix + group, exact=True, explicit=False)
             taker = self.client.share_consumer(ConsumerSettings(), share)
@@ -171,6 +172,17 @@ class Scene:
                 await taker.close()
         else:
             await self._read(group, reads, names)
+
+    async def _beat(self, member: StreamsMember) -> None:
+        """Keep the member in its group, however long the scene takes on a busy machine."""
+        while True:
+            await asyncio.sleep(5.0)
+            await member.beat(member.epoch)
+
+    async def _leave(self, member: StreamsMember, beating: asyncio.Task[None]) -> None:
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
+        await member.beat(-1)
 
     async def _read(self, group: str, reads: Reads, names: list[str]) -> None:
         static: dict[str, Any] = {"instance_id": reads.instance, "session_timeout": 300.0} if reads.instance else {}

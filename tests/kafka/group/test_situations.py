@@ -26,7 +26,7 @@ from tests.kafka.cluster import Kafka
 from tests.kafka.group.situations import Case, Look, Moving, Reads, Scene, ago, look, scene
 from tests.lag.outputs import Outputs, agree, metric, outputs
 
-pytestmark = pytest.mark.timeout(300)  # of the first test, which plays all situations: half a minute usually
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]  # the first test plays all situations in half a minute
 HOUR, DAY = 3600.0, 86_400.0
 TOPICS = {
     "orders": [100, 50, 0],
@@ -654,20 +654,26 @@ AWAY = {
 """Groups that read a topic, of which a partition has no leader. It holds ten records in each."""
 
 
-async def part(kafka: Kafka, prefix: str, folder: Path) -> Look:
-    """What is seen while the leader of a partition without other replicas is away."""
+async def part(kafka: Kafka, prefix: str, folder: Path, *, frozen: bool) -> Look:
+    """What is seen while the leader of a partition without other replicas is dead, or stands still."""
     async with scene(kafka, prefix) as stage:
         await stage.create({"spread": 3}, replicas=1)
         await stage.write("spread", [10, 10, 10])
         await asyncio.gather(*(stage.commit(name, case.commits) for name, case in AWAY.items()))
         node = kafka.leader(f"{prefix}spread", 0)
-        await asyncio.to_thread(node.kill)
-        return await look(kafka, stage, {}, Moving(stage, {}, {}), folder, code=1)
+        await asyncio.to_thread(node.pause if frozen else node.kill)
+        try:
+            return await look(kafka, stage, {}, Moving(stage, {}, {}), folder, code=1)
+        finally:
+            if frozen:
+                node.resume()
 
 
-@pytest.mark.long
-def test_a_partition_whose_leader_is_away_is_unknown_in_every_output(kafka3: Kafka, tmp_path: Path) -> None:
-    found = asyncio.run(part(kafka3, f"a{uuid.uuid4().hex[:6]}.", tmp_path))
+@pytest.mark.parametrize("frozen", [False, True], ids=["killed", "frozen"])
+def test_a_partition_whose_leader_is_away_is_unknown_in_every_output(
+    kafka3: Kafka, tmp_path: Path, frozen: bool
+) -> None:
+    found = asyncio.run(part(kafka3, f"a{uuid.uuid4().hex[:6]}.", tmp_path, frozen=frozen))
     for name, case in AWAY.items():
         one = found.outputs[name]
         agree(one, case.status, case.lag)

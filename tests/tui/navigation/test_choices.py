@@ -15,6 +15,8 @@ from tests.tui.world import World, a_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
@@ -15,6 +17,8 @@ from tests.tui.conftest import seen, shows, until
 
 if TYPE_CHECKING:
     from tests.tui.conftest import Open
+
+pytestmark = pytest.mark.long
 
 
 def pages(board: Any) -> list[str]:

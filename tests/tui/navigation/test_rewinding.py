@@ -109,6 +109,7 @@ async def test_the_live_screen_goes_back_and_on_to_now_again(world: World) -> No
         await until(pilot, lambda: look_time(pilot) > before)
 
 
+@pytest.mark.long
 async def test_the_page_its_tab_and_its_cursor_are_the_same_in_the_past(world: World) -> None:
     async with world.open(interval=0.2) as pilot:
         live = await read_all(world, pilot)

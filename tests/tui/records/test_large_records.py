@@ -95,6 +95,7 @@ async def test_a_heading_without_room_ends_with_a_mark(dashboard: Open) -> None:
         assert (await shows(pilot, "Records of orders")).splitlines()[1].endswith("…")
 
 
+@pytest.mark.long
 async def test_a_filter_finds_lines_of_a_large_value(dashboard: Open) -> None:
     value = json.dumps([{"id": n} for n in range(40_000)]).encode()
     async with dashboard(size=(80, 24)) as pilot:

@@ -33,6 +33,8 @@ from kcli.tui.widgets.rows import Rows
 from tests.sandbox.registry.asking import register
 from tests.tui.conftest import seen, shows, until, visit
 
+pytestmark = pytest.mark.long
+
 LATER = (
     '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"},{"name":"note","type":"string"},'
     '{"name":"more","type":"string","default":""}]}'
@@ -265,7 +267,6 @@ async def filled(sandbox: SandboxThread, topic: str, values: list[bytes]) -> Non
             await producer.flush()
 
 
-@pytest.mark.long
 async def test_the_filter_of_the_list_sees_decoded_values_and_keys(sandbox: SandboxThread) -> None:
     """Those that are loaded, those that the cluster has beside them, and those that come."""
     await filled(sandbox, "known", [order(7)] + [order(n) for n in range(30, 60)])
@@ -377,7 +378,6 @@ async def test_the_page_of_a_stuck_group_says_that_its_next_record_does_not_deco
 STRATEGIES = {"topic": "kept-value", "record": "Order", "topic-record": "kept-Order"}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("strategy", STRATEGIES)
 async def test_a_record_leads_to_the_subject_that_the_strategy_of_the_profile_finds(
     sandbox: SandboxThread, strategy: str

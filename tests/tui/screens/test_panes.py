@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kcli.tui.screens.page import Page
     from tests.tui.conftest import Open
 
+pytestmark = pytest.mark.long
+
 WIDE = (200, 50)
 
 

@@ -247,7 +247,7 @@ def test_a_protected_profile_wants_its_name_before_it_deletes(kcli: Shell, guard
     assert kcli("topics", "delete", guarded, "--execute", *keep, "--confirm", "keep").returncode == 0
 
 
-@pytest.mark.parametrize(("flag", "example"), [("-b", "HOST:PORT"), ("--profile", "NAME")])
+@pytest.mark.parametrize(("flag", "example"), [("--bootstrap-server", "HOST:PORT"), ("--profile", "NAME")])
 def test_an_empty_name_is_no_other_cluster(kcli: Shell, flag: str, example: str) -> None:
     done = kcli("topics", "list", flag, "")
     assert (done.returncode, done.stdout) == (2, b"")

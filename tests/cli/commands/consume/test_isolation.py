@@ -10,10 +10,10 @@ from functools import partial
 import pytest
 
 from kcli import codes
-from kcli.admin.transactions.undecided import Standstill
 from kcli.cli.runtime import undecided
 from kcli.cli.runtime.undecided import Waiting, say_ends
 from kcli.client import Client
+from kcli.consumer.held_back import HeldBack
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
@@ -126,7 +126,7 @@ async def test_a_consumer_that_waits_names_the_transaction(
 
 
 def test_only_what_stays_at_one_offset_is_waiting() -> None:
-    standstill, other = Standstill(), TopicPartition("t", 1)
+    standstill, other = HeldBack(), TopicPartition("t", 1)
     assert standstill.lasting({HELD: (7, 9), other: (1, 2)}, 100.0, 5.0) == {}
     assert standstill.lasting({HELD: (7, 12), other: (4, 5)}, 104.9, 5.0) == {}
     assert standstill.lasting({HELD: (7, 12), other: (4, 5)}, 105.0, 5.0) == {HELD: (7, 12)}

@@ -133,7 +133,7 @@ def test_what_was_before_comes_back_from_the_undo_file(
         (["--user", "a"], "missing change"),
         (["--user", "a", "--user-default", f"{PRODUCE}=1"], "exclude each other"),
         (["--user", "a", "--ip", "::1", f"{PRODUCE}=1"], "cannot be combined"),
-        (["--user", "", f"{PRODUCE}=1"], "--user has an empty value; expected USER"),
+        (["--user", "", f"{PRODUCE}=1"], "--user is empty; write --user USER"),
         (["--user", "a", "producer_byterate=1"], "did you mean producer_byte_rate"),
         (["--user", "a", f"{PRODUCE}=1XiB"], "a limit is written"),
         (["--user", "a", f"{PRODUCE}=many"], "a limit is a number"),

@@ -17,7 +17,7 @@ from tests.programs import KCLI, kcli
     ("words", "code", "said"),
     [
         (["--host", "0.0.0.0"], 2, "--host 0.0.0.0 can be reached by others"),
-        (["--host", ""], 2, "--host has an empty value; expected HOST"),
+        (["--host", ""], 2, "--host is empty; write --host HOST"),
         (["--port", "65535", "--brokers", "2"], 2, "--port 65535 --brokers 2: there is no port 65536"),
         (["--port", "0", "--data", "{file}"], 1, "{file}: File exists"),
         (["--registry-port", "8081"], 2, "--registry-port goes with --registry"),

@@ -1,0 +1,25 @@
+"""Since when a reader of committed records waits for open transactions."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.model import TopicPartition
+
+
+class HeldBack:
+    """The partitions that wait at a last stable offset: a transaction that is about to end, as there are many in a busy
+    topic, is not worth a message."""
+
+    def __init__(self) -> None:
+        self._since: dict[tuple[TopicPartition, int], float] = {}
+
+    def lasting(
+        self, ends: Mapping[TopicPartition, tuple[int, int]], now: float, seconds: float
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """Return those of `Consumer.undecided` that have been at the same offset for so many seconds."""
+        since = {(at, stable): self._since.get((at, stable), now) for at, (stable, _) in ends.items()}
+        self._since = since
+        return {at: ends[at] for (at, _), begun in since.items() if now - begun >= seconds}
