@@ -106,7 +106,8 @@ def agree(seen: Outputs, status: str, lag: int | None, *, once: str = "", moves:
 
 
 def _plain(sentence: str) -> str:
-    """A sentence without its durations, which grow between two looks."""
+    """A sentence without its durations, which grow between two looks, and without what waits: `why` counts records."""
+    sentence = re.sub(r"\S+ (offset|record)s? waits?", "… wait", sentence)
     return re.sub(r"\d+(\.\d+)?(ms|s|m|h|d)\b(\d+[smh]\b)?|\d+ s\b", "…", sentence)
 
 

@@ -32,10 +32,10 @@ class Piece:
 
 
 PIECES = {
-    "test": Piece(11, (("make", "test"),)),
-    "test-long": Piece(4, (("make", "test-long"),)),
+    "test": Piece(12, (("make", "test"),)),
+    "test-long": Piece(16, (("make", "test-long"),)),
     "test-spark": Piece(18, (("make", "test-spark"), ("make", "test-spark-long"))),
-    "test-pure": Piece(3, (("make", "test-pure"),)),
+    "test-pure": Piece(2, (("make", "test-pure"),)),
     "test-pictures": Piece(2, (("make", "test-pictures"),)),
     "storm": Piece(4, (("make", "storm"),)),
     "soak": Piece(3, (("make", "soak"),)),

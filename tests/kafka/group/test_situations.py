@@ -20,6 +20,7 @@ from kcli.admin.topics.topics import delete_topics, wait_for_topics
 from kcli.client import Client
 from kcli.lag.history import History
 from kcli.lag.watch import Watch
+from kcli.model import Group
 from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
 from tests.kafka.cluster import Kafka
@@ -98,11 +99,11 @@ CASES = {
     ),
     # -- nobody reads
     "behind-without-members": Case(
-        "ORPHANED", 30, WAITS.format("30 offsets"), "delete", commits={"orders": [70, 50]}
+        "ORPHANED", 30, WAITS.format("30 records"), "delete", commits={"orders": [70, 50]}
     ),
-    "one-offset": Case("ORPHANED", 1, WAITS[:-4].format("1 offset") + "waits", "delete", commits={"orders": [99, 50]}),
+    "one-offset": Case("ORPHANED", 1, WAITS[:-4].format("1 record") + "waits", "delete", commits={"orders": [99, 50]}),
     "several-topics": Case(
-        "ORPHANED", 12, WAITS.format("12 offsets"), "delete", commits={"one": [10], "two": [3], "three": [5]}
+        "ORPHANED", 12, WAITS.format("12 records"), "delete", commits={"one": [10], "two": [3], "three": [5]}
     ),
     "half-orphaned": Case(
         "ORPHANED", 16, "no member reads orders[0], where 10 offsets wait", "delete-offsets",
@@ -113,7 +114,7 @@ CASES = {
         commits={"orders": [70, 40]}, members=(Reads("empty"),),
     ),
     "at-the-log-start": Case(
-        "ORPHANED", 40, WAITS.format("40 offsets"), "delete", commits={"trimmed": [60]}
+        "ORPHANED", 40, WAITS.format("40 records"), "delete", commits={"trimmed": [60]}
     ),
     # -- members without partitions
     "an-idle-member": Case("IDLE", 0, READ, commits={"one": [10]}, members=(Reads("one"), Reads("one")), once="OK"),
@@ -168,7 +169,7 @@ CASES = {
         "BEHIND", 50, STOOD, "groups", commits={"open": [50]}, members=(Reads("open"),)
     ),
     "an-open-transaction-without-members": Case(
-        "ORPHANED", 10, WAITS.format("10 offsets"), "delete", commits={"open": [90]}
+        "ORPHANED", 10, WAITS.format("10 records"), "delete", commits={"open": [90]}
     ),
     "past-the-stable-offset": Case("IDLE", 0, READ, commits={"open": [100]}, once="OK"),
     "before-an-aborted-transaction": Case(
@@ -180,7 +181,7 @@ CASES = {
     ),
     "after-a-commit-marker": Case("IDLE", 0, READ, commits={"decided": [11]}, once="OK"),
     # -- compacted topics and tombstones
-    "tombstones": Case("ORPHANED", 25, WAITS.format("25 offsets"), "delete", commits={"tombstones": [5]}),
+    "tombstones": Case("ORPHANED", 25, WAITS.format("25 records"), "delete", commits={"tombstones": [5]}),
     "a-compacted-topic": Case(
         "BEHIND", 30, STOOD, "groups", commits={"tombstones": [0]}, members=(Reads("tombstones"),)
     ),
@@ -238,7 +239,7 @@ CASES = {
     ),
     "written-long-ago": Case("BEHIND", 10, STOOD, "groups", commits={"late": [0]}, members=(Reads("late"),)),
     # -- names
-    "it's-\"quoted\"-é": Case("ORPHANED", 30, WAITS.format("30 offsets"), "delete", commits={"orders": [70, 50]}),
+    "it's-\"quoted\"-é": Case("ORPHANED", 30, WAITS.format("30 records"), "delete", commits={"orders": [70, 50]}),
     # -- what an earlier watch saw
     "stood-still-before": Case(
         "STUCK", 30, "orders[0] has a reader that has not moved for …", "peek", commits={"orders": [70, 50]},
@@ -270,7 +271,7 @@ CASES = {
     ),
     "assigned-by-hand": Case(
         "ORPHANED", -1, "no member reads for this group, but its offsets move: its consumers assign themselves "
-        "partitions, and … offsets wait", "lag", commits={"by-hand": [0]}, pace=(5, 50), holds=False,
+        "partitions, and … records wait", "lag", commits={"by-hand": [0]}, pace=(5, 50), holds=False,
         eta=False,
     ),
 }  # fmt: skip
@@ -660,7 +661,9 @@ async def part(kafka: Kafka, prefix: str, folder: Path, *, frozen: bool) -> Look
         await stage.create({"spread": 3}, replicas=1)
         await stage.write("spread", [10, 10, 10])
         await asyncio.gather(*(stage.commit(name, case.commits) for name, case in AWAY.items()))
-        node = kafka.leader(f"{prefix}spread", 0)
+        coordinators = [await stage.client.cluster.coordinator(Group(prefix + name)) for name in AWAY]
+        others = [kafka.leader(f"{prefix}spread", n) for n in range(3)]
+        node = next(one for one in others if one.id not in {broker.node_id for broker in coordinators})
         await asyncio.to_thread(node.pause if frozen else node.kill)
         try:
             return await look(kafka, stage, {}, Moving(stage, {}, {}), folder, code=1)
