@@ -38,4 +38,4 @@ async def test_the_controller_is_the_leader_of_the_quorum_or_unknown(
 
     monkeypatch.setattr(quorum, "PATIENCE", 0.05)
     monkeypatch.setattr(quorum, "describe_quorum", describe_quorum)
-    assert await controller_of(Tiny(), RANDOM) == controller
+    assert await controller_of(Tiny(), RANDOM) == controller  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ async def test_nothing_slow_comes_between_commits_and_ends(tiny: Tiny) -> None:
     for broker in tiny.brokers.values():
         broker.highest |= dict.fromkeys((77, 90), 1)  # they describe share groups
     tiny.group("shared", type="share", orders=[90, 5, 60])
-    await take(tiny, topics=["mail"])
+    await take(tiny, topics=["mail"])  # type: ignore[arg-type]
     names = [type(request).__name__ for _, request in tiny.asked]
     assert names.index("DescribeShareGroupOffsetsRequest") < names.index("OffsetFetchRequest")
 
@@ -146,7 +146,7 @@ async def test_E71_KIP848_groups_have_lag_and_members_too(tiny: Tiny) -> None:
 
 async def test_states_and_topics_choose(tiny: Tiny) -> None:
     assert [g.described.group for g in (await take(tiny, states=["EMPTY"])).groups] == ["idle"]
-    assert {s.topic for g in (await take(tiny, topics=["mail"])).groups for s in g.samples} == {"mail"}
+    assert {s.topic for g in (await take(tiny, topics=["mail"])).groups for s in g.samples} == {"mail"}  # type: ignore[arg-type]
 
 
 def share_group(tiny: Tiny) -> None:
@@ -172,7 +172,7 @@ async def test_a_share_group_counts_unread_partitions_from_where_it_will_start(
     tiny.resets["shares"] = reset
     tiny.since = {TopicPartition("orders", 1): 70, TopicPartition("orders", 2): -1}
     now = 1000 * time.time()
-    (group,) = (await take(tiny, ["shares"])).groups
+    (group,) = (await take(tiny, ["shares"])).groups  # type: ignore[arg-type]
     assert [sample.committed for sample in group.samples] == [10, None, None]
     rows = [measure(sample) for sample in group.samples[1:]]
     assert [(row.sample.begins, row.unread, row.status) for row in rows] == found
@@ -191,7 +191,7 @@ async def test_a_share_group_counts_unread_partitions_from_where_it_will_start(
 async def test_a_share_group_whose_start_cannot_be_asked_for_is_unknown_in_what_it_has_not_read(tiny: Tiny) -> None:
     share_group(tiny)
     tiny.resets["shares"] = codes.GROUP_AUTHORIZATION_FAILED.number
-    (group,) = (await take(tiny, ["shares"])).groups
+    (group,) = (await take(tiny, ["shares"])).groups  # type: ignore[arg-type]
     read, *unread = [measure(sample) for sample in group.samples]
     assert (read.status, read.lag) == (ORPHANED, 90)
     assert [(row.status, row.lag, row.unread) for row in unread] == [(UNKNOWN, None, None)] * 2
@@ -201,7 +201,7 @@ async def test_a_share_group_whose_start_cannot_be_asked_for_is_unknown_in_what_
 
 async def test_an_undo_file_has_no_offset_where_a_share_group_has_not_started(tiny: Tiny) -> None:
     share_group(tiny)
-    target = (await targets(Coordinators(tiny), ["shares"]))["shares"]
+    target = (await targets(Coordinators(tiny), ["shares"]))["shares"]  # type: ignore[arg-type]
     assert (target.share, target.refusal) == (True, None)
     assert {at: place.offset for at, place in target.committed.items()} == {TopicPartition("orders", 0): 10}
     log = (0, 100)

@@ -35,7 +35,7 @@ def test_the_interleavings_are_of_every_kind_of_membership():
 
 
 def test_a_commit_is_not_repeated_after_its_partition_was_taken_away_and_given_back() -> None:
-    schedules.run(9897)
+    schedules.run(9897)  # type: ignore[no-untyped-call]
 
 
 SEEDS = {"none": 2, "range": 1, "cooperative-sticky": 5, "consumer": 0}

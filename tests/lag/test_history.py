@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from kcli.admin.groups.rows import Described, Member
@@ -20,7 +22,7 @@ MEMBER = Member(member_id="m1", client_id="app", host="10.0.0.7", assignment=[AT
 
 
 def look(
-    committed: dict[int, int | None],
+    committed: Mapping[int, int | None],
     end: int,
     *,
     members: tuple[Member, ...] = (MEMBER,),
@@ -335,7 +337,8 @@ def test_a_window_that_is_longer_than_a_gap_has_the_pace_after_it() -> None:
         time += 200.0 if n == 20 else 5.0
         jump = 900_000 * (n >= 20)
         (found,) = history.add(time, look({0: jump + 100 * n}, jump + 10_000 + 100 * n))
-    assert (found.in_rate, found.out_rate) == (pytest.approx(20.0, rel=0.1), pytest.approx(20.0, rel=0.1))
+    assert found.in_rate == pytest.approx(20.0, rel=0.1)
+    assert found.out_rate == pytest.approx(20.0, rel=0.1)
 
 
 def test_a_group_with_a_partition_that_cannot_be_read_has_no_rates() -> None:

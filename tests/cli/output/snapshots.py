@@ -34,7 +34,7 @@ def shapes() -> Shapes:
 
 def columns(shape: Shape) -> dict[str, dict[str, str]]:
     """The sections of a shape: each column and its type, in the order of JSON."""
-    properties = schema_of(shape)["properties"]
+    properties: Any = schema_of(shape)["properties"]
     return {
         section.name: {key: _type(properties[section.name]["items"]["properties"][key]) for key in section.keys}
         for section in shape.sections

@@ -117,10 +117,10 @@ async def test_what_stood_still_is_recalled_without_asking_for_the_controller(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     tiny, history = Tiny(brokers=1), History()
-    past = await recall(tiny, history)
+    past = await recall(tiny, history)  # type: ignore[arg-type]
     assert past is not None
     past.stand_for({"g": {TopicPartition("orders", 0)}}, {"g": {TopicPartition("orders", 0): (1, 10.0, False)}})
     tiny.asked.clear()
-    await recall(tiny, history)
+    await recall(tiny, history)  # type: ignore[arg-type]
     assert history.standstills() == past.stood()
     assert [type(request).__name__ for _, request in tiny.asked] == ["MetadataRequest"]
