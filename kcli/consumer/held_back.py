@@ -19,7 +19,7 @@ class HeldBack:
     def lasting(
         self, ends: Mapping[TopicPartition, tuple[int, int]], now: float, seconds: float
     ) -> dict[TopicPartition, tuple[int, int]]:
-        """Return those of `Consumer.undecided` that have been at the same offset for so many seconds."""
+        """Return those of `Consumer.undecided` that have waited at the same offset for `seconds` or longer."""
         since = {(at, stable): self._since.get((at, stable), now) for at, (stable, _) in ends.items()}
         self._since = since
         return {at: ends[at] for (at, _), begun in since.items() if now - begun >= seconds}

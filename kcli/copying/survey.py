@@ -34,7 +34,7 @@ class Survey:
         self._by_second: dict[int, list[int]] = {}
 
     def add(self, at: TopicPartition, batch: Batch, most: int | None = None) -> int:
-        """Count a batch, of which at most so many records are kept; how many are."""
+        """Count the records of a batch to copy, at most `most`. Returns how many they are."""
         kept = batch if self._keep is None else self._keep(batch, at)
         part = self.parts.setdefault(at, Part())
         part.records += batch.visible

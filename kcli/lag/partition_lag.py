@@ -62,7 +62,7 @@ class Log:
             series.forget_before(time)
 
     def shift(self, by: float) -> None:
-        """The clock was set back by so many seconds."""
+        """Move all times back by `by` seconds: the clock was set back."""
         for series in (self.end, self.start, self.stable):
             series.shift(by)
 
@@ -130,7 +130,7 @@ class Track:
             self.idle_until = time
 
     def shift(self, by: float) -> None:
-        """The clock was set back by so many seconds."""
+        """Move all times back by `by` seconds: the clock was set back."""
         self.done.shift(by)
         self.moved, self.since = self.moved - by, self.since - by
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by

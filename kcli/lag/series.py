@@ -78,7 +78,7 @@ class Series:
         return since
 
     def shift(self, by: float) -> None:
-        """The clock was set back by so many seconds: move all times."""
+        """Move all times back by `by` seconds: the clock was set back."""
         self.times = array("d", (time - by for time in self.times))
         if self._befores is not None:
             self._befores = array("d", (time - by for time in self._befores))

@@ -113,7 +113,7 @@ class Scene:
     async def create(
         self, topics: dict[str, int], configs: dict[str, str] | None = None, *, replicas: int = -1
     ) -> None:
-        """Create topics with so many partitions."""
+        """Create topics, each with its number of partitions."""
         new = [
             NewTopic(topic=self.prefix + name, partitions=n, replication_factor=replicas, configs=configs or {})
             for name, n in topics.items()
@@ -123,7 +123,7 @@ class Scene:
         await wait_for_topics(self.client.cluster, [one.topic for one in new])
 
     async def write(self, topic: str, counts: Sequence[int], *, age: float = 600.0, value: bytes | None = b"v") -> None:
-        """Write so many records into each partition, each `age` seconds old and with one of five keys."""
+        """Write `counts[n]` records into partition n, each `age` seconds old and with one of five keys."""
         written = ago(age)
         async with self.client.producer(ProducerSettings()) as producer:
             for partition, count in enumerate(counts):
@@ -132,7 +132,7 @@ class Scene:
             await producer.flush()
 
     async def write_transaction(self, topic: str, count: int, *, aborts: bool = False) -> None:
-        """Write so many records in one transaction."""
+        """Write `count` records in one transaction."""
         async with self.client.producer(ProducerSettings(transactional_id=self.prefix + topic)) as producer:
             await producer.begin()
             await producer.send_records(self.prefix + topic, [(0, ago(600.0), None, b"v", ())] * count)
@@ -199,7 +199,7 @@ class Scene:
         self.consumers.setdefault(group, []).append(consumer)
 
     async def present(self, owns: dict[str, int], members: dict[str, int]) -> None:
-        """Wait until these groups own so many partitions."""
+        """Wait until each group owns its number of partitions."""
         polling = asyncio.create_task(self._poll())
         try:
             async with asyncio.timeout(PRESENT):
@@ -228,7 +228,7 @@ class Scene:
 
 
 def ago(seconds: float) -> int:
-    """A timestamp so many seconds ago."""
+    """The timestamp of `seconds` ago, in ms."""
     return round((time.time() - seconds) * 1000)
 
 

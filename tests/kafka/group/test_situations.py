@@ -97,7 +97,7 @@ CASES = {
     "left-without-a-commit": Case(
         "NO COMMIT", None, "it has committed nothing", "delete", members=(Reads("orders", gone=True),)
     ),
-    # -- nobody reads
+    # -- groups without members
     "behind-without-members": Case(
         "ORPHANED", 30, WAITS.format("30 records"), "delete", commits={"orders": [70, 50]}
     ),
