@@ -27,6 +27,7 @@ kcli produce orders --tombstone ann --tombstone bob # keys without a value
 kcli produce orders --repeat 1000 --value '{"id": {{seq}}, "at": "{{now}}"}'
 kcli produce orders -f '%k %h{trace} %s' < lines    # key, a header and the value in a line
 kcli produce orders --input json-values < list.json # each object of an array is a value
+kcli produce orders --key-from id < orders.ndjson   # the key is a field of the value
 kcli produce orders --transactional-id load-1 < f   # all records or none
 kcli produce orders --transactional-id load-1 --batch 1000 < f
 kcli consume orders -e -J | kcli produce copy --input json""",
