@@ -18,6 +18,7 @@
 #define SHOW_CURSOR "\033[?25h"
 
 static int source = -1;
+static int loop = -1; /* what is written here wakes the event loop */
 static atomic_int most = 2;     /* so many SIGINTs end the process */
 static atomic_long turned_at = -1; /* ms: when the event loop last heard of a signal */
 static char parting[256] = SHOW_CURSOR; /* what a terminal is told at the end */
@@ -63,6 +64,8 @@ static void *watch(void *nothing)
         ssize_t got = read(source, numbers, sizeof numbers);
         if (got <= 0)
             return nothing;
+        ssize_t woken = write(loop, numbers, (size_t)got); /* a full pipe wakes it as well */
+        (void)woken;
         for (ssize_t n = 0; n < got; n++) {
             if (numbers[n] == SIGINT && ++interrupts >= atomic_load(&most)) {
                 if (due < 0 || unless_turned)
@@ -83,7 +86,7 @@ static PyObject *start(PyObject *self, PyObject *args)
 {
     pthread_t thread;
     sigset_t all, old;
-    if (!PyArg_ParseTuple(args, "i", &source))
+    if (!PyArg_ParseTuple(args, "ii", &source, &loop))
         return NULL;
     has_terminal = isatty(0) && tcgetattr(0, &before) == 0;
     sigfillset(&all);
@@ -130,7 +133,7 @@ static PyObject *part(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"start", start, METH_VARARGS, "start(fd): watch the signals that come there"},
+    {"start", start, METH_VARARGS, "start(source, loop): watch the signals that come from one pipe, pass them on to another"},
     {"turned", turned, METH_NOARGS, "turned(): the event loop heard of a signal"},
     {"heed", heed, METH_VARARGS, "heed(n): so many SIGINTs end the process"},
     {"part", part, METH_VARARGS, "part(words): what a terminal is told when the process is ended"},

@@ -40,13 +40,13 @@ class Watch:
         self._parting = SHOW_CURSOR
         self._before: list[Any] | None = None  # how the terminal was
 
-    def start(self, fd: int) -> None:
+    def start(self, source: int, loop: int) -> None:
         from _thread import start_new_thread
 
         from kcli.system.terminal import settings
 
         self._before = settings()
-        start_new_thread(self._watch, (fd,))
+        start_new_thread(self._watch, (source, loop))
 
     def turned(self) -> None:
         from time import monotonic
@@ -68,7 +68,8 @@ class Watch:
         finally:
             end(code, self._parting)
 
-    def _watch(self, fd: int) -> None:
+    def _watch(self, source: int, loop: int) -> None:
+        from contextlib import suppress
         from select import select
         from time import monotonic
 
@@ -80,12 +81,16 @@ class Watch:
         unless_turned = False
         while True:
             left = None if due is None else max(0.0, due - monotonic())
-            ready, _, _ = select([fd], [], [], left)
+            ready, _, _ = select([source], [], [], left)
             if due is not None and monotonic() >= due:
                 if not unless_turned or self.turned_at < since:
                     self._end(code)
                 due = None
-            for number in os.read(fd, 64) if ready else b"":
+            numbers = os.read(source, 64) if ready else b""
+            if numbers:
+                with suppress(BlockingIOError):  # a full pipe wakes the loop as well
+                    os.write(loop, numbers)
+            for number in numbers:
                 if number == signal.SIGINT:
                     interrupts += 1
                     if interrupts >= self.most:
@@ -106,12 +111,14 @@ def end(code: int, parting: bytes = SHOW_CURSOR) -> None:
 
 
 _watch: Any = None
+_wake = -1
+"""What the thread wakes an event loop with: a pipe that has something to read after a signal."""
 
 
 def arm() -> None:
     """Start. Only for a process of kcli's own: a program that imports kcli has its own signal handling. On Windows
     asyncio's loop needs the descriptor itself, so a long call delays Ctrl-C there."""
-    global _watch
+    global _watch, _wake
     if _watch is not None or WINDOWS:
         return
     try:
@@ -123,15 +130,24 @@ def arm() -> None:
     except ImportError:
         _watch = Watch()
     source, sink = os.pipe()
-    os.set_blocking(sink, False)
+    _wake, loop = os.pipe()
+    for end_of_pipe in (sink, _wake, loop):
+        os.set_blocking(end_of_pipe, False)
     signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
     os.register_at_fork(after_in_child=_forget)
-    _watch.start(source)
+    _watch.start(source, loop)
 
 
 def _forget() -> None:
     """A child's signals are not ours."""
     signal.set_wakeup_fd(-1)
+
+
+def wake(loop: AbstractEventLoop) -> None:
+    """Have `loop` turn after every signal, so that Python calls its handlers. `loop.add_signal_handler` does that with
+    a pipe of its own, which would take the place of ours."""
+    if _wake >= 0:
+        loop.add_reader(_wake, os.read, _wake, 64)
 
 
 def turned() -> None:
@@ -164,6 +180,7 @@ def listen(loop: AbstractEventLoop, heard: Callable[[int], object]) -> Callable[
         if not loop.is_closed():
             loop.call_soon_threadsafe(turn, number)
 
+    wake(loop)
     before = {number: signal.signal(number, on_signal) for number in heeded()}
 
     def no_more() -> None:

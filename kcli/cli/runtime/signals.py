@@ -12,7 +12,7 @@ import signal
 
 from kcli.errors import KcliError
 from kcli.system.signals import ENDING, HANGUP, REQUESTS, heeded
-from kcli.watchdog import end, turned
+from kcli.watchdog import end, turned, wake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Stop:
 
     def listen(self) -> None:
         """From now on the signals are ours. `add_signal_handler` would do the same and import inspect for it: 5 ms."""
+        wake(self._event.get_loop())
         for number in heeded():
             signal.signal(number, self._heard)
 

@@ -67,6 +67,22 @@ watchdog.arm()
 sys.exit(loop.run(COMMAND))
 """
 
+ASLEEP = """
+import signal, threading
+
+async def waits(stop):
+    threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    print("ready", flush=True)
+    await stop.wait()
+    print("flushed", flush=True)
+    return loop.INTERRUPTED
+
+watchdog.arm()
+sys.exit(loop.run(waits))
+"""
+"""A signal that reaches another thread does not wake the loop, as one that comes just before the loop sleeps."""
+
 SANDBOX = """
 from kcli.sandbox.sandbox import Sandbox
 
@@ -166,6 +182,15 @@ def test_a_process_that_is_stuck_ends_a_moment_after_sighup(compiled: bool) -> N
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_loop_that_turns_has_its_time(number: int, code: int) -> None:
     with stuck("") as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=LONG)
+    assert (process.returncode, out, err) == (code, "flushed\n", "")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=NEEDS_THE_THREAD), False])
+def test_a_signal_that_comes_just_before_the_loop_sleeps_wakes_it(number: int, code: int, compiled: bool) -> None:
+    with stuck("", compiled=compiled, program=ASLEEP) as process:
         process.send_signal(number)
         out, err = process.communicate(timeout=LONG)
     assert (process.returncode, out, err) == (code, "flushed\n", "")
