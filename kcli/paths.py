@@ -5,7 +5,7 @@ that the system has for it (as platformdirs, which costs more to import than to 
 
                     variable          usual            macOS: ~/Library/…      Windows: %LOCALAPPDATA%
     config_folder   XDG_CONFIG_HOME   ~/.config        Application Support     kcli           config.toml, keys.toml
-    state_folder    XDG_STATE_HOME    ~/.local/state   Application Support     kcli/State     undo files, logs, jobs
+    state_folder    XDG_STATE_HOME    ~/.local/state   Application Support     kcli/State     the journal, logs, jobs
     cache_folder    XDG_CACHE_HOME    ~/.cache         Caches                  kcli/Cache     names, class-data archives
     data_folder     XDG_DATA_HOME     ~/.local/share   Application Support     kcli/Data      checkpoints of pipelines
 

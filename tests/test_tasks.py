@@ -81,9 +81,9 @@ def seed(lines: Lines) -> None:
         "kcli produce payments < lines.txt",
         "kcli produce orders-dlq --input json < dead.ndjson",
         "kcli produce sessions -K : < keyed.txt",
-        "kcli groups reset billing -t orders --to-offset 10 --execute",
-        "kcli groups reset shipping -t orders --to-latest --execute",
-        "kcli groups reset old-report -t payments --to-offset 5 --execute",
+        "kcli groups reset --create billing -t orders --to-offset 10 --execute",
+        "kcli groups reset --create shipping -t orders --to-latest --execute",
+        "kcli groups reset --create old-report -t payments --to-offset 5 --execute",
     ):
         done = lines.run(line)
         assert done.code == 0, (line, done)

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 
+from kcli import cli
 from kcli.cli.output.messages import complain, name_of, print_version, sentence, silence_stdout
 from kcli.errors import KcliError, UsageError
 
@@ -27,6 +28,7 @@ def main(argv: list[str] | None = None) -> int:
         words = ["cat", *words]  # linked as kcat
     if (sys.stdin is None or sys.stdout is None or sys.stderr is None) and not _reopen(words):
         return 1
+    cli.typed = words
     try:
         return _dispatch(words)
     except KcliError as problem:

@@ -30,7 +30,7 @@ TABLES = {
     "groups describe": ["groups", "describe", G],
     "groups describe, missing": ["groups", "describe", f"biling{EVIL}"],
     "groups members": ["groups", "members", G],
-    "groups reset": ["groups", "reset", G, "-t", T, "--to-earliest", "--dry-run"],
+    "groups reset": ["groups", "reset", "--create", G, "-t", T, "--to-earliest", "--dry-run"],
     "groups clone": ["groups", "clone", G, f"new{EVIL}", "--dry-run"],
     "groups export": ["groups", "export", G],
     "groups delete": ["groups", "delete", G, "--dry-run"],

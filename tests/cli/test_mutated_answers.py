@@ -21,7 +21,7 @@ SEEDS = int(os.environ.get("MUTATED_SEEDS", "200"))
 SECONDS = float(os.environ.get("MUTATED_SECONDS", tries(10)))
 LEAST = tries(4)
 """Seeds that each command gets on a machine however slow."""
-NEED_A_FILE = {"acls restore", "configs restore", "quotas restore"}
+NEED_A_FILE = {"undo", "history"}
 """Their answers are those of add, set and alter."""
 SAME_ANSWERS = {"configs subtract", "cluster features downgrade", "cluster voters add", "tokens renew", "tokens expire"}
 """As append, upgrade, remove and create."""

@@ -173,7 +173,7 @@ def test_C2_a_wrong_advertised_listener_names_both_addresses(words: list[str]) -
 UNREACHED = {
     "groups describe": ["groups", "describe", "billing"],
     "groups members": ["groups", "members", "billing"],
-    "groups reset": ["groups", "reset", "billing", "-t", "t", "--to-earliest", "--dry-run"],
+    "groups reset": ["groups", "reset", "--create", "billing", "-t", "t", "--to-earliest", "--dry-run"],
     "lag": ["lag"],
     "topics create": ["topics", "create", "new"],
     "offsets": ["offsets", "t"],

@@ -142,7 +142,7 @@ def main_job(servers: str, version: str) -> list[str]:
     (group,) = json.loads(run("lag", "billing", "-J"))["groups"]
     check(group["lag"] >= 49_000, f"lag {group['lag']}")
     ran += ["groups", "lag"]
-    run("groups", "reset", "billing", "-t", "orders", "--to", "end", "--execute")
+    run("groups", "reset", "--create", "billing", "-t", "orders", "--to", "end", "--execute")
     check(json.loads(run("lag", "billing", "-J"))["groups"][0]["lag"] == 0, "the group was not reset")
     run("groups", "delete", "billing", "--execute")
     ran.append("reset and delete")

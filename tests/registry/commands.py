@@ -18,7 +18,8 @@ class Commands:
         self.env = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CACHE_HOME": str(folder / "cache")}
 
     def run(self, *words: str, code: int = 0, env: dict[str, str] | None = None) -> Result:
-        done = inside("registry", *words, env={**self.env, "KCLI_SCHEMA_REGISTRY_URL": self.url, **(env or {})})
+        subject = [] if words[0] == "undo" else ["registry"]
+        done = inside(*subject, *words, env={**self.env, "KCLI_SCHEMA_REGISTRY_URL": self.url, **(env or {})})
         assert done.code == code, (words, done)
         return done
 

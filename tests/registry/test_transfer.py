@@ -104,8 +104,8 @@ def test_a_registry_goes_through_a_folder_to_another(
     assert [row["level"] for row in target.rows("compat", filled.orders)] == ["FORWARD"]
     assert [row["mode"] for row in target.rows("mode", filled.orders)] == ["READWRITE"]
     assert "has all of it already" in target.run("import", folder, "--execute").err
-    back = done.err.partition("kcli registry restore ")[2].split()[0]
-    target.run("restore", back, "--execute")
+    back = done.err.partition("kcli undo ")[2].split()[0]
+    target.run("undo", back, "--execute")
     assert target.rows("list") == []
     assert "BACKWARD" in str(target.rows("compat", filled.orders))
 
@@ -212,11 +212,11 @@ def test_gaps_of_versions_and_deleted_references_survive(target: Commands, tmp_p
 def test_what_was_deleted_is_restored_with_its_id(source: Commands, subject: Names) -> None:
     filled = Filled(source, subject)
     done = source.run("delete", filled.orders, "--execute")
-    back = done.err.partition("kcli registry restore ")[2].split()[0]
+    back = done.err.partition("kcli undo ")[2].split()[0]
     source.run("describe", filled.orders, code=1)
     if source.name == "srfake":  # it takes a soft-deleted schema for a registered one
         return
-    source.run("restore", back, "--execute")
+    source.run("undo", back, "--execute")
     assert sorted(versions(source, filled.orders).values()) == [filled.ids[filled.orders, n] for n in (1, 2)]
 
 
@@ -226,14 +226,14 @@ def test_what_was_deleted_for_good_is_restored_with_its_id(tmp_path: Path, subje
         filled = Filled(source, subject)
         source.run("delete", filled.orders, "--execute")
         done = source.run("delete", filled.orders, "--permanent", "--execute")
-        back = done.err.partition("kcli registry restore ")[2].split()[0]
+        back = done.err.partition("kcli undo ")[2].split()[0]
         source.run("get", str(filled.ids[filled.orders, 1]), code=1)
-        assert {row["result"] for row in source.rows("restore", back)} == {"would import"}
-        source.run("restore", back, "--execute")
+        assert {row["result"] for row in source.rows("undo", back)} == {"would import"}
+        source.run("undo", back, "--execute")
         assert versions(source, filled.orders, filled.money) == filled.ids
         assert [row["level"] for row in source.rows("compat", filled.orders)] == ["FORWARD"]
         assert [row["mode"] for row in source.rows("mode", filled.orders)] == ["READWRITE"]
-        assert "not an undo file of a registry" in source.run("restore", source.file("x", "{}"), code=2).err
+        assert "not an undo file" in source.run("undo", source.file("x", "{}"), code=2).err
 
 
 def test_a_failure_in_the_middle_ends_an_import_and_sets_the_modes_back(target: Commands) -> None:

@@ -16,10 +16,11 @@ from kcli.admin.groups.offset_files import read as read_offsets
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.asking.offsets import EARLIEST, list_offsets
-from kcli.cli.commands.configs.undo import read as read_configs
+from kcli.changes.configs import read_undo
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ProducerSettings
+from kcli.text.json_object import read_object
 from kcli.tui.actions.changes.configs import AlterConfigs
 from kcli.tui.actions.changes.topics import CreateTopic, TrimTopic
 from kcli.tui.actions.producing import described
@@ -30,6 +31,7 @@ from kcli.tui.dialogs.reset import Reset
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.page import Page
 from kcli.tui.widgets.rows import Rows
+from tests.changes.undone import undo_files
 from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.world import World, a_world
 
@@ -65,14 +67,14 @@ async def confirm(pilot: Pilot[int], word: str) -> None:
     await pilot.press(*word, "enter")
 
 
-def undo_file(name: str) -> Path:
-    (path,) = Path(os.environ["XDG_STATE_HOME"]).glob(f"kcli/undo/{name}-*.json")
+def undo_file() -> Path:
+    (path,) = undo_files(Path(os.environ["XDG_STATE_HOME"]))
     return path
 
 
 def kept_offsets(group: str) -> dict[int, int]:
     """The offsets of the undo file of a group, by partition."""
-    saved = read_offsets(undo_file(group).read_text(), "undo").groups[group]
+    saved = read_offsets(undo_file().read_text(), "undo").groups[group]
     return {at.partition: one.offset for at, one in saved.items() if one is not None}
 
 
@@ -166,20 +168,20 @@ async def test_a_change_that_the_end_of_the_dashboard_cuts_is_said(
         await asyncio.wait_for(begun.wait(), 10)
         pilot.app.exit(0)
     told = " ".join(capsys.readouterr().err.split())
-    assert "A change was under way: how it ended is not known. Its undo file, if it has one, is in" in told
+    assert "A change was under way: how it ended is not known. `kcli history` lists it" in told
 
 
-async def test_configs_are_changed_and_the_undo_file_is_what_restore_reads(world: World) -> None:
+async def test_configs_are_changed_and_the_journal_has_what_was_set(world: World) -> None:
     async with world.open(size=(150, 36)) as pilot:
         dialog = await opened(pilot, AlterConfigs(Resource("topic", "orders")), "configs: KEY=VALUE")
         dialog.query_one("#f-configs", Input).value = "retention.ms=1h"
         await shows(pilot, "1 of 1 would change")
         await confirm(pilot, "orders")
         await shows(pilot, "1 done.")
-        await shows(pilot, "To undo this: kcli configs restore")
+        await shows(pilot, "To undo this: kcli undo")
     async with Client(world.settings()) as client:
         assert await value_of(client, "orders", "retention.ms") == "3600000"
-    ((at, operations),) = read_configs(str(undo_file("topic-orders"))).items()
+    ((at, operations),) = read_undo(read_object(undo_file().read_text())).items()
     assert at == Resource("topic", "orders")
     assert [(one.name, one.value) for one in operations] == [("retention.ms", None)]
 

@@ -18,6 +18,7 @@ from kcli.tui.actions.resetting import wish
 from kcli.tui.dialogs.reset import Reset
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.rows import Rows
+from tests.changes.undone import undo_files
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
@@ -37,11 +38,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def undo_file() -> str:
-    """What the only undo file of the group says; it is taken away."""
-    (undo,) = Path(os.environ["XDG_STATE_HOME"]).glob("kcli/undo/billing-*.json")
-    text = undo.read_text()
-    undo.unlink()
-    return text
+    """What undoes the last change."""
+    return undo_files(Path(os.environ["XDG_STATE_HOME"]))[-1].read_text()
 
 
 async def dialog(pilot: Pilot[int]) -> Reset:
@@ -79,7 +77,7 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
         assert "--all-topics --to-earliest" in text
         await confirm(pilot, "billing")
         text = await shows(pilot, "2 reset")
-        assert "To undo this: kcli groups reset --from-file" in text.replace("\n", " ")
+        assert "To undo this: kcli undo 1 --execute" in text.replace("\n", " ")
         assert await world.committed() == {0: 0, 1: 0}
     kept = undo_file()
     assert kept.count('"offset": 40') == 2
@@ -180,7 +178,7 @@ async def test_a_reset_that_fails_says_so_and_keeps_what_was(world: World, monke
         await dialog(pilot)
         await shows(pilot, "1 of 1 would change")
         await confirm(pilot, "billing")
-        await shows(pilot, "nothing was changed: the undo file")
+        await shows(pilot, "nothing was changed: the journal")
         assert isinstance(pilot.app.screen.query_one("#plan"), Rows)
     assert await world.committed() == {0: 40, 1: 40}
 
@@ -230,6 +228,6 @@ async def test_a_change_that_was_begun_is_finished_and_told_when_the_dialog_is_l
         assert not isinstance(pilot.app.screen, Reset)
         left.set()
         text = await shows(pilot, "2 reset.")
-        assert "kcli groups reset --from-file" in " ".join(text.replace("▌", " ").split())
+        assert "kcli undo 1 --execute" in " ".join(text.replace("▌", " ").split())
     assert await world.committed() == {0: 0, 1: 0}
     assert "billing" in undo_file()

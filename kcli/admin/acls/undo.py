@@ -1,4 +1,4 @@
-"""The ACLs that a change added and removed, as the undo file has them that `kcli acls restore` reads."""
+"""The ACLs that a change added and removed, as an undo file has them."""
 
 from __future__ import annotations
 

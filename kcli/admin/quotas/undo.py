@@ -1,4 +1,4 @@
-"""The quotas before a change, as the undo file has them that `kcli quotas restore` reads."""
+"""The quotas before a change, as an undo file has them."""
 
 from __future__ import annotations
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from kcli.cli.parsing.option import EVERY, Options, choice, every_name, flag, integer, names, span, text, texts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.runtime.journal import Undoes
+
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
 
@@ -176,7 +180,7 @@ class PlanOptions(FormatOptions, QuietOptions):
     panel = "Plan"
 
     execute = flag("--execute", help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal).")
-    yes = flag("-y", "--yes", help="Answer the question with yes; for a delete together with --execute.")
+    yes = flag("-y", "--yes", help="Answer the question on a terminal with yes.")
     expect = integer("--expect", least=1, help="Apply a plan by a pattern only if N names match.")
     dry_run = dry_run()
 
@@ -189,7 +193,7 @@ class PlanOptions(FormatOptions, QuietOptions):
 
     @property
     def keeps_undo(self) -> bool:
-        """Whether an undo file is kept."""
+        """Whether the journal keeps what undoes the change."""
         return False
 
 
@@ -218,9 +222,11 @@ class UndoOptions(ChangeOptions):
     undo_file = text(
         "--undo-file",
         metavar="FILE",
-        help="File for the previous state. Default: a new file in ~/.local/state/kcli/undo.",
+        help="Also write the previous state to this file, for `kcli undo FILE`.",
     )
-    no_undo = flag("--no-undo", help="Keep no undo file.")
+    no_undo = flag("--no-undo", help="Keep nothing to undo the change with.")
+    undoes: Undoes | None = None
+    """The change that `kcli undo` undoes with these options."""
 
     @property
     def keeps_undo(self) -> bool:

@@ -42,7 +42,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "registry": (
         "registry.list registry.describe registry.diff registry.register registry.check registry.delete "
         "registry.settings registry.config registry.contexts registry.payload.decode registry.payload.encode "
-        "registry.transfer.export registry.transfer.importing registry.transfer.copy registry.transfer.restore",
+        "registry.transfer.export registry.transfer.importing registry.transfer.copy",
         "List, compare, register, check, copy and delete schemas.",
     ),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
@@ -64,6 +64,8 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "apply": ("apply.apply", "Apply a cluster's declaration from files, plan first."),
     "diff": ("apply.diff", "Show what `apply` would change; exit 3 on a difference."),
     "export": ("apply.export", "Export a cluster to a file for `apply`."),
+    "history": ("journal.history", "List the changes that kcli made to clusters."),
+    "undo": ("journal.undo", "Undo a change, by its number or its undo file."),
     "brokers": ("brokers.list brokers.versions", "List brokers with leaders, disks and API versions."),
     "cluster": (
         "cluster.describe cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
@@ -71,10 +73,10 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "logdirs": ("logdirs.list logdirs.replicas", "Show the log directories and replica sizes of brokers."),
     "configs": (
-        "configs.list configs.get configs.diff configs.set configs.unset configs.lists configs.restore",
+        "configs.list configs.get configs.diff configs.set configs.unset configs.lists",
         "Get and set configs of topics, brokers, groups and more.",
     ),
-    "quotas": ("quotas.list quotas.alter quotas.resolve quotas.restore", "List, set and resolve client quotas."),
+    "quotas": ("quotas.list quotas.alter quotas.resolve", "List, set and resolve client quotas."),
     "raw": ("raw.raw raw.schema", "Send any protocol request as JSON; list the APIs."),
     "meta": ("meta.meta", "Print a broker's metadata, as kpax does; see `topics describe`."),
     "coord": ("meta.coord", "Find the coordinators of groups and transactional ids, as kpax does."),
@@ -83,7 +85,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "List, describe and abort transactions; find hanging ones.",
     ),
     "acls": (
-        "acls.list acls.add acls.remove acls.restore acls.who_can",
+        "acls.list acls.add acls.remove acls.who_can",
         "List, add and remove ACLs; check a principal's rights.",
     ),
     "users": ("users.list users.describe users.set users.delete", "List, describe, set and delete SCRAM users."),
@@ -106,7 +108,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Groups and lag": ("lag", "groups", "offsets"),
     "Topics and cluster": (
         *("topics", "configs", "cluster", "brokers", "logdirs", "leaders", "reassign"),
-        *("txn", "apply", "diff", "export", "raw"),
+        *("txn", "apply", "diff", "export", "history", "undo", "raw"),
     ),
     "Access": ("acls", "users", "tokens", "quotas"),
     "Pipeline": ("pipeline",),

@@ -1,1 +1,1 @@
-"""Around a command: settings, the event loop, signals, questions, undo files."""
+"""Around a command: settings, the event loop, signals, questions, the journal."""

@@ -1,18 +1,19 @@
-"""The one way in which a command changes something: plan, question, undo file, execution, exit code.
+"""The one way in which a command changes something: plan, question, journal, execution, exit code.
 
-`make_plan` fills the document and returns the change that is left to make, None where nothing to change. All
-behind it is here: a plan that is only shown, the question, the guard of a profile, the undo file, the execution.
+`make_plan` fills the document and returns the change that is left to make, None where nothing is to be changed. The
+rest is here: a plan that is only shown, the question, the guard of a profile, the journal, the execution.
 """
 
 from __future__ import annotations
 
 import sys
 
+from kcli.changes.confirmation import Said
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, format_of, opened_cluster, plural, say
 from kcli.cli.runtime.question import asked, can_ask
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.undo import check_undo_file
 from kcli.errors import KcliError, UsageError
 from kcli.values import Frozen
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
+    from kcli.changes.change import Undo
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import ChangeOptions, PlanOptions
@@ -38,9 +40,8 @@ class PlannedChange(Frozen):
 
     `names` are what it changes: the one name, or `delete 3 topics` of `verb` and `noun`, is typed to confirm what
     cannot be undone; their number where a pattern found them. `carry_out` returns the exit code, None for that
-    of the document's errors. `keep_undo` writes the undo file before it; None where the change cannot be undone.
-    A `final` change has an undo file that does not restore everything. A change that only `adds` passes a protected
-    profile.
+    of the document's errors. `undo` is None where the change cannot be undone. A `final` change cannot be undone
+    completely. A change that only `adds` passes a protected profile.
     """
 
     names: Sequence[str] = ()
@@ -48,7 +49,7 @@ class PlannedChange(Frozen):
     noun: str = ""
     by_pattern: bool = False
     carry_out: Callable[[], Awaitable[int | None]] = None  # type: ignore[assignment]  # always given
-    keep_undo: Callable[[], Awaitable[None]] | None = None
+    undo: Undo | None = None
     final: bool = False
     adds: bool = False
 
@@ -73,12 +74,24 @@ def make_change(
     check(options)
 
     async def work(target: Target, document: Document) -> int | None:
+        undoes = options.undoes if isinstance(options, UndoOptions) else None
+        if undoes is not None:
+            await undoes.check(target)
         planned = await plan(target, document)
+        if undoes is not None and undoes.differs(document):
+            return UsageError.exit_code
         if planned is None or not confirmed(options, document, planned):
             return None
-        if planned.keep_undo is not None:
-            await planned.keep_undo()
-        return await planned.carry_out()
+        from kcli.cli.runtime.journal import Written
+
+        written = await Written.begin(options, target, document, planned.undo)
+        finished = False
+        try:
+            code = await planned.carry_out()
+            finished = True
+        finally:
+            written.end(document, finished=finished)
+        return code
 
     return answer(options, shape, work, opened=opened)
 
@@ -87,27 +100,32 @@ def check(options: PlanOptions) -> None:
     """Raises UsageError for options of a plan that contradict each other."""
     if options.dry_run and (options.execute or options.yes):
         raise UsageError(f"--{'execute' if options.execute else 'yes'} and --dry-run exclude each other")
+    _said(options).check()
     if isinstance(options, UndoOptions):
-        UndoFile(options).check()
+        check_undo_file(options)
+
+
+def _said(options: PlanOptions) -> Said:
+    return Said(execute=options.execute, yes=options.yes, expect=options.expect, terminal=can_ask())
 
 
 def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) -> bool:
     """Whether to make the change: the line says so, or the answer to the question under the plan. A plan that is not
     confirmed is an error in the document, and its rows were shown above the question. Raises UsageError for a line that
     does not say enough where nothing can be asked, and under a profile that is read-only, or protected unless the
-    change only adds: before an undo file is written."""
+    change only adds: before anything is written to the journal."""
     if options.plan_only:
         if not options.dry_run:
             say(options, PLAN_ONLY)
         return False
-    answered = _answered_by(options, planned)
-    if not answered:
-        if not can_ask():
-            raise UsageError(_missing(planned))
+    applies = _said(options).applies(
+        len(planned.names), planned.noun, by_pattern=planned.by_pattern, destroys=planned.destroys
+    )
+    if not applies:
         data = format_of(options) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
         write(document, "table", sys.stderr if data else sys.stdout)
     _refuse(document, planned)
-    if not answered and not _answered(options, planned):
+    if not applies and not _answered(options, planned):
         document.rows.clear()
         document.fail(KcliError("not confirmed: nothing was changed"))
         return False
@@ -115,43 +133,11 @@ def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) 
     return True
 
 
-def _answered_by(options: PlanOptions, planned: PlannedChange) -> bool:
-    """Whether the line answers the question. Raises UsageError for another number of matches than it expects."""
-    count = len(planned.names)
-    if options.expect is not None:
-        if not planned.by_pattern:
-            raise UsageError("--expect is the number of names that a pattern matches; the line has no pattern")
-        if options.expect != count:
-            raise UsageError(f"--expect {options.expect}: {_matched(planned)}; nothing was changed")
-    if planned.by_pattern and planned.destroys:
-        return options.execute and (options.yes or options.expect is not None)
-    if planned.by_pattern or (planned.destroys and not _reversible(options, planned)):
-        return options.execute
-    return options.execute or options.yes
-
-
-def _missing(planned: PlannedChange) -> str:
-    """What a line without a terminal has to say for a change that is asked about."""
-    if planned.by_pattern and planned.destroys:
-        expected = f"--execute --expect {len(planned.names)}"
-        return f"{_matched(planned)}; nothing was changed: add {expected}, or --execute --yes for any number"
-    return "--yes alone does not answer this question; nothing was changed: add --execute"
-
-
-def _matched(planned: PlannedChange) -> str:
-    count = len(planned.names)
-    return f"{plural(count, planned.noun)} {'matches' if count == 1 else 'match'}"
-
-
-def _reversible(options: PlanOptions, planned: PlannedChange) -> bool:
-    return planned.keep_undo is not None and not planned.final and options.keeps_undo
-
-
 def _answered(options: PlanOptions, planned: PlannedChange) -> bool:
     if planned.by_pattern:
         number = str(len(planned.names))
         return asked(f"How many {planned.noun}s does the plan change? Type the number to apply it: ") == number
-    if _reversible(options, planned):
+    if planned.undo is not None and not planned.final and options.keeps_undo:
         return asked("Apply the plan? [y/N] ").lower() in ("y", "yes")
     return asked(f"Type {planned.phrase!r} to apply the plan: ") == planned.phrase
 

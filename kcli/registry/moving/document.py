@@ -36,7 +36,7 @@ def undo_of(
     register: Snapshot | None = None,
     levels: Mapping[str, str | None] | None = None,
 ) -> dict[str, object]:
-    """An undo file: what `registry restore` deletes, what it registers again, and the levels that it sets."""
+    """An undo file: what `kcli undo` deletes, what it registers again, and the levels that it sets."""
     return {
         "schema": UNDO,
         "delete": document_of(delete or Snapshot()),

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.groups import reset_forms
 from kcli.admin.groups.offset_files import SCHEMA, row
 from kcli.admin.groups.reset import Change
 from kcli.admin.groups.reset_plan import Target, execute, numbers_of, plan, targets
-from kcli.admin.undo import taken, write
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
+from kcli.changes.change import Undo
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import TIMES, duration, read_time
 from kcli.model import Cluster, TopicPartition
+from kcli.tui.actions.changes.change import journaled
 from kcli.tui.actions.changes.several import word_of
 from kcli.tui.text.printable import quoted
 
@@ -134,17 +135,18 @@ class Resetting:
             ats.update(TopicPartition(topic, number) for number in numbers)
         return sorted(ats)
 
-    async def execute(self, client: Client, changes: list[Change]) -> str:
-        """Keep what was, then do what is open in the plan; the path of the undo file. Raises NoUndo before anything is
-        sent; the outcome of each partition is in its row."""
+    async def execute(self, client: Client, changes: list[Change], command: str) -> str:
+        """Do what is open in the plan; the command that undoes it. Raises NotWritten before anything is sent, where the
+        journal cannot be written; the outcome of each partition is in its row."""
         ready = [change for change in changes if change.open]
-        document = {
-            "schema": SCHEMA,
-            "ok": True,
-            "taken": taken(await cluster_id(client.cluster)),
-            "offsets": [row(change.group, change.at, change.old) for change in ready],
-            "errors": [],
-        }
-        path = write(document, self.groups[0])
-        await execute(Coordinators(client.cluster), ready)
-        return path
+        was = [row(change.group, change.at, change.old) for change in ready]
+        undo = Undo(document={"schema": SCHEMA, "ok": True, "offsets": was, "errors": []})
+        work = partial(execute, Coordinators(client.cluster), ready)
+        return await journaled(client, command, lambda: [_as_json(change) for change in changes], undo, work)
+
+
+def _as_json(change: Change) -> dict[str, object]:
+    """A row as `groups reset -J` prints it."""
+    old, new = (None if commit is None else commit.offset for commit in (change.old, change.new))
+    at = {"group": change.group, "topic": change.at.topic, "partition": change.at.partition}
+    return {**at, "old": old, "new": new, "result": change.result}

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from kcli.admin.undo import new_path
 from kcli.errors import KcliError
 from kcli.lag.formats.recording import line
 from kcli.lag.watch import LagSnapshot
-from kcli.paths import private
+from kcli.paths import private, state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,12 +25,12 @@ def save(name: str, snapshot: LagSnapshot | None, picture: str) -> list[str]:
     contents = [(".svg", picture)]
     if snapshot is not None:
         contents.insert(0, (".ndjson", line(snapshot.time, snapshot.snapshot)))
-    return [_written(new_path(name, "snapshots", suffix), text) for suffix, text in contents]
+    return [_written(_new_path(name, "snapshots", suffix), text) for suffix, text in contents]
 
 
 def save_records(name: str, records: Iterable[Seen]) -> str:
     """The file that was written, in the state folder's records. Raises KcliError."""
-    return _written(new_path(name, "records", ".ndjson"), "".join(f"{json_line(record)}\n" for record in records))
+    return _written(_new_path(name, "records", ".ndjson"), "".join(f"{json_line(record)}\n" for record in records))
 
 
 def json_line(record: Seen) -> str:
@@ -64,4 +64,15 @@ def _written(path: str, text: str) -> str:
             out.write(text)
     except OSError as problem:
         raise KcliError(f"nothing was saved: {path}: {problem.strerror}") from None
+    return path
+
+
+def _new_path(name: str, kind: str, suffix: str) -> str:
+    """A new name in the state folder's `kind`."""
+    plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)[:100]
+    stem = os.path.join(state_folder(kind), f"{plain}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    number, path = 1, f"{stem}{suffix}"
+    while os.path.lexists(path):
+        number += 1
+        path = f"{stem}-{number}{suffix}"
     return path

@@ -2,7 +2,7 @@
 
 Closing waits for others: a page that is being made, the client's thread in the middle of a hundred thousand partitions,
 a broker, a thread that looks up a name. Nothing of this is needed any more: what was seen is in its file already, and a
-change has its undo file before it is sent. So a thread waits beside it, and ends the process. A last sentence reports a
+change is in the journal before it is sent. So a thread waits beside it, and ends the process. A last sentence reports a
 change that this cuts.
 """
 
@@ -14,7 +14,6 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from kcli import watchdog
-from kcli.paths import state_folder
 from kcli.system.terminal import from_background, restore, settings
 from kcli.tasks import retrieve
 
@@ -75,7 +74,7 @@ def cut(workers: Iterable[Worker[Any]]) -> str:
     """The sentence about a change that the end of the dashboard cuts; "" without such a change."""
     if not under_way(workers):
         return ""
-    undo = f"Its undo file, if it has one, is in {state_folder('undo')}"
+    undo = "`kcli history` lists it, and `kcli undo` undoes it if that is possible"
     return f"A change was under way: how it ended is not known. {undo}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import work
@@ -122,10 +123,9 @@ class Changing(Dialog):
             self.app.run_worker(self._carry_out(self._plan, event.value), group=CHANGES)  # to the end, also when left
 
     async def _carry_out(self, plan: Plan, typed: str) -> None:
-        assert plan.carry_out is not None
         try:
             change = self.session.change_registry if self.change.of_registry else self.session.change
-            back = await change(plan.carry_out, confirmed=typed)
+            back = await change(partial(plan.make, command=self.change.command(self._given) or "kcli"), confirmed=typed)
         except KcliError as problem:
             if not isinstance(problem, UnknownOutcome):
                 self._not_done(problem)
@@ -137,7 +137,7 @@ class Changing(Dialog):
         if self.is_open:
             self.put(plan.steps)
         bad = next((step.note for step in plan.steps if step.bad), "")
-        undo = f"To undo this: {self.session.aimed(back)}" if back else ""
+        undo = f"To undo this: {self.session.aimed(f'{back}{self.change.option}')}" if back else ""
         self.say(" ".join(filter(None, (f"{_counted(plan.steps)}.", bad, undo))), "bad" if bad else "good")
         self.session.look_now()
 

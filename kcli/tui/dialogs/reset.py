@@ -219,10 +219,10 @@ class Reset(Dialog):
 
     async def _execute(self, typed: str) -> None:
         async def executed(client: Client) -> str:
-            return await self.resetting.execute(client, self._changes)
+            return await self.resetting.execute(client, self._changes, self.command)
 
         try:
-            path = await self.session.change(executed, confirmed=typed)
+            back = await self.session.change(executed, confirmed=typed)
         except KcliError as problem:
             self.say(str(problem), "bad")
             if self.is_open:
@@ -237,9 +237,9 @@ class Reset(Dialog):
             counts[change.result] = counts.get(change.result, 0) + 1
         bad = next((change.error for change in self._changes if change.error is not None), None)
         told = ", ".join(f"{count} {result}" for result, count in counts.items())
-        back = f"kcli groups reset --from-file {quoted(path)} --execute"
         why = "" if bad is None else f" {bad}"
-        self.say(f"{told}.{why} To undo this: {back}", "bad" if bad is not None else "good")
+        undo = f" To undo this: {self.session.aimed(back)}" if back else ""
+        self.say(f"{told}.{why}{undo}", "bad" if bad is not None else "good")
         self.session.look_now()
 
 

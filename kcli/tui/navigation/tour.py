@@ -85,7 +85,7 @@ STEPS = (
     ),
     Step(
         "What can be done",
-        "a lists what can be done with a row, with a plan first and an undo file: r resets the offsets of a group.\n"
+        "a lists what can be done with a row, with a plan first: r resets the offsets of a group.\n"
         ": goes anywhere by name, ? lists the keys of a page, escape goes back, q quits.",
         group_page,
     ),

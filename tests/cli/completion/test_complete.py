@@ -153,7 +153,7 @@ def test_files_are_left_to_the_shell(ask: Ask) -> None:
         ["produce", "t", ""],
         ["consume", "t", "-F", ""],
         ["registry", "export", ""],
-        ["groups", "reset", "g", "--from-file", ""],
+        ["groups", "reset", "--create", "g", "--from-file", ""],
     ):
         assert ask(*words) == []
         assert ask.directive == "files"  # type: ignore[attr-defined]
@@ -169,7 +169,7 @@ def test_files_are_left_to_the_shell(ask: Ask) -> None:
         (["lag", "bil"], ["billing"]),
         (["consume", "orders", "-g", "bil"], ["billing"]),
         (["consume", "orders", "-gbil"], ["-gbilling"]),
-        (["groups", "reset", "billing", "--topic=pay"], ["--topic=payments"]),
+        (["groups", "reset", "--create", "billing", "--topic=pay"], ["--topic=payments"]),
         (["topics", "create", "x", "--config", "retention.m"], ["retention.ms="]),
         (["topics", "trim", "pay"], ["payments"]),
         (["cat", "-C", "-t", "pay"], ["payments"]),

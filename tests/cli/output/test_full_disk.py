@@ -58,7 +58,7 @@ def test_the_sentence_names_the_last_record(more: list[str], shell: Shell, tmp_p
     assert f"kcli: {tmp_path}/out: {expected}\n" in done.stderr.decode()
 
 
-RESET = ("groups", "reset", "billing", "-t", "orders", "--execute", "--format", "json")
+RESET = ("groups", "reset", "--create", "billing", "-t", "orders", "--execute", "--format", "json")
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ def test_help_for_an_unknown_name_says_what_is_near(capsys: pytest.CaptureFixtur
 
 
 def test_a_commands_declaration_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(printed(capsys, "groups", "reset", "--help-json"))
+    document = json.loads(printed(capsys, "groups", "reset", "--create", "--help-json"))
     assert document["command"] == "groups reset"
     options = {option["name"]: option for option in document["options"]}
     assert options["shift_by"]["spellings"] == ["--shift-by"]

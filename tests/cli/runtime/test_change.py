@@ -29,7 +29,7 @@ YES_NO, NUMBER, NAME = (
 LINES = [
     "acls add --allow User:bob --operation read --topic orders",
     "acls remove --principal User:ann",
-    "acls restore {acls}",
+    "undo {acls}",
     "apply {file}",
     "cluster features downgrade transaction.version=1",
     "cluster features set transaction.version=1",
@@ -39,7 +39,7 @@ LINES = [
     "cluster voters remove 3",
     "configs append topic orders cleanup.policy=compact",
     "configs subtract topic small cleanup.policy=delete",
-    "configs restore {configs}",
+    "undo {configs}",
     "configs set topic orders retention.ms=5",
     "configs unset topic orders segment.ms",
     "groups clone billing other",
@@ -51,7 +51,7 @@ LINES = [
     "groups reset 'bill*' --all-topics --to-latest",
     "leaders elect small",
     "quotas alter --user ann producer_byte_rate=1000",
-    "quotas restore {quotas}",
+    "undo {quotas}",
     "reassign cancel moving",
     "reassign disks small --balance",
     "reassign execute orders --replication-factor 3 --additional",
@@ -216,12 +216,12 @@ def delete_words(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, 
     [
         ("gone-0 --execute", 0, ""),
         ("gone-0 --execute --yes", 0, ""),
-        ("gone-0 --yes", 2, "--yes alone does not answer this question; nothing was changed: add --execute"),
+        ("gone-0 --yes", 2, "--yes answers a question, and without a terminal none is asked; add --execute"),
         ("gone-0 --execute --expect 1", 2, "--expect is the number of names that a pattern matches"),
-        ("gone-* -y", 2, "3 topics match; nothing was changed: add --execute --expect 3"),
+        ("gone-* -y", 2, "add --execute"),
         ("gone-* --execute", 2, "3 topics match; nothing was changed: add --execute --expect 3"),
         ("gone-* --execute --expect 2", 2, "--expect 2: 3 topics match; nothing was changed"),
-        ("gone-* --yes --expect 3", 2, "add --execute --expect 3, or --execute --yes for any number"),
+        ("gone-* --yes --expect 3", 2, "add --execute"),
         ("gone-* --execute --expect 3", 0, ""),
         ("^gone- --execute --yes", 0, ""),
         ("gone-* --expect 3", 0, ""),
@@ -252,17 +252,32 @@ def test_a_pattern_with_execute_is_asked_about_on_a_terminal(
     assert "How many topics does the plan change?" in asked.getvalue()
     monkeypatch.setattr("sys.stdin", Terminal("ask-1\n"))
     monkeypatch.setattr("sys.stderr", asked := Terminal())
-    assert main(["topics", "delete", "ask-1", "--yes"]) == 0
+    assert main(["topics", "delete", "ask-1"]) == 0
     assert "Type 'ask-1' to apply the plan" in asked.getvalue()
 
 
-def test_yes_answers_what_an_undo_file_reverses(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("line", LINES)
+def test_yes_alone_changes_nothing_without_a_terminal(
+    line: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = shlex.split(line.format(**files))
+    main([*words, "--dry-run", "-q"])
+    plan = capsys.readouterr().out
+    assert main([*words, "--yes"]) == 2
+    assert "add --execute" in capsys.readouterr().err
+    main([*words, "--dry-run", "-q"])
+    assert capsys.readouterr().out == plan
+
+
+def test_on_a_terminal_yes_answers(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["topics", "create", "kept", "-p", "1", "-q"])
-    assert main(["topics", "alter", "kept", "--config", "retention.ms=5", "-y", "-q"]) == 0
-    assert main(["topics", "alter", "kep*", "--config", "retention.ms=6", "-y", "-q"]) == 2, "a pattern wants a number"
-    assert main(["topics", "alter", "kep*", "--config", "retention.ms=6", "--execute", "-q"]) == 0
-    assert main(["topics", "alter", "kept", "-p", "2", "-y", "-q"]) == 2, "nothing takes partitions back"
-    assert main(["users", "set", "bea", "--password-file", files["password"], "-y", "-q"]) == 0
+    for words in (["alter", "kept", "--config", "retention.ms=5"], ["alter", "kept", "-p", "2"], ["delete", "kept"]):
+        monkeypatch.setattr("sys.stdin", Terminal(""))
+        monkeypatch.setattr("sys.stderr", asked := Terminal())
+        assert main(["topics", *words, "--yes"]) == 0, asked.getvalue()
+        assert "apply the plan" not in asked.getvalue()
 
 
 def test_every_command_with_a_dry_run_takes_yes() -> None:

@@ -37,7 +37,7 @@ def sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Sandbox
         lines.write_text("a\nb\n")
         offsets.write_text("orders,0,1\n")
         assert main(["produce", "orders", str(lines), "-q"]) == 0
-        line = ("groups", "reset", "billing", "--from-file", str(offsets), "--execute", "--no-undo", "-q")
+        line = ("groups", "reset", "--create", "billing", "--from-file", str(offsets), "--execute", "--no-undo", "-q")
         assert main(list(line)) == 0
         yield made
 

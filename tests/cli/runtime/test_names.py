@@ -70,8 +70,8 @@ def test_topics_by_pattern(shell: Shell, words: tuple[str, ...], section: str, p
         (("groups", "describe"), "groups"),
         (("groups", "export"), "offsets"),
         (("groups", "delete", "--dry-run"), "groups"),
-        (("groups", "reset", "--all-topics", "--to-earliest", "--dry-run"), "partitions"),
-        (("groups", "reset", "--from-group", "^ma", "--dry-run"), "partitions"),
+        (("groups", "reset", "--create", "--all-topics", "--to-earliest", "--dry-run"), "partitions"),
+        (("groups", "reset", "--create", "--from-group", "^ma", "--dry-run"), "partitions"),
         (("groups", "delete-offsets", "-t", "orders-*", "--dry-run"), "partitions"),
         (("lag",), "groups"),
     ],
@@ -100,7 +100,7 @@ def test_a_pattern_of_reassign_takes_the_topics_that_match(shell: Shell) -> None
 
 def test_topics_of_groups_by_pattern(shell: Shell) -> None:
     assert column(shell, "offsets", "topic", "groups", "export", "mail", "-t", "*-2") == ["orders-2"]
-    reset = ("groups", "reset", "--to-earliest", "--dry-run")
+    reset = ("groups", "reset", "--create", "--to-earliest", "--dry-run")
     assert column(shell, "partitions", "topic", *reset, "mail", "-t", "*") == BOTH, "those it has committed"
     assert column(shell, "partitions", "partition", *reset, "mail", "-t", "^orders:1") == [1]
     assert column(shell, "topics", "topic", "lag", "mail", "-t", "^orders-2") == ["orders-2"]
@@ -128,7 +128,7 @@ def test_a_source_is_one_group(shell: Shell) -> None:
         (("groups", "list"), "group"),
         (("groups", "describe"), "group"),
         (("groups", "delete", "mail", "--execute"), "group"),
-        (("groups", "reset", "mail", "--all-topics", "--to-earliest", "--execute"), "group"),
+        (("groups", "reset", "--create", "mail", "--all-topics", "--to-earliest", "--execute"), "group"),
     ],
 )
 def test_without_a_match_nothing_is_done(shell: Shell, words: tuple[str, ...], kind: str) -> None:

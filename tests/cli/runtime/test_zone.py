@@ -44,7 +44,9 @@ def test_times_are_printed_in_the_zone_of_the_machine(kcli: Shell, topic: str) -
     assert "2026-01-01T12:00:00.000+09:00" in offsets, offsets
     plan = json.loads(kcli.ok("copy", topic, "other", "--dry-run", "--local", "-J"))
     assert plan["partitions"][0]["last"] == "2026-01-01T21:00:00.000+09:00"
-    peeked = kcli.ok("groups", "reset", topic, "-t", topic, "--to", "1", "--execute", "-q", "--no-undo", "--local")
+    peeked = kcli.ok(
+        "groups", "reset", "--create", topic, "-t", topic, "--to", "1", "--execute", "-q", "--no-undo", "--local"
+    )
     assert peeked
     assert "2026-01-01T21:00:00.000+09:00" in kcli.ok("groups", "peek", topic, "--local").decode()
     assert zone == Zone(), "the next command of this process has its own"

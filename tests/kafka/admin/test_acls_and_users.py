@@ -102,7 +102,7 @@ def test_what_kcli_adds_and_removes_kafka_acls_reads(cluster: Cluster, topic_nam
     assert {row["result"] for row in gone} == {"removed"}
     assert len(gone) == 3
     assert "10.0.0.7" not in cluster.tool(ACLS, "--list")
-    assert len(cluster.rows("acls", "restore", undo, "--execute")) == 3
+    assert len(cluster.rows("undo", undo, "--execute")) == 3
     assert cluster.tool(ACLS, "--list").count("10.0.0.7") == 3
     cluster.rows("acls", "remove", "--all", "--execute")
     assert cluster.rows("acls") == []

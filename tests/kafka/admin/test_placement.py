@@ -69,7 +69,7 @@ def test_quotas_of_users_client_ids_and_addresses(kafka3: Kafka, tmp_path: Path)
     ):
         assert rows(kafka3, "quotas", "quotas", "alter", *wrong, "--dry-run", code=1)[0]["result"] == "failed"
     rows(kafka3, "quotas", *alter, "--user", "alice", "--delete", "producer_byte_rate", "--undo-file", str(undo))
-    assert rows(kafka3, "quotas", "quotas", "restore", str(undo), "--execute")[0]["new"] == "10MiB/s"
+    assert rows(kafka3, "quotas", "undo", str(undo), "--execute")[0]["new"] == "10MiB/s"
     for who, some in (
         (["--user", "alice"], ["producer_byte_rate", "request_percentage"]),
         (["--user", "alice", "--client-id-default"], ["consumer_byte_rate"]),

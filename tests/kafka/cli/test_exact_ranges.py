@@ -27,7 +27,7 @@ def test_times_and_last_records(kafka: Kafka, topic_name: Callable[[], str]) -> 
     assert run("consume", topic, "-e", *hour) == ["0", "2", "4"]
     assert run("consume", topic, "-e", "--start", clock(12), "--end", clock(14)) == ["1", "3"]
     assert run("tail", topic, "-e", "-f", "%s ", "-o", f"@{clock(10, 30)}:@{clock(12)}") == ["2", "4"]
-    reset = ["groups", "reset", f"g-{topic}", "-t", topic, "--dry-run", "--format", "json", "--to"]
+    reset = ["groups", "reset", "--create", f"g-{topic}", "-t", topic, "--dry-run", "--format", "json", "--to"]
     [row] = json.loads(" ".join(run(*reset, f"@{clock(10, 15)}")))["partitions"]
     assert row["new"] == 1
 

@@ -25,7 +25,7 @@ def prefix(kafka: Kafka, topic_name: Callable[[], str]) -> str:
         assert kcli("produce", f"{name}-{number}", "-b", kafka.bootstrap, stdin=lines).code == 0
     for number in (1, 2):
         where = ("-t", f"{name}-1", "--to", "4", "--execute", "--no-undo")
-        run(kafka, "groups", "reset", f"{name}-g{number}", *where)
+        run(kafka, "groups", "reset", "--create", f"{name}-g{number}", *where)
     return name
 
 

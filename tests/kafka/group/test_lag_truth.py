@@ -114,7 +114,7 @@ def test_empty_partitions_and_commits_past_the_end_have_one_status_in_every_outp
     lines = b"".join(b"%d\n" % n for n in range(20))
     assert kcli("produce", topic, "-p", "0", "-b", kafka.bootstrap, stdin=lines).code == 0
     group = f"past-{topic}"
-    reset = ("groups", "reset", group, "-b", kafka.bootstrap, "--execute")
+    reset = ("groups", "reset", "--create", group, "-b", kafka.bootstrap, "--execute")
     assert kcli(*reset, "-t", f"{topic}:0", "--to", "end").code == 0
     assert set(outputs(kafka, group).values()) == {("OK", 0)}
     assert kcli("lag", group, "--max-lag", "0", "-b", kafka.bootstrap).code == 0

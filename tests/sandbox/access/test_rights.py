@@ -108,7 +108,7 @@ CASES = {
         GROUP,
     ),
     "reset a group": (
-        ["groups", "reset", "old", "-t", "orders", "--to-earliest", "--execute"],
+        ["groups", "reset", "--create", "old", "-t", "orders", "--to-earliest", "--execute"],
         [*READ, *allow("group", "old", "describe")],
         allow("group", "old", "read"),
         GROUP,

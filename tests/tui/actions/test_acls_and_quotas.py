@@ -22,6 +22,7 @@ from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.rows import Rows
+from tests.changes.undone import undo_files
 from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ async def kcli(sandbox: SandboxThread, *words: str) -> int:
     return await (await asyncio.create_subprocess_exec(*line)).wait()
 
 
-def undo_file(folder: Path, name: str) -> Path:
-    return next(folder.rglob(f"{name}-*.json"))
+def undo_file(folder: Path) -> Path:
+    return undo_files(folder)[-1]
 
 
 async def with_acls(sandbox: SandboxThread) -> None:
@@ -145,9 +146,9 @@ async def test_an_acl_is_removed_and_its_undo_file_brings_it_back(sandbox: Sandb
         await confirmed(pilot, "orders", "nothing was changed")
         assert await acls(sandbox) == {BOB, EVE, ANN}
         text = await confirmed(pilot, "ord", "1 removed")
-        assert "kcli acls restore" in text
+        assert "kcli undo" in text
         assert await acls(sandbox) == {BOB, ANN}
-    assert await kcli(sandbox, "acls", "restore", str(undo_file(tmp_path, "acls")), "--execute") == 0
+    assert await kcli(sandbox, "undo", str(undo_file(tmp_path)), "--execute") == 0
     assert await acls(sandbox) == {BOB, EVE, ANN}
 
 
@@ -220,7 +221,7 @@ async def test_a_quota_is_changed_and_the_undo_file_has_what_was_set(sandbox: Sa
     found = await quotas(sandbox)
     assert isinstance(found, dict)
     assert found[ALICE]["producer_byte_rate"] == 10 * 1048576
-    kept = json.loads(undo_file(tmp_path, "quotas").read_text())["quotas"]
+    kept = json.loads(undo_file(tmp_path).read_text())["quotas"]
     assert kept == [{"entity": {"user": "alice", "client-id": None}, "quota": "producer_byte_rate", "value": 1048576.0}]
 
 

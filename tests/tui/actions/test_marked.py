@@ -22,6 +22,7 @@ from kcli.tui.dialogs import reset
 from kcli.tui.dialogs.change import Changing
 from kcli.tui.dialogs.reset import Reset
 from kcli.tui.widgets.rows import Rows
+from tests.changes.undone import undo_files
 from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.world import World, a_world
 
@@ -70,7 +71,7 @@ async def confirm(pilot: Pilot[int], word: str) -> None:
 
 
 def undo_rows() -> list[dict[str, Any]]:
-    (path,) = Path(os.environ["XDG_STATE_HOME"]).glob("kcli/undo/*.json")
+    (path,) = undo_files(Path(os.environ["XDG_STATE_HOME"]))
     rows: list[dict[str, Any]] = json.loads(path.read_text())["offsets"]
     return rows
 
@@ -132,7 +133,7 @@ async def test_marked_groups_are_deleted_and_one_file_undoes_it(world: World) ->
         assert "$ kcli groups delete billing ci-2 --execute" in text
         await confirm(pilot, "2 groups")
         text = await shows(pilot, "2 deleted")
-        assert "To undo this: kcli groups reset --from-file" in text.replace("\n", " ")
+        assert "To undo this: kcli undo 1 --execute" in text.replace("\n", " ")
     async with Client(world.settings()) as client:
         assert await group_names(client.cluster) == ["ci-1"]
     assert sorted((row["group"], row["offset"]) for row in undo_rows()) == [

@@ -11,10 +11,12 @@ from textual.widgets import Input
 
 from kcli.admin.configs.resources import Resource, alter_configs
 from kcli.admin.topics.topics import NewTopic, create_topics
+from kcli.changes import configs
 from kcli.client import Client
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError, UnknownOutcome
 from kcli.registry.errors import NotInTime, RegistryError, Unavailable
-from kcli.tui.actions.changes import configs, topics
+from kcli.schemas import Schema
+from kcli.tui.actions.changes import topics
 from kcli.tui.actions.changes.configs import AlterConfigs
 from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
 from kcli.tui.actions.changes.topics import CreateTopic
@@ -73,7 +75,7 @@ async def test_configs_without_a_response_are_unknown_and_keep_their_undo(
         await planned(pilot, AlterConfigs(Resource("topic", "orders")), "configs", "retention.ms=1h")
         await confirm(pilot, "orders")
         await shows(pilot, "1 unknown. it is unknown whether it took effect; check before you repeat it")
-        await shows(pilot, "To undo this: kcli configs restore")
+        await shows(pilot, "To undo this: kcli undo")
 
 
 async def test_a_topic_that_was_created_is_that_though_a_broker_does_not_know_it_yet(
@@ -164,7 +166,7 @@ async def test_what_a_registry_was_asked_for_and_did_not_answer_is_unknown(
     registry.client.set_level = AsyncMock(side_effect=problem)
     plan = await SetLevel("orders-value", "FULL").plan(registry, {"level": "FULL"})
     assert plan.carry_out is not None
-    undo = await plan.carry_out(registry)
+    undo = await plan.make(registry, "kcli registry compat orders-value --set FULL --execute")
     assert plan.steps[0].result == result
     assert bool(undo) == (result == "unknown")
 
@@ -173,14 +175,17 @@ async def test_a_subject_whose_deletion_was_not_answered_keeps_its_undo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr(DeleteSubject, "_keep", lambda *_: "kcli registry restore FILE --execute")
     registry: Any = MagicMock(folder="")
+    registry.name = "http://registry"
     registry.client = MagicMock(deletes_softly=True)
-    for name, answer in (("versions", [1]), ("version", MagicMock(version=1)), ("referenced_by", [])):
+    for name, answer in (
+        ("versions", [1]),
+        ("version", Schema(subject="orders-value", version=1, text="{}")),
+        ("referenced_by", []),
+    ):
         setattr(registry.client, name, AsyncMock(return_value=answer))
     registry.client.delete_subject = AsyncMock(side_effect=NotInTime("it did not answer", sent=True))
     plan = await DeleteSubject("orders-value").plan(registry, {})
-    assert plan.carry_out is not None
-    assert await plan.carry_out(registry) == "kcli registry restore FILE --execute"
+    assert await plan.make(registry, "kcli registry delete orders-value --execute") == "kcli undo 1 --execute"
     assert [step.result for step in plan.steps] == ["unknown"]
     assert plan.steps[0].note.startswith("it is unknown whether it took effect; check before you repeat it")

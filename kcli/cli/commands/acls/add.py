@@ -56,7 +56,7 @@ kcli acls add --from acls.json --execute""",
 )
 def add(options: AddOptions) -> int:
     """Add ACLs: each principal, from each host, may do (or not do) each operation on each resource. Existing ACLs are
-    marked in the plan and not sent. The plan comes first; --execute applies it and keeps an undo file for `kcli acls
+    marked in the plan and not sent. The plan comes first; --execute applies it, and `kcli undo`
     restore`.
     """
     if options.from_file is not None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kcli.acls import Acl, AclFilter
 from kcli.admin.acls.acls import create_acls, delete_acls
-from kcli.cli.commands.acls import undo as acls_undo
+from kcli.admin.acls.undo import document as document_of
+from kcli.changes.change import Undo
 from kcli.cli.commands.acls.find import AclRow, find_acls
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column
@@ -41,10 +42,8 @@ async def planned(
     old = [acl for acl in removing if acl in there]
     if not (new or old):
         return None
+    undo = Undo(document=document_of(new, old), file="acls")
     verbs = [f"{verb} {len(acls)}" for verb, acls in ((ADD, new), (REMOVE, old)) if acls]
-
-    async def keep_undo() -> None:
-        await acls_undo.keep(options, cluster, new, old)
 
     async def carry_out() -> int | None:
         done = {(ADD, acl): problem for acl, problem in (await create_acls(cluster, new)).items()}
@@ -59,7 +58,7 @@ async def planned(
         _sum_up(options, rows)
         return None
 
-    return PlannedChange(names=[" ".join(verbs)], keep_undo=keep_undo, carry_out=carry_out)
+    return PlannedChange(names=[" ".join(verbs)], undo=undo, carry_out=carry_out)
 
 
 def _sum_up(options: OutputOptions, rows: list[ChangeRow]) -> None:

@@ -41,7 +41,7 @@ kcli acls remove --topic orders --pattern match --permission deny --execute""",
 def remove(options: RemoveOptions) -> int:
     """Remove the ACLs that match all options. A name matches ACLs with exactly this name; with --pattern match also
     those whose wildcard or prefix covers it. The plan is shown first; --execute removes exactly the ACLs of the plan
-    and keeps an undo file for `kcli acls restore`.
+    and `kcli undo` adds them again.
     """
     exact = _needed_acls(options)
     if exact is None and not has_filter(options) and not options.all:

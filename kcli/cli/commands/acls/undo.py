@@ -1,33 +1,44 @@
-"""What ACLs a change added and removed, in a file that `kcli acls restore` reads; and ACLs of `kcli acls list`."""
+"""ACLs from a file: those of an undo file, to be restored, and those of `kcli acls list`."""
 
 from __future__ import annotations
 
 from kcli.acls import Acl
-from kcli.admin.acls.undo import SCHEMA, document
+from kcli.admin.acls.undo import SCHEMA
+from kcli.cli.commands.acls.change import ChangeRow, planned
 from kcli.cli.commands.acls.parse import checked
+from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.runtime.undo import UndoFile, undo_document
+from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.undo import read_undo_file
+from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.text.json_object import JsonObject
 
 LIST = "kcli.acls.list/1"
+RESTORE = shape("undo.acls", "ACLs that were added or removed, or would be.", ChangeRow)
 
 
-async def keep(options: UndoOptions, cluster: Cluster, added: list[Acl], removed: list[Acl]) -> None:
-    """Write what will be added and removed, and say how to take the change back."""
-    await UndoFile(options).keep(cluster, "acls", document(added, removed), "kcli acls restore {}")
+def restore(options: UndoOptions, document: JsonObject) -> int:
+    """Remove added ACLs and add removed ACLs, as an undo file has them. Raises ValueError."""
+    added, removed = _acls(document, "added"), _acls(document, "removed")
 
+    async def make_plan(cluster: Cluster, answer: Document) -> PlannedChange | None:
+        return await planned(options, cluster, answer, removed, added)
 
-def read(path: str) -> tuple[list[Acl], list[Acl]]:
-    """The ACLs that were added, and those that were removed. Raises UsageError for a file that is none."""
-    with undo_document(path, "ACLs", SCHEMA) as whole:
-        return _acls(whole, "added"), _acls(whole, "removed")
+    return make_change(options, RESTORE, make_plan)
 
 
 def listed(path: str) -> list[Acl]:
     """The ACLs that `kcli acls list` printed, or that an undo file says were removed. Raises UsageError."""
-    with undo_document(path, "ACLs", LIST, SCHEMA) as whole:
-        return _acls(whole, "acls" if whole.text("schema") == LIST else "removed")
+    document = read_undo_file(path)
+    try:
+        schema = document.text("schema")
+        if schema not in (LIST, SCHEMA):
+            raise ValueError(f"its schema is {schema}, expected {LIST} or {SCHEMA}")
+        return _acls(document, "acls" if schema == LIST else "removed")
+    except ValueError as error:
+        raise UsageError(f"{path}: not a list of ACLs ({error})") from None
 
 
 def _acls(whole: JsonObject, section: str) -> list[Acl]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.changes.change import Undo
 from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
 from kcli.cli.commands.apply.files import read
 from kcli.cli.commands.apply.opened import SchemasOptions, both
@@ -15,7 +16,6 @@ from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.cli.runtime.undo import UndoFile
 from kcli.declared.kinds.topics import GROW
 from kcli.declared.model import ADD, REMOVE, Step
 from kcli.declared.plan import Plan
@@ -48,8 +48,7 @@ kcli export | kcli apply - -b other:9092 --execute""",
 def apply(options: ApplyOptions) -> int:
     """Apply topics, configs, users, quotas, ACLs and schemas that files declare. The plan comes first, checked by the
     brokers: + is created, ~ changed, - removed; --execute applies it. Resources that no file names stay as they are,
-    nothing is removed without --prune, and a second run changes nothing. An undo file for apply keeps the previous
-    state.
+    nothing is removed without --prune, and a second run changes nothing. `kcli undo` restores the previous state.
 
     A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints its
     schema.
@@ -100,9 +99,6 @@ def _worth_applying(options: ApplyOptions, document: Document, plan: Plan) -> bo
 
 
 def _planned(options: ApplyOptions, target: Both, document: Document, plan: Plan) -> PlannedChange:
-    async def keep_undo() -> None:
-        await _keep(UndoFile(options), target, plan)
-
     async def carry_out() -> int | None:
         await _carry_out(options, document, plan)
         return None
@@ -111,7 +107,7 @@ def _planned(options: ApplyOptions, target: Both, document: Document, plan: Plan
         names=[_phrase(plan.ready)],
         adds=all(step.kind == "topic" and step.sign == ADD for step in plan.ready),
         final=any(step.sign == REMOVE or step.order == GROW for step in plan.ready),
-        keep_undo=keep_undo,
+        undo=_undo(target, plan),
         carry_out=carry_out,
     )
 
@@ -121,17 +117,15 @@ def _phrase(ready: list[Step]) -> str:
     return f"apply {plural(len(ready), 'change')}" + (f" and delete {going}" if going else "")
 
 
-async def _keep(undo: UndoFile, target: Both, plan: Plan) -> None:
-    """Write the undo file, if the plan has something to undo. For schemas alone no broker is asked."""
-    cluster, registry = target
-    back = plan.undo()
-    if not back:
-        return
-    take_back = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
-    if registry is not None and all(step.kind == "schema" for step in plan.ready):
-        undo.keep_of(registry.settings.name, "apply", {"schema": ID, **back}, take_back)
-    else:
-        await undo.keep(cluster, "apply", {"schema": ID, **back}, take_back)
+def _undo(target: Both, plan: Plan) -> Undo:
+    """What undoes the plan. For schemas alone no broker is asked."""
+    registry, back = target[1], plan.undo()
+    only = registry is not None and all(step.kind == "schema" for step in plan.ready)
+    return Undo(
+        document={"schema": ID, **back} if back else {},
+        file="apply",
+        where=registry.settings.name if only and registry is not None else "",
+    )
 
 
 async def _carry_out(options: ApplyOptions, document: Document, plan: Plan) -> None:
@@ -151,11 +145,11 @@ async def _carry_out(options: ApplyOptions, document: Document, plan: Plan) -> N
 
 
 def _say_lost(options: ApplyOptions, steps: list[Step]) -> None:
-    """What no undo file brings back."""
+    """What no undo brings back."""
     gone = sum(step.kind == "topic" and step.sign == REMOVE for step in steps)
     grown = sum(step.kind == "topic" and step.order == GROW for step in steps)
     if gone:
-        say(options, f"no undo file brings back the records of {plural(gone, 'topic')}")
+        say(options, f"no undo brings back the records of {plural(gone, 'topic')}")
     if grown:
         say(options, f"{plural(grown, 'topic')} will keep the new partitions: there is no way back to fewer")
 

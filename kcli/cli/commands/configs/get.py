@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
+from kcli.changes.configs import nearest
 from kcli.cli.commands.configs.named import EntityOptions, NamedRow, meant, name_of, named
-from kcli.cli.commands.configs.typed import nearest
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command

@@ -22,7 +22,7 @@ kcli configs append topic orders cleanup.policy=compact --execute""",
 )
 def append(options: UndoOptions) -> int:
     """Add items to configs that are lists. The plan comes first, checked by the broker: old and new
-    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
+    value; --execute applies it. `kcli undo` restores the previous values.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """
@@ -38,7 +38,7 @@ kcli configs subtract topic orders cleanup.policy=delete --execute""",
 )
 def subtract(options: UndoOptions) -> int:
     """Remove items from configs that are lists. The plan comes first, checked by the broker: old and new
-    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
+    value; --execute applies it. `kcli undo` restores the previous values.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import Resource, resource
+from kcli.changes.configs import DEFAULT
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import Options, names
 from kcli.cli.runtime.names import group_names_of, topic_names
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.text.names import Names
-
-DEFAULT = "default"  # of all brokers, as kafka-configs calls it
-
 
 PLURALS = {"topics": "topic", "brokers": "broker", "broker-loggers": "logger", "groups": "group"}
 """Kinds as Kafka's own script calls them, as far as they have other names."""

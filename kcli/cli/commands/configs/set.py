@@ -33,7 +33,7 @@ kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute""",
 )
 def set_configs(options: SetOptions) -> int:
     """Set configs. The plan comes first, checked by the broker: old and new
-    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
+    value; --execute applies it. `kcli undo` restores the previous values.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

@@ -31,7 +31,7 @@ kcli configs unset topic orders retention.ms --execute""",
 )
 def unset(options: UnsetOptions) -> int:
     """Remove overrides (fall back to the default). The plan comes first, checked by the broker: old and new
-    value; --execute applies it. The previous values are kept in an undo file for `kcli configs restore`.
+    value; --execute applies it. `kcli undo` restores the previous values.
 
     A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
     """

@@ -1,4 +1,4 @@
-"""The way from a plan of new offsets to what became of it: the question, the undo file, the change, row by row."""
+"""The way from a plan of new offsets to what became of it: the question, the change, row by row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kcli.admin.groups.reset_plan import execute
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
-from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.commands.groups.undo import undo_of
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import missing, say
 from kcli.cli.runtime.change import PlannedChange, make_change
@@ -63,8 +63,7 @@ def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: boo
             return None
         groups = sorted({change.group for change in ready})
 
-        async def keep_undo() -> None:
-            await groups_undo.keep(options, cluster, [(change.group, change.at, change.old) for change in ready])
+        undo = undo_of([(change.group, change.at, change.old) for change in ready])
 
         async def carry_out() -> int | None:
             await execute(coordinators, ready)
@@ -74,7 +73,7 @@ def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: boo
             return None
 
         return PlannedChange(
-            names=groups, verb="change", noun="group", by_pattern=by_pattern, keep_undo=keep_undo, carry_out=carry_out
+            names=groups, verb="change", noun="group", by_pattern=by_pattern, undo=undo, carry_out=carry_out
         )
 
     return make_change(options, shape, make_plan)

@@ -40,5 +40,5 @@ def clone(options: CloneOptions) -> int:
     return changes.run(
         options,
         SHAPE,
-        lambda at, document: plans.from_group(options, at, names, named, scope, document),
+        lambda at, document: plans.from_group(at, names, named, scope, document, create=True),
     )

@@ -7,7 +7,7 @@ from kcli.admin.groups.groups import delete_groups, find_groups, group_names, wh
 from kcli.admin.groups.rows import GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
-from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.commands.groups.undo import undo_of
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions, if_exists
@@ -63,7 +63,7 @@ kcli groups delete 'ci-*' --dry-run      # all that match
 kcli groups delete wordcount --delete-internal-topics --execute""",
 )
 def delete(options: DeleteOptions) -> int:
-    """Delete groups that have no members, and their committed offsets. An undo file keeps the offsets."""
+    """Delete groups that have no members, and their committed offsets. `kcli undo` restores the offsets."""
     groups = names_of(options, words_of(options, "GROUP"))
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
@@ -74,12 +74,11 @@ def delete(options: DeleteOptions) -> int:
         ready = [row.group for row in rows if row.result == "would delete"]
         if not ready:
             return None
+        topics = sum(len(row.internal_topics or ()) for row in rows if row.group in ready)
+        if topics:
+            say(options, f"{plural(topics, 'internal topic')} with all records cannot be restored by `kcli undo`")
 
-        async def keep_undo() -> None:
-            lost = [
-                (name, at, commit) for name in ready for at, commit in sorted(good(commits.get(name) or {}).items())
-            ]
-            await groups_undo.keep(options, cluster, lost)
+        lost = [(name, at, commit) for name in ready for at, commit in sorted(good(commits.get(name) or {}).items())]
 
         async def carry_out() -> int | None:
             _settle(rows, await delete_groups(coordinators, ready), options, document)
@@ -92,7 +91,7 @@ def delete(options: DeleteOptions) -> int:
             noun="group",
             by_pattern=bool(groups.patterns),
             final=any(row.partitions is None or row.internal_topics for row in rows if row.group in ready),
-            keep_undo=keep_undo,
+            undo=undo_of(lost),
             carry_out=carry_out,
         )
 
@@ -174,12 +173,12 @@ def _decide(
 
 
 def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None:
-    """The error where not all is known that a group committed: an undo file would not undo."""
+    """The error where not all is known that a group committed: `kcli undo` could not restore it."""
     problem = next(iter(bad(commits).values()), None) if isinstance(commits, dict) else commits
     if problem is None:
         return None
     return KcliError(
-        f"{group}: its committed offsets cannot be read, so an undo file cannot keep them ({problem}); "
+        f"{group}: its committed offsets cannot be read, so `kcli undo` could not restore them ({problem}); "
         "--no-undo deletes it without one"
     )
 

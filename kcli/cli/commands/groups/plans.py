@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 async def by_form(
-    options: ConnectionOptions, coordinators: Coordinators, groups: Names, scope: Scope, prepare: Prepare
+    coordinators: Coordinators, groups: Names, scope: Scope, prepare: Prepare, *, create: bool
 ) -> list[Change]:
     names = await group_names_of(coordinators.cluster, groups, changes=True)
-    known = await _targets(options, coordinators, names)
+    known = await _targets(coordinators, names, create=create)
     meant: dict[str, list[TopicPartition]] = {}
     for target in known.values():
         meant[target.group] = await scope.partitions(coordinators.cluster, target.committed)
@@ -54,16 +54,11 @@ async def from_file(
         if here is not None and here != saved.cluster_id:
             say(options, f"{path} was written for another cluster, {saved.cluster_id}: this is {here}")
     wanted = {group: {at: commit for at, commit in saved.groups[group].items() if scope.has(at)} for group in groups}
-    return await _given(options, coordinators, wanted, plain=saved.plain)
+    return await _given(coordinators, wanted, plain=saved.plain, create=True)
 
 
 async def from_group(
-    options: ConnectionOptions,
-    coordinators: Coordinators,
-    names: Names,
-    groups: Names,
-    scope: Scope,
-    document: Document,
+    coordinators: Coordinators, names: Names, groups: Names, scope: Scope, document: Document, *, create: bool
 ) -> list[Change]:
     source = await one_group(coordinators.cluster, names)
     target = (await targets(coordinators, [source]))[source]
@@ -81,26 +76,24 @@ async def from_group(
     if not commits:
         raise KcliError(f"{source}: the group has committed no offsets{' there' if scope.named else ''}")
     meant = await group_names_of(coordinators.cluster, groups, changes=True)
-    return await _given(options, coordinators, dict.fromkeys(meant, commits), plain=False)
+    return await _given(coordinators, dict.fromkeys(meant, commits), plain=False, create=create)
 
 
-async def _given(
-    options: ConnectionOptions, coordinators: Coordinators, wanted: dict[str, Commits], *, plain: bool
-) -> list[Change]:
+async def _given(coordinators: Coordinators, wanted: dict[str, Commits], *, plain: bool, create: bool) -> list[Change]:
     if not any(wanted.values()):
         raise UsageError("--topic matches nothing in the file")
-    known = await _targets(options, coordinators, wanted)
+    known = await _targets(coordinators, wanted, create=create)
     wants = [(known[name], sorted(some), reset_forms.given(some, plain=plain)) for name, some in wanted.items()]
     return await plan(coordinators.cluster, wants)
 
 
-async def _targets(options: ConnectionOptions, coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
-    """The groups. A note names each that the reset will create: its name may be a slip of the keyboard."""
-    from kcli.text.suggest import did_you_mean
-
+async def _targets(coordinators: Coordinators, groups: Iterable[str], *, create: bool) -> dict[str, Target]:
+    """The groups. Raises KcliError for one that does not exist, unless it may be created."""
     known = await targets(coordinators, groups)
     fresh = [name for name, target in known.items() if target.described is None and target.refusal is None]
-    names = await group_names(coordinators.cluster) if fresh else []
-    for name in fresh:
-        say(options, f"{name}: this group does not exist yet{did_you_mean(name, names)}")
+    if fresh and not create:
+        from kcli.text.suggest import did_you_mean
+
+        hint = did_you_mean(fresh[0], await group_names(coordinators.cluster))
+        raise KcliError(f"{fresh[0]}: this group does not exist{hint}; --create creates it")
     return known

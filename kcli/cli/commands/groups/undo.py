@@ -1,33 +1,29 @@
-"""What was committed before a change, kept in a file that `groups reset --from-file` reads.
-
-It is written, and on the disk, before anything is sent; without it nothing is sent.
-"""
+"""What was committed before a change, as `groups reset --from-file` reads it."""
 
 from __future__ import annotations
 
 from kcli.admin.groups.offset_files import SCHEMA, Saved, read, row
+from kcli.changes.change import Undo
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.names import names_of
-from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.cli.parsing.groups import PatternOptions, UndoOptions
-    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+    from kcli.cli.parsing.groups import PatternOptions
+    from kcli.model import OffsetAndMetadata, TopicPartition
 
     Before = Sequence[tuple[str, TopicPartition, OffsetAndMetadata | None]]
 
 
-async def keep(options: UndoOptions, cluster: Cluster, before: Before) -> None:
-    """Write what is committed before a change, and say how to take the change back. Raises NoUndo."""
+def undo_of(before: Before) -> Undo:
+    """What undoes a change of these commits; nothing where there was none."""
     if not before:
-        return
+        return Undo()
     document = {"schema": SCHEMA, "ok": True, "offsets": [row(*commit) for commit in before], "errors": []}
-    name = "-".join(sorted({group for group, _, _ in before}))
-    await UndoFile(options).keep(cluster, name, document, "kcli groups reset --from-file {}")
+    return Undo(document=document, file="-".join(sorted({group for group, _, _ in before})))
 
 
 def saved_offsets(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:

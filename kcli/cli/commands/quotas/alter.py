@@ -31,7 +31,7 @@ kcli quotas alter --ip 10.0.0.7 connection_creation_rate=20 --execute""",
 )
 def alter(options: AlterOptions) -> int:
     """Set and remove quotas of one entity. The plan comes first, checked by the
-    controller; --execute applies it. An undo file keeps the previous values.
+    controller; --execute applies it. `kcli undo` restores the previous values.
 
     A QUOTA is producer_byte_rate or consumer_byte_rate (bytes a second at each broker, 10MiB),
     request_percentage (% of a broker's threads), controller_mutation_rate (topics and

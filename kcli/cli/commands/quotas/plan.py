@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.quotas.quotas import Entity, alter_quotas, describe_quotas, text_of
-from kcli.cli.commands.quotas import undo as quotas_undo
+from kcli.admin.quotas.undo import document as document_of
+from kcli.changes.change import Undo
 from kcli.cli.commands.quotas.entity import EntityRow
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column
@@ -50,12 +51,8 @@ def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:
         if not ready:
             return None
 
-        async def keep_undo() -> None:
-            await quotas_undo.keep(
-                options,
-                cluster,
-                [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits],
-            )
+        was = [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
+        undo = Undo(document=document_of(was), file="quotas")
 
         async def carry_out() -> int | None:
             outcomes = await alter_quotas(cluster, ready)
@@ -67,7 +64,7 @@ def change(options: UndoOptions, shape: Shape, changes: Changes) -> int:
             return None
 
         return PlannedChange(
-            names=[_name(at) for at in ready], verb="alter", noun="entity", keep_undo=keep_undo, carry_out=carry_out
+            names=[_name(at) for at in ready], verb="alter", noun="entity", undo=undo, carry_out=carry_out
         )
 
     return make_change(options, shape, make_plan)

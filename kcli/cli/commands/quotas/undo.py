@@ -1,30 +1,22 @@
-"""What was set before quotas were changed, in a file that `kcli quotas restore` reads."""
+"""Quotas as an undo file has them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.quotas.quotas import KEYS, Entity, entity
-from kcli.admin.quotas.undo import SCHEMA, document
-from kcli.cli.runtime.undo import UndoFile, undo_document
-from kcli.model import Cluster
+from kcli.cli.commands.quotas.plan import ChangeRow, change
+from kcli.cli.output.tables.rows import shape
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.text.json_object import JsonObject
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.groups import UndoOptions
-
-
-async def keep(options: UndoOptions, cluster: Cluster, before: list[tuple[Entity, str, float | None]]) -> None:
-    """Write what was set, None where nothing was, and say how to take the change back."""
-    await UndoFile(options).keep(cluster, "quotas", document(before), "kcli quotas restore {}")
+RESTORE = shape("undo.quotas", "Quotas that were changed, or would be.", ChangeRow)
 
 
-def read(path: str) -> dict[Entity, dict[str, float | None]]:
-    """An undo file as changes. Raises UsageError for a file that is none."""
+def restore(options: UndoOptions, document: JsonObject) -> int:
+    """Set quotas to the values of an undo file, and remove those that were not set. Raises ValueError."""
     changes: dict[Entity, dict[str, float | None]] = {}
-    with undo_document(path, "quotas", SCHEMA) as whole:
-        for row in whole.objects("quotas"):
-            key = row.text("quota")
-            if key not in KEYS:
-                raise ValueError(f"unknown quota {key}; quotas are {', '.join(KEYS)}")
-            changes.setdefault(entity(row.texts_or_nulls("entity")), {})[key] = row.number_or_null("value")
-    return changes
+    for row in document.objects("quotas"):
+        key = row.text("quota")
+        if key not in KEYS:
+            raise ValueError(f"unknown quota {key}; quotas are {', '.join(KEYS)}")
+        changes.setdefault(entity(row.texts_or_nulls("entity")), {})[key] = row.number_or_null("value")
+    return change(options, RESTORE, changes)

@@ -8,7 +8,7 @@ from kcli.admin.storage.disks import Replica, alter_log_dirs
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions
-from kcli.cli.commands.reassign.planning import FileOptions, file_of
+from kcli.cli.commands.reassign.planning import FileOptions, file_of, undo_of
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -16,7 +16,6 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
 from kcli.model import Cluster, TopicPartition
 
@@ -50,8 +49,7 @@ kcli reassign cancel --all-topics --execute""",
 )
 def cancel(options: CancelOptions) -> int:
     """Cancel moves: each partition gets its previous replicas. The plan comes first; --execute applies it. Throttles
-    are removed, unless other moves are in progress. An undo file keeps the cancelled moves for `kcli reassign
-    execute`."""
+    are removed, unless other moves are in progress. `kcli undo` starts the cancelled moves again."""
     if bool(options.words) == options.all_topics:
         raise UsageError("missing argument: FILE, topics such as orders or orders:0,1, or --all-topics")
     path = None if options.all_topics else file_of(options.words)
@@ -72,9 +70,6 @@ def cancel(options: CancelOptions) -> int:
                 return None
         topics = sorted({at.topic for at in wanted or meant})
 
-        async def keep_undo() -> None:
-            await _keep(options, cluster, meant)
-
         async def carry_out() -> int | None:
             await _take_back(cluster, document, rows, back)
             if not options.keep_throttle:
@@ -86,19 +81,11 @@ def cancel(options: CancelOptions) -> int:
             noun="topic",
             by_pattern=bool(scope.patterns),
             final=bool(back),
-            keep_undo=keep_undo,
+            undo=undo_of({at: move.target for at, move in meant.items()}),
             carry_out=carry_out,
         )
 
     return make_change(options, SHAPE, make_plan)
-
-
-async def _keep(options: CancelOptions, cluster: Cluster, moves: dict[TopicPartition, Ongoing]) -> None:
-    """Keep the targets of the moves, if there are any, in an undo file."""
-    if not moves:
-        return
-    saved = assignment_file.document({at: move.target for at, move in moves.items()})
-    await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
 
 
 def _row(at: TopicPartition, move: Ongoing) -> CancelRow:

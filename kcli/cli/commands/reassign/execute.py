@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import about
 from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
 from kcli.cli.commands.reassign.plan_rows import (
@@ -22,6 +21,7 @@ from kcli.cli.commands.reassign.planning import (
     from_options,
     look,
     plans_anew,
+    undo_of,
 )
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.output.tables.document import Document
@@ -31,7 +31,6 @@ from kcli.cli.parsing.groups import NamedTopics, UndoOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
@@ -53,13 +52,13 @@ class ExecuteOptions(FileOptions, NamedTopics, PlanningOptions, RateOptions, Bat
 kcli reassign execute plan.json --throttle 50MiB --execute --wait
 kcli reassign execute --remove-broker 3 --throttle 20MiB --execute --wait --batch 50
 kcli reassign execute orders --replication-factor 3 --execute
-kcli reassign execute ~/.local/state/kcli/undo/reassign-….json --execute   # back""",
+kcli reassign execute before.json --execute    # back: of --undo-file""",
 )
 def execute(options: ExecuteOptions) -> int:
     """Move partitions to other brokers, as FILE says (kafka-reassign-partitions' JSON, of `plan --save`, of an undo
     file), or by a new plan from topics and options. The plan is shown first; --execute applies it. Replicas are
     spread over racks and evenly over brokers, with as few bytes copied as possible; then preferred leaders are
-    balanced, which copies nothing. An undo file keeps the previous replicas; `execute` reads it.
+    balanced, which copies nothing. `kcli undo` moves them back.
     """
     path = file_of(options.words)
     if path is not None and plans_anew(options):
@@ -81,9 +80,6 @@ def execute(options: ExecuteOptions) -> int:
             return None
         topics = sorted({at.topic for at in rows or plan.wanted})
 
-        async def keep_undo() -> None:
-            await _keep(options, cluster, plan)
-
         async def carry_out() -> int | None:
             return await move(cluster, document, options, plan, rows, rate)
 
@@ -92,7 +88,7 @@ def execute(options: ExecuteOptions) -> int:
             noun="topic",
             by_pattern=patterns,
             final=bool(plan.log_dirs),
-            keep_undo=keep_undo,
+            undo=undo_of({at: plan.everything[at] for at in plan.changes()}),
             carry_out=carry_out,
         )
 
@@ -109,14 +105,6 @@ async def _plan(cluster: Cluster, document: Document, options: ExecuteOptions, p
     else:
         from_file(plan, document, path)
     return plan
-
-
-async def _keep(options: ExecuteOptions, cluster: Cluster, plan: Plan) -> None:
-    """Keep the replicas of the partitions that change in an undo file."""
-    old = {at: plan.everything[at] for at in plan.changes()}
-    if old:
-        saved = assignment_file.document(old)
-        await UndoFile(options).keep(cluster, "reassign", saved, "kcli reassign execute {}")
 
 
 def _refuse_others(plan: Plan) -> None:

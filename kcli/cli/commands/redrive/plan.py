@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from zlib import crc32
 
+from kcli.changes.confirmation import Said
 from kcli.cli.commands.consume.selection import EARLIEST, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.commands.copy.stored import StoredOptions, StoredSelection
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
 from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
 from kcli.cli.parsing.record_groups import record_limit, repartition
+from kcli.cli.runtime.question import can_ask
 from kcli.cli.runtime.views import view_of
 from kcli.copying.redrive import Rules
 from kcli.errors import UsageError
@@ -28,8 +30,7 @@ class FilterSchemaOptions(Options):
 
 
 class RedriveOptions(NamedTopics, StoredOptions, FilterSchemaOptions, ResumeOptions, ChangeOptions):
-    execute = flag("--execute", "-y", "--yes", help="Apply the plan. Without it the plan is only shown.")
-    yes, expect = False, None
+    expect = None
     count = record_limit()
     topic_headers = texts("--topic-header", metavar="NAME", help="A header that names the original topic. Repeatable.")
     partition_headers = texts(
@@ -66,7 +67,8 @@ class Plan(StoredSelection):
             raise UsageError("missing argument: kcli redrive DLQ")
         super().__init__(options, "redrive", options.words)
         (self.dlq,) = self.topics
-        self.execute = options.execute and not options.dry_run
+        Said(execute=options.execute, yes=options.yes, terminal=can_ask()).check()
+        self.execute = (options.execute or options.yes) and not options.dry_run
         self.dry_run = options.dry_run
         self.limit = -1 if options.count is None else options.count
         self.rate = rate_of(options.rate)

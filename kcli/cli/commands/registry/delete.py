@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
+from kcli.changes.change import Undo
 from kcli.cli.commands.registry.describe import hinted
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subject_of
-from kcli.cli.commands.registry.transfer.moves import keep
+from kcli.cli.commands.registry.transfer.moves import undo_in
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
@@ -51,7 +51,7 @@ kcli registry delete orders-value --permanent --execute""",
 def delete(options: DeleteOptions) -> int:
     """Delete subjects, or single versions. A soft-deleted version is not listed, and its id still reads records;
     --permanent deletes it for good, after that. A version that other schemas refer to is not deleted. The plan comes
-    first, --execute applies it. `kcli registry restore` registers again what the undo file has.
+    first, --execute applies it. `kcli undo` registers them again.
     """
     words = words_of(options, "SUBJECT")
 
@@ -88,8 +88,8 @@ def delete(options: DeleteOptions) -> int:
             return None
 
         names = list(dict.fromkeys(row.subject for row in ready))
-        keep_undo = partial(_keep, options, registry, ready)
-        return PlannedChange(names=names, verb="delete", noun="subject", carry_out=carry_out, keep_undo=keep_undo)
+        undo = None if options.plan_only or options.no_undo else await _undo(options, registry, ready)
+        return PlannedChange(names=names, verb="delete", noun="subject", carry_out=carry_out, undo=undo)
 
     return make_change(options, SHAPE, make_plan, opened(options))
 
@@ -136,16 +136,14 @@ def _unanswered(problem: RegistryError, *, soft_deleted: bool) -> bool:
     return problem.status == 404 and (soft_deleted or isinstance(problem, Unsupported))
 
 
-async def _keep(options: DeleteOptions, registry: Registry, rows: list[DeletedRow]) -> None:
-    """Write the schemas that are about to be deleted to the undo file, and the levels that go with their subjects."""
-    if options.no_undo:
-        return
+async def _undo(options: DeleteOptions, registry: Registry, rows: list[DeletedRow]) -> Undo:
+    """The schemas that are about to be deleted, and the levels that go with their subjects."""
     subjects = list(dict.fromkeys(row.subject for row in rows)) if options.permanent else []
     schemas = [await registry.client.version(row.subject, row.version, deleted=True) for row in rows]
     levels = {subject: await own_level(registry.client, subject) for subject in subjects}
     own = {subject: level for subject, level in levels.items() if level}
-    register, back = Snapshot(schemas=tuple(in_order(schemas))), "" if registry.client.deletes_softly else " --ids new"
-    keep(options, registry, "registry-delete", register=register, levels=own, words=back)
+    register = Snapshot(schemas=tuple(in_order(schemas)))
+    return undo_in(registry, "registry-delete", register=register, levels=own)
 
 
 async def _settle(

@@ -6,8 +6,8 @@ from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter
 from kcli.admin.topics.partitions import grow_topics
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
-from kcli.cli.commands.configs import undo as configs_undo
-from kcli.cli.commands.configs.typed import mistyped, pair
+from kcli.changes import configs
+from kcli.changes.configs import pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
@@ -77,13 +77,12 @@ def alter(options: AlterOptions) -> int:
         rows = document.of(ChangeRow)
         rows += _plan(topics, count, changes, before)
         refused = await grow_topics(cluster, growing, dry_run=True)
-        _settle(rows, refused, await _checked(cluster, changes, before), document, done="")
+        _settle(rows, refused, await configs.check(cluster, changes, before) if changes else {}, document, done="")
         if not _may_change(options, rows, document):
             return None
-
-        async def keep_undo() -> None:
-            if changes:
-                await configs_undo.keep(options, cluster, configs_undo.before(options, changes, before))
+        undo, lost = configs.undo_of(changes, before)
+        for sentence in lost:
+            say(options, sentence)
 
         async def carry_out() -> int | None:
             grown = await grow_topics(cluster, growing)
@@ -97,7 +96,7 @@ def alter(options: AlterOptions) -> int:
             noun="topic",
             by_pattern=bool(given.patterns),
             final=bool(growing),
-            keep_undo=keep_undo,
+            undo=undo,
             carry_out=carry_out,
         )
 
@@ -110,13 +109,6 @@ async def _topics(cluster: Cluster, given: Names, document: Document) -> dict[st
     for name, error in bad(described).items():
         missing(document, name, error, await describe_topics(cluster, internal=False))
     return good(described)
-
-
-async def _checked(cluster: Cluster, changes: dict[Resource, list[Operation]], before: Configs) -> Outcomes:
-    """What the broker would answer to the changes of configs."""
-    answers = await alter_configs(cluster, changes, dry_run=True) if changes else {}
-    answers = await mistyped(cluster, changes, before, answers)
-    return answers | bad(before)  # an unknown value cannot be restored
 
 
 def _may_change(options: AlterOptions, rows: list[ChangeRow], document: Document) -> bool:

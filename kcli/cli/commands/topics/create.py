@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
-from kcli.cli.commands.configs.typed import pair
+from kcli.changes.configs import pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import AppliedOptions, NamedTopics, OutputOptions, WaitOptions
@@ -116,9 +116,9 @@ def _row(topic: NewTopic, result: Created | KcliError, options: CreateOptions) -
 async def _hint(cluster: Cluster, problem: BrokerError, configs: dict[str, str]) -> None:
     """Put the config that was probably meant behind a refusal; any topic tells which there are."""
     from kcli.admin.configs.resources import Resource
-    from kcli.cli.commands.configs.typed import hinted, nearest
+    from kcli.changes.configs import add_hint, nearest
 
     wrong = next((name for name in configs if name in str(problem)), None)
     any_topic = next(iter(await describe_topics(cluster)), None)
     if wrong is not None and any_topic is not None:
-        hinted(problem, await nearest(cluster, Resource("topic", any_topic), wrong))
+        add_hint(problem, await nearest(cluster, Resource("topic", any_topic), wrong))

@@ -34,7 +34,7 @@ FILES = {
     "~/.config/kcli/config.toml": "Profiles: clusters by name. `kcli config add` writes it.",
     ".kcli.toml": "Profiles of a project, up to the root of its repository.",
     "~/.config/kcli/keys.toml": "Keys of the dashboard.",
-    "~/.local/state/kcli/undo": "Undo files: the previous state of each change.",
+    "~/.local/state/kcli/journal": "The changes that were made, for `kcli history` and `kcli undo`.",
 }
 ENVIRONMENT = {
     "KCLI_BOOTSTRAP": "Servers of the cluster, HOST:PORT,…",

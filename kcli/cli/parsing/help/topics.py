@@ -162,9 +162,9 @@ For scripts and CI:
   KCLI_BOOTSTRAP, KCLI_PROFILE        The cluster, from the environment.
   NO_COLOR                            No colours.
 
-Without a terminal there are no questions: a plan without --execute is printed
-as with --dry-run, and nothing is changed. -y (--yes) is enough for what asks
-[y/N] on a terminal.
+On a terminal a plan is shown and a question asked, which --yes or --execute
+answers. Without a terminal only --execute changes anything; --yes alone is a
+usage error. `kcli history` lists what was changed, `kcli undo N` takes it back.
 """
 
 SCHEMAS = """\

@@ -27,7 +27,7 @@ _20 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Print onl
 _21 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Print more on stderr.', panel='Connection', folded=True)
 _22 = Option(name='unsafe', flags=('--unsafe',), kind='flag', help='Allow a downgrade that loses metadata.')
 _23 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_24 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_24 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question on a terminal with yes.', panel='Plan')
 _25 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
 _26 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 _27 = Option(name='listener', flags=('--listener',), metavar='NAME', help='Name of its listener (default: that of the voters, CONTROLLER).')

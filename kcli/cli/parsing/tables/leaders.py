@@ -31,7 +31,7 @@ _24 = Option(name='named_topics', flags=('-t', '--topic'), multiple=True, metava
 _25 = Option(name='literal', flags=('--literal',), kind='flag', help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.", panel='Names', folded=True)
 _26 = Option(name='all_topics', flags=('-a', '--all-topics'), kind='flag', help='Every topic.', also=('--all-topic-partitions',))
 _27 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_28 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_28 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question on a terminal with yes.', panel='Plan')
 _29 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
 _30 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 

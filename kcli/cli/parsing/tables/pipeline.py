@@ -141,7 +141,7 @@ _134 = Option(name='timeout', flags=('--timeout',), metavar='DURATION', help='Wa
 _135 = Option(name='reset_to', flags=('--reset-to',), metavar='PLACE', help="beginning, end, N, -N (before the end), +N (after the start), @TIME, or JSON as in Spark's options.")
 _136 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC[:0,1]', help='Only of this topic, or of these partitions of it. Repeatable.')
 _137 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_138 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_138 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question on a terminal with yes.', panel='Plan')
 _139 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
 _140 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 

@@ -36,7 +36,7 @@ _29 = Option(name='period', flags=('--for',), metavar='DURATION', help="New life
 _30 = Option(name='period', flags=('--in',), metavar='DURATION', help='Expire after this duration (default: now).')
 _31 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='Do not fail if it does not exist.')
 _32 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_33 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_33 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question on a terminal with yes.', panel='Plan')
 _34 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
 _35 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 

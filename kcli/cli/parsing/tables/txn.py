@@ -46,7 +46,7 @@ _39 = Option(name='coordinator_epoch', flags=('--coordinator-epoch',), kind='int
 _40 = Option(name='fence', flags=('--fence',), kind='flag', help='The arguments are transactional ids: fence them.')
 _41 = Option(name='force', flags=('--force',), kind='flag', help='Also a transaction that its coordinator knows; its other partitions stay open.')
 _42 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_43 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_43 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question on a terminal with yes.', panel='Plan')
 _44 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
 _45 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 

@@ -31,7 +31,7 @@ _24 = Option(name='password_file', flags=('--password-file',), metavar='FILE', h
 _25 = Option(name='password_command', flags=('--password-command',), metavar='COMMAND', help="Read the password from a command's output, such as 'pass show kafka/bob'.")
 _26 = Option(name='password_env', flags=('--password-env',), metavar='VARIABLE', help='Read the password from a variable.')
 _27 = Option(name='execute', flags=('--execute',), kind='flag', help='Apply the plan. Without it the plan is only shown (and confirmed on a terminal).', panel='Plan')
-_28 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question with yes; for a delete together with --execute.', panel='Plan')
+_28 = Option(name='yes', flags=('-y', '--yes'), kind='flag', help='Answer the question on a terminal with yes.', panel='Plan')
 _29 = Option(name='expect', flags=('--expect',), kind='int', metavar='N', help='Apply a plan by a pattern only if N names match.', least=1, panel='Plan')
 _30 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show the plan.', panel='Plan')
 _31 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only this mechanism. Repeatable.')

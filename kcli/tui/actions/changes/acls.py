@@ -1,4 +1,4 @@
-"""Changes of ACLs: add one, remove those of marked rows. Both keep an undo file."""
+"""Changes of ACLs: add one, remove those of marked rows. `kcli undo` undoes both."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 from kcli.acls import ANYWHERE, CLUSTER, OPERATIONS, PERMISSIONS, POSSIBLE, Acl, principal
 from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
 from kcli.admin.acls.undo import document
+from kcli.changes.change import Undo
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
 from kcli.tui.actions.changes.several import word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
-
-RESTORE = "kcli acls restore {}"
 
 
 def resource(acl: Acl) -> str:
@@ -59,11 +58,11 @@ class RemoveAcls(Change):
             raise KcliError("none of these ACLs exists (any more)")
 
         async def carry_out(client: Client) -> str:
-            back = await keep(client, "acls", document([], ready), RESTORE)
             settle(steps, await delete_acls(client.cluster, ready), "removed")
-            return back
+            return ""
 
-        return Plan(steps=list(steps.values()), carry_out=carry_out)
+        undo = Undo(document=document([], ready))
+        return Plan(steps=list(steps.values()), carry_out=carry_out, undo=undo)
 
 
 class AddAcl(Change):
@@ -121,11 +120,11 @@ class AddAcl(Change):
         steps = {acl: Step(what=words(acl), result="would add")}
 
         async def carry_out(client: Client) -> str:
-            back = await keep(client, "acls", document([acl], []), RESTORE)
             settle(steps, await create_acls(client.cluster, [acl]), "added")
-            return back
+            return ""
 
-        return Plan(steps=list(steps.values()), carry_out=carry_out)
+        undo = Undo(document=document([acl], []))
+        return Plan(steps=list(steps.values()), carry_out=carry_out, undo=undo)
 
 
 def settle(steps: dict[Acl, Step], outcomes: dict[Acl, KcliError | None], done: str) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from shlex import split
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcli.admin.cluster.cluster import cluster_id
-from kcli.admin.undo import taken, write
+from kcli.changes import journal
 from kcli.errors import UnknownOutcome
-from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
+    from kcli.changes.change import Undo
     from kcli.client import Client
+    from kcli.registry.listing.opened import OpenRegistry
 
 Given = Mapping[str, str]
 """What the fields of the form say, by name."""
@@ -48,11 +50,28 @@ class Step(Value):
 
 
 class Plan(Value):
-    """The rows that a change would have; `carry_out` does it, with what the plan was made with, and returns the command
-    that undoes it, "" for none. It is None where there is nothing to do."""
+    """The rows that a change would have; `carry_out` does it, with what the plan was made with, and returns a command
+    that takes it back where `undo` is None, "" for none. It is None where there is nothing to do. `rows` are those of
+    the command line's JSON, where the journal should compare them."""
 
     steps: list[Step] = field(factory=list)
     carry_out: Callable[[Any], Awaitable[str]] | None = None
+    undo: Undo | None = None
+    rows: Callable[[], list[dict[str, object]]] | None = None
+
+    async def make(self, target: Client | OpenRegistry, command: str) -> str:
+        """Make the change, which the journal has; the command that undoes it, "" for none. Raises KcliError."""
+        assert self.carry_out is not None
+        back = ""
+
+        async def work() -> None:
+            nonlocal back
+            back = await self.carry_out(target)  # type: ignore[misc]  # checked above
+
+        return await journaled(target, command, self.rows or self._rows, self.undo, work) or back
+
+    def _rows(self) -> list[dict[str, object]]:
+        return [{"what": one.what, "old": one.old, "new": one.new, "result": one.result} for one in self.steps]
 
     @property
     def bad(self) -> bool:
@@ -68,6 +87,8 @@ class Change(ABC):
     word: str = ""
     asks: tuple[Ask, ...] = ()
     of_registry: bool = False
+    option: str = ""
+    """What names the registry in a command."""
 
     @abstractmethod
     def command(self, given: Given) -> str:
@@ -79,8 +100,31 @@ class Change(ABC):
         registry. Raises UsageError for fields that say nothing, KcliError."""
 
 
-async def keep(client: Client, name: str, document: dict[str, Any], back: str) -> str:
-    """Write an undo file, and return the command that takes the change back: `back` with {} for the file. Raises
-    NoUndo before anything is sent."""
-    path = write({**document, "taken": taken(await cluster_id(client.cluster))}, name)
-    return f"{back.format(quoted(path))} --execute"
+async def journaled(
+    target: Client | OpenRegistry,
+    command: str,
+    rows: Callable[[], list[dict[str, object]]],
+    undo: Undo | None,
+    work: Callable[[], Awaitable[object]],
+) -> str:
+    """Do the work of a change between its two lines in the journal; the command that undoes it, "" for none. Raises
+    NotWritten, before anything is sent, where what undoes it cannot be kept."""
+    from kcli.client import Client
+
+    where = await cluster_id(target.cluster) if isinstance(target, Client) else target.name
+    before = rows()
+    number, finished = 0, False
+    try:
+        number = journal.begin(split(command)[1:], where or "", before, undo)
+    except journal.NotWritten as problem:
+        if undo is not None:
+            raise journal.NotWritten(f"nothing was changed: {problem}") from None
+    try:
+        await work()
+        finished = True
+    finally:
+        results = [[str(row["result"]) for row in some] for some in (before, rows())]
+        result, changed = journal.outcome(*results, finished=finished)
+        if number:
+            journal.end(number, result, changed)
+    return f"kcli undo {number} --execute" if undo is not None and (changed or result == journal.UNKNOWN) else ""

@@ -1,18 +1,17 @@
-"""Configs of a topic or a broker: set, or taken away. An undo file keeps what was set before."""
+"""Configs of a topic or a broker: set, or taken away. `kcli undo` restores what was set before."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
-from kcli.admin.configs.undo import before, document
-from kcli.declared.units import plain
-from kcli.errors import KcliError, UnknownOutcome, UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
+from kcli.admin.configs.resources import DELETE, SET, Operation, Resource
+from kcli.changes import configs
+from kcli.errors import UsageError
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from kcli.admin.configs.resources import Config
+    from kcli.changes.change import Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
 
@@ -21,13 +20,7 @@ EXAMPLES = {"topic": "retention.ms=7d", "broker": "log.cleaner.threads=2"}
 
 def pairs(text: str) -> dict[str, str]:
     """`retention.ms=7d cleanup.policy=compact` as Kafka wants the values. Raises UsageError."""
-    found: dict[str, str] = {}
-    for word in text.split():
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{word}: expected KEY=VALUE, such as retention.ms=7d")
-        found[name] = plain(name, value)
-    return found
+    return dict(map(configs.pair, text.split()))
 
 
 class AlterConfigs(Change):
@@ -56,27 +49,20 @@ class AlterConfigs(Change):
         return " && ".join(parts)
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        at, operations = self.at, self._operations(given)
-        known = await describe_configs(client.cluster, [at])
-        configs, checked = known[at], (await alter_configs(client.cluster, {at: operations}, dry_run=True))[at]
-        if isinstance(configs, KcliError) or checked is not None:
-            raise checked or configs  # type: ignore[misc]  # one of the two is an error
-        by_name = {config.name: config for config in configs}
-        steps = [_step(at, operation, by_name.get(operation.name)) for operation in operations]
+        made = await configs.plan(client.cluster, {self.at: self._operations(given)})
+        if made.rows[0].error is not None:
+            raise made.rows[0].error
+        steps = [Step() for _ in made.rows]
+        _show(steps, made.rows)
+        if made.apply is None:
+            return Plan(steps=steps)
 
         async def carry_out(client: Client) -> str:
-            rows, _ = before({at: operations}, known)
-            back = await keep(client, self._what.replace(" ", "-"), document(rows), "kcli configs restore {}")
-            problem = (await alter_configs(client.cluster, {at: operations}))[at]
-            for step in steps:
-                if problem is not None:
-                    step.failed(problem)
-                elif step.result == "would change":
-                    step.result = "done"
-            return back if problem is None or isinstance(problem, UnknownOutcome) else ""
+            await made.apply(client.cluster)  # type: ignore[misc]  # checked above
+            _show(steps, made.rows)
+            return ""
 
-        idle = all(step.result == "unchanged" for step in steps)
-        return Plan(steps=steps, carry_out=None if idle else carry_out)
+        return Plan(steps=steps, carry_out=carry_out, undo=made.undo, rows=lambda: [one.as_json() for one in made.rows])
 
     def _operations(self, given: Given) -> list[Operation]:
         """What the field says. Raises UsageError."""
@@ -89,8 +75,9 @@ class AlterConfigs(Change):
         return sets + [Operation(name=name, how=DELETE) for name in drops]
 
 
-def _step(at: Resource, operation: Operation, old: Config | None) -> Step:
-    new, same = foreseen(at, operation, old)
-    was = "" if old is None else "***" if old.secret else old.value or ""
-    result = "unchanged" if same else "would change"
-    return Step(what=operation.name, old=was, new=new or "", result=result)
+def _show(steps: list[Step], rows: list[Row]) -> None:
+    """Put the rows of the plan into those of the dialog."""
+    for step, row in zip(steps, rows, strict=True):
+        step.what, step.old, step.new, step.result = row.item, row.old or "", row.new or "", row.result
+        if row.error is not None:
+            step.failed(row.error)

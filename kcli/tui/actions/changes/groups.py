@@ -1,4 +1,4 @@
-"""Delete groups with their committed offsets, which an undo file keeps."""
+"""Delete groups with their committed offsets, which the journal keeps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from kcli.admin.groups.offset_files import SCHEMA, row
 from kcli.admin.groups.rows import Described, GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
+from kcli.changes.change import Undo
 from kcli.errors import KcliError
-from kcli.tui.actions.changes.change import Change, Plan, Step, keep
+from kcli.tui.actions.changes.change import Change, Plan, Step
 from kcli.tui.actions.changes.several import settle, title_of, word_of
 from kcli.tui.text.printable import quoted
 
@@ -45,13 +46,12 @@ class DeleteGroups(Change):
         kept = {name: sorted(good(some).items()) for name in ready if isinstance(some := commits[name], dict)}
 
         async def carry_out(client: Client) -> str:
-            rows = [row(name, at, commit) for name, some in kept.items() for at, commit in some]
-            document = {"schema": SCHEMA, "ok": True, "offsets": rows, "errors": []}
-            back = await keep(client, ready[0], document, "kcli groups reset --from-file {}") if rows else ""
             settle(steps, await delete_groups(Coordinators(client.cluster), ready), "deleted")
-            return back if any(step.result in ("deleted", "unknown") for step in steps.values()) else ""
+            return ""
 
-        return Plan(steps=list(steps.values()), carry_out=carry_out)
+        rows = [row(name, at, commit) for name, some in kept.items() for at, commit in some]
+        undo = Undo(document={"schema": SCHEMA, "ok": True, "offsets": rows, "errors": []}) if rows else None
+        return Plan(steps=list(steps.values()), carry_out=carry_out, undo=undo)
 
 
 def _step(name: str, group: Described | KcliError, commits: Commits | KcliError | None) -> Step:
@@ -64,7 +64,7 @@ def _step(name: str, group: Described | KcliError, commits: Commits | KcliError 
         step.failed(commits or GroupMissing(name))
     elif bad(commits):
         problem = next(iter(bad(commits).values()))
-        step.failed(f"{name}: its offsets cannot be read, so no undo file can keep them ({problem})")
+        step.failed(f"{name}: its offsets cannot be read, so `kcli undo` could not restore them ({problem})")
     else:
         step.old = f"{len(commits)} committed offsets"
     return step

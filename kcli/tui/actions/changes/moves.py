@@ -1,4 +1,4 @@
-"""Moves of partitions: cancel one; the undo file keeps where it went, for `kcli reassign execute`."""
+"""Moves of partitions: cancel one; `kcli undo` starts it again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import alter_reassignments, list_reassignments
-from kcli.errors import KcliError, UnknownOutcome
-from kcli.tui.actions.changes.change import Change, Plan, Step, keep
+from kcli.changes.change import Undo
+from kcli.errors import KcliError
+from kcli.tui.actions.changes.change import Change, Plan, Step
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
@@ -34,16 +35,15 @@ class CancelMove(Change):
         step.old, step.new = _brokers(move.replicas), _brokers(move.sources)
 
         async def carry_out(client: Client) -> str:
-            saved = assignment_file.document({self.at: move.target})
-            back = await keep(client, "reassign", saved, "kcli reassign execute {}")
             problem = (await alter_reassignments(client.cluster, {self.at: None}))[self.at]
             if problem is not None:
                 step.failed(problem)
-                return back if isinstance(problem, UnknownOutcome) else ""
-            step.result = "cancelled"
-            return back
+            else:
+                step.result = "cancelled"
+            return ""
 
-        return Plan(steps=[step], carry_out=carry_out)
+        undo = Undo(document=assignment_file.document({self.at: move.target}))
+        return Plan(steps=[step], carry_out=carry_out, undo=undo)
 
 
 def _brokers(numbers: list[int]) -> str:

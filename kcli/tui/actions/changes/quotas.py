@@ -1,4 +1,4 @@
-"""Changes of quotas: set a limit of an entity, remove those of marked rows. Both keep an undo file."""
+"""Changes of quotas: set a limit of an entity, remove those of marked rows. The journal keeps what was set."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.quotas.quotas import KEYS, Entity, alter_quotas, describe_quotas, entity, text_of, value_of
 from kcli.admin.quotas.undo import document
+from kcli.changes.change import Undo
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step, keep
+from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
 from kcli.tui.actions.changes.several import word_of
 from kcli.tui.text.printable import printable, quoted
 
@@ -52,17 +53,16 @@ async def planned(client: Client, changes: Mapping[Entity, Mapping[str, float | 
         return Plan(steps=list(steps.values()))
 
     async def carry_out(client: Client) -> str:
-        rows = [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
-        back = await keep(client, "quotas", document(rows), "kcli quotas restore {}")
         for at, problem in (await alter_quotas(client.cluster, ready)).items():
             for key in ready[at]:
                 if problem is None:
                     steps[at, key].result = "done"
                 else:
                     steps[at, key].failed(problem)
-        return back
+        return ""
 
-    return Plan(steps=list(steps.values()), carry_out=carry_out)
+    was = [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
+    return Plan(steps=list(steps.values()), carry_out=carry_out, undo=Undo(document=document(was)))
 
 
 def _text(key: str, value: float | None) -> str:

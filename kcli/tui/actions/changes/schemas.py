@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.undo import taken, write
 from kcli.asking.ask import unknown
+from kcli.changes.change import Undo
 from kcli.errors import ConnectError, KcliError, UsageError
 from kcli.registry.errors import RegistryError, Unavailable
 from kcli.registry.moving.document import undo_of
@@ -33,14 +33,14 @@ class SetLevel(Change):
     def __init__(self, subject: str, level: str = "", option: str = "") -> None:
         """`level` is in the field at first; `option` names the registry in commands."""
         self.subject = self.word = subject
-        self._option = option
+        self.option = option
         self.title = f"Change the compatibility level of {printable(subject)}"
         self.asks = (Ask("level", "level", f"{', '.join(LEVELS)}; nothing: as all subjects", level),)
 
     def command(self, given: Given) -> str:
         wanted = given["level"].strip()
         how = f"--set {quoted(wanted)}" if wanted else "--delete"
-        return f"kcli registry compat {quoted(self.subject)} {how} --execute{self._option}"
+        return f"kcli registry compat {quoted(self.subject)} {how} --execute{self.option}"
 
     async def plan(self, client: OpenRegistry, given: Given) -> Plan:
         _refuse_folder(client)
@@ -55,20 +55,19 @@ class SetLevel(Change):
         step = Step(what=self.subject, old=now, new=then, result="would change")
 
         async def carry_out(client: OpenRegistry) -> str:
-            back = self.command({"level": old or ""})
             try:
                 if wanted:
                     await client.client.set_level(wanted, self.subject)
                 else:
                     await client.client.delete_level(self.subject)
             except KcliError as problem:
-                outcome = _outcome(problem)
-                step.failed(outcome)
-                return back if outcome is not problem else ""
-            step.result = "changed"
-            return back
+                step.failed(_outcome(problem))
+            else:
+                step.result = "changed"
+            return ""
 
-        return Plan(steps=[step], carry_out=carry_out)
+        undo = Undo(document=undo_of(levels={self.subject: old}))
+        return Plan(steps=[step], carry_out=carry_out, undo=undo)
 
 
 class DeleteSubject(Change):
@@ -79,14 +78,14 @@ class DeleteSubject(Change):
 
     def __init__(self, subject: str, version: int | None = None, option: str = "") -> None:
         self.subject, self.version = subject, version
-        self._option = option
+        self.option = option
         self._name = subject if version is None else f"{subject}@{version}"
         self.word = self._name
         what = "subject" if version is None else "version"
         self.title = f"Delete {what} {printable(self._name)}"
 
     def command(self, given: Given) -> str:
-        return f"kcli registry delete {quoted(self._name)} --execute{self._option}"
+        return f"kcli registry delete {quoted(self._name)} --execute{self.option}"
 
     async def plan(self, client: OpenRegistry, given: Given) -> Plan:
         _refuse_folder(client)
@@ -100,7 +99,6 @@ class DeleteSubject(Change):
             return Plan(steps=steps)
 
         async def carry_out(client: OpenRegistry) -> str:
-            back = self._keep(client, schemas)
             try:
                 if self.version is None:
                     await client.client.delete_subject(self.subject)
@@ -110,18 +108,13 @@ class DeleteSubject(Change):
                 outcome = _outcome(problem)
                 for step in steps:
                     step.failed(outcome)
-                return back if outcome is not problem else ""
+                return ""
             for step in steps:
                 step.result = "deleted"
-            return back
+            return ""
 
-        return Plan(steps=steps, carry_out=carry_out)
-
-    def _keep(self, registry: OpenRegistry, schemas: list[Schema]) -> str:
-        """Write the undo file; the command that reads it. Raises NoUndo before anything is sent."""
-        document = undo_of(register=Snapshot(schemas=tuple(in_order(schemas))))
-        path = write({**document, "taken": taken(registry.name)}, "registry-delete")
-        return f"kcli registry restore {quoted(path)} --execute{self._option}"
+        undo = Undo(document=undo_of(register=Snapshot(schemas=tuple(in_order(schemas)))))
+        return Plan(steps=steps, carry_out=carry_out, undo=undo)
 
 
 def _refuse_folder(registry: OpenRegistry) -> None:

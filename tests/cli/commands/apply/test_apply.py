@@ -11,11 +11,12 @@ import pytest
 
 from kcli import codes
 from kcli.cli.main import main
-from kcli.cli.runtime.undo import UndoFile
+from kcli.cli.runtime.journal import Written
 from kcli.declared.plan import Plan
 from kcli.declared.schema import SCHEMA
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
+from tests.changes.undone import undo_files
 from tests.cli.poison import Poison, leaks, on_a_terminal, poisoned
 
 if TYPE_CHECKING:
@@ -71,9 +72,8 @@ class Kcli:
         return self("apply", name, "-J", *words)
 
     def undo(self) -> str:
-        """The newest undo file."""
-        found = sorted(Path("state/kcli/undo").iterdir(), key=lambda one: (one.stat().st_mtime_ns, one.name))
-        return str(found[-1])
+        """What undoes the last change, as a file."""
+        return str(undo_files(Path("state"))[-1])
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_change_says_old_and_new_and_its_undo_file_takes_it_back(kcli: Kcli) -
         ("~", "there", "segment.bytes", "1073741824", "1048576", "changed"),
         ("-", "there", "segment.ms", "5000", None, "deleted"),
     ]
-    assert "kcli apply undo.json --execute" in done.err
+    assert "to undo this: kcli undo " in done.err
     assert kcli("apply", "undo.json", "--execute").code == 0
     assert kcli("export").out == before
 
@@ -171,7 +171,7 @@ def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli)
     assert grown.plan == [("~", "there", "partitions", "2", "5", "changed")]
     assert "there is no way back to fewer" in grown.err
     assert "to undo this" not in grown.err
-    assert not Path("state/kcli/undo").exists()
+    assert not undo_files(Path("state"))
     refused = kcli.apply("topics: {there: {partitions: 3, replication: 2}, new: {}}", "--execute")
     assert refused.code == 1
     assert {row["result"] for row in refused.rows if row["name"] == "there"} == {"refused"}
@@ -185,7 +185,7 @@ def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli)
 
 def test_what_does_not_come_back_is_said(kcli: Kcli) -> None:
     ran = kcli.apply("absent: {topics: [there]}", "--prune", "--execute")
-    assert "no undo file brings back the records of 1 topic" in ran.err
+    assert "no undo brings back the records of 1 topic" in ran.err
     assert "to undo this" in ran.err
 
 
@@ -199,7 +199,7 @@ def test_a_topic_whose_configs_cannot_be_read_is_not_deleted(kcli: Kcli, monkeyp
     ran = kcli.apply("absent: {topics: [there]}", "--prune", "--execute")
     assert (ran.code, {row["result"] for row in ran.rows}) == (1, {"failed"})
     assert kcli("topics", "describe", "there").code == 0
-    assert not Path("state/kcli/undo").exists()
+    assert not undo_files(Path("state"))
 
 
 def test_a_plan_of_which_nothing_can_be_done_counts_no_changes(kcli: Kcli) -> None:
@@ -242,14 +242,17 @@ def test_what_fails_is_one_row_and_the_rest_is_done(
 ) -> None:
     text = "topics: {there: {partitions: 4, configs: {retention.ms: 1h}}, a: {}, b: {partitions: 1}}"
 
-    async def after_the_check(*_: Any) -> None:
+    begin = Written.begin
+
+    async def after_the_check(*args: Any) -> Written:
         if again:
-            return
+            return await begin(*args)
         sandbox.faults.error("CreateTopics", codes.POLICY_VIOLATION, topic="a")
         sandbox.faults.wire.lose_answer("IncrementalAlterConfigs")
+        return await begin(*args)
 
     again: Ran | None = None
-    monkeypatch.setattr(UndoFile, "keep", after_the_check)
+    monkeypatch.setattr(Written, "begin", after_the_check)
     done = kcli.apply(text, "--execute")
     assert done.code == 1
     assert {(row["name"], row["config"]): row["result"] for row in done.rows} == {

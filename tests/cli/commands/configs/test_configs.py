@@ -86,7 +86,7 @@ def test_an_undo_file_brings_back_what_was_set_and_what_was_not(
     rows(
         capsys, "configs", "set", "topic", "orders", "retention.ms=2", "segment.ms=3", "--execute", "--undo-file", undo
     )
-    rows(capsys, "configs", "restore", undo, "--execute")
+    rows(capsys, "undo", undo, "--execute")
     now = rows(capsys, "configs", "get", "topic", "orders")
     assert [(r["config"], r["value"]) for r in now] == [("retention.ms", "1")]
 
@@ -120,7 +120,6 @@ def test_what_the_broker_refuses_is_told_before_anything_is_done(
         (["get", "broker", "one"], "named by its id"),
         (["set", "topic", "orders", "retention.ms"], "expected KEY=VALUE"),
         (["set", "topic", "orders"], "KIND NAME KEY"),
-        (["restore", "/nowhere"], "No such file"),
         (["list"], "missing KIND:"),
         (["diff", "topic", "a", "b", "c"], "compare one with another"),
     ],
@@ -144,7 +143,7 @@ def test_loggers_of_a_broker_are_set_and_put_back(
     assert (levels[name], levels["root"]) == ("DEBUG", "INFO")
     assert rows(capsys, "configs", "set", "logger", "1", f"{name}=LOUD", "--execute", code=1)[0]["result"] == "failed"
     assert rows(capsys, "configs", "delete", "logger", "1", "root", "--execute", code=1)[0]["result"] == "failed"
-    rows(capsys, "configs", "restore", str(undo), "--execute")
+    rows(capsys, "undo", str(undo), "--execute")
     assert {r["value"] for r in rows(capsys, "configs", "get", "logger", "1", "--all")} == {"INFO"}
 
 
@@ -243,7 +242,7 @@ def test_what_a_broker_inherits_from_all_brokers_is_not_its_own(
     assert [row["value"] for row in json.loads(undo.read_text())["configs"]] == [None]
     (row,) = rows(capsys, "configs", "delete", "broker", "1", "log.cleaner.threads", "--dry-run")
     assert (row["old"], row["new"]) == ("3", "2")
-    rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo")
+    rows(capsys, "undo", str(undo), "--execute", "--no-undo")
     (row,) = rows(capsys, "configs", "get", "broker", "1", "log.cleaner.threads")
     assert (row["value"], row["source"]) == ("2", "all brokers")
 
@@ -255,7 +254,7 @@ def test_an_undo_file_with_a_value_that_is_no_text_is_refused(
     undo = tmp_path / "undo.json"
     row = f'{{"kind": "topic", "name": "orders", "config": "retention.ms", "value": {value}}}'
     undo.write_text(f'{{"schema": "kcli.configs.undo/1", "configs": [{row}]}}')
-    assert main(["configs", "restore", str(undo), "--dry-run"]) == 2
+    assert main(["undo", str(undo), "--dry-run"]) == 2
     assert "configs[0].value: expected a text" in capsys.readouterr().err
 
 
@@ -296,7 +295,7 @@ def test_what_can_be_restored_is_although_a_topic_is_gone(
     document = json.loads(undo.read_text())
     document["configs"].insert(0, {**document["configs"][0], "name": "gone", "value": "5"})
     undo.write_text(json.dumps(document))
-    told = rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo", code=1)
+    told = rows(capsys, "undo", str(undo), "--execute", "--no-undo", code=1)
     assert [(row["name"], row["result"]) for row in told] == [("gone", "failed"), ("orders", "done")]
     assert rows(capsys, "configs", "get", "topic", "orders") == []
 
@@ -323,7 +322,7 @@ def test_a_topic_called_default_is_not_all_brokers(
     line = ("configs", "set", "topic", "default", "retention.ms=5", "--execute", "--undo-file", str(undo))
     (row,) = rows(capsys, *line)
     assert (row["kind"], row["name"], row["result"]) == ("topic", "default", "done")
-    (row,) = rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo")
+    (row,) = rows(capsys, "undo", str(undo), "--execute", "--no-undo")
     assert (row["kind"], row["name"], row["result"]) == ("topic", "default", "done")
     assert rows(capsys, "configs", "get", "topic", "default") == []
 

@@ -79,7 +79,7 @@ async def test_all_commands_see_the_same_records_of_a_topic(sandbox: SandboxThre
         follower = asyncio.create_task(run(sandbox, "consume", "t", *past, "-n", "1"))
         await asyncio.sleep(1.0)
         assert not follower.done()
-        await run(sandbox, "groups", "reset", "g", "-t", "t", "--to", "beginning", "--execute")
+        await run(sandbox, "groups", "reset", "--create", "g", "-t", "t", "--to", "beginning", "--execute")
         for isolation, records in (((), 5), (everything, 9), (("--isolation", "read_committed"), 3)):
             lag = await run(sandbox, "lag", "g", "--by", "group", "--records", "--format", "csv", *isolation)
             (row,) = csv.DictReader(lag.out.decode().splitlines())

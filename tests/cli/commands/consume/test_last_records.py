@@ -56,7 +56,7 @@ def test_a_trim_keeps_the_last_records(marked: Shell) -> None:
 
 
 def test_a_reset_leaves_the_last_records_to_be_read(marked: Shell) -> None:
-    marked("groups", "reset", "g", "-t", "t", "--to", "-2", "--execute", "--no-undo")
+    marked("groups", "reset", "--create", "g", "-t", "t", "--to", "-2", "--execute", "--no-undo")
     assert marked.ok("consume", "t", "-g", "g", "-e") == b"b\nc\n"
 
 

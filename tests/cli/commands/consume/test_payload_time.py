@@ -280,6 +280,7 @@ def test_a_damaged_batch_is_searched_past_and_told_where_it_is_read(kcli: Shell)
     assert b"the batch at offset 45 is corrupt" in done.stderr
     done = kcli(*words, iso(BASE + 40), "--end", iso(BASE + 70), "--skip-corrupt")
     assert (done.returncode, done.stdout) == (0, b"25\n")
+    kcli.ok("groups", "reset", "g", "-t", topic, "--to-earliest", "--create", "--execute", "-q")
     rolled = kcli("rollback", "g", "-t", topic, "--time-field", "ts", "--jitter", "0", "--start", iso(BASE + 47))
     assert rolled.returncode == 1
     assert b"the batch at offset 45 is corrupt" in rolled.stderr

@@ -69,11 +69,11 @@ def test_a_copy_begins_at_each_start(kcli: Shell, topic: str) -> None:
 
 
 def test_a_reset_has_a_place_for_each_partition(kcli: Shell, topic: str) -> None:
-    kcli.ok("groups", "reset", f"of-{topic}", "-t", topic, "--to-earliest", "--execute", "-q")
-    done = kcli("groups", "reset", f"of-{topic}", "-t", topic, "--to", "0=5,2=end", "--execute", "-J")
+    kcli.ok("groups", "reset", "--create", f"of-{topic}", "-t", topic, "--to-earliest", "--execute", "-q")
+    done = kcli("groups", "reset", "--create", f"of-{topic}", "-t", topic, "--to", "0=5,2=end", "--execute", "-J")
     rows = json.loads(done.stdout)["partitions"]
     assert [(row["new"], row["result"]) for row in rows] == [(5, "reset"), (0, "skipped"), (10, "reset")]
-    wrong = kcli("groups", "reset", f"of-{topic}", "-t", topic, "--to", "7=5", "--execute")
+    wrong = kcli("groups", "reset", "--create", f"of-{topic}", "-t", topic, "--to", "7=5", "--execute")
     assert (wrong.returncode, wrong.stdout) == (2, b"")
     assert wrong.stderr == b"kcli: --to 7=\xe2\x80\xa6: there is no partition 7 among those to reset\n"
 

@@ -74,6 +74,7 @@ def test_a_reset_to_a_time_is_the_first_record_of_that_time_or_later(kcli: Shell
         words = [
             "groups",
             "reset",
+            "--create",
             "g",
             "-t",
             topic,

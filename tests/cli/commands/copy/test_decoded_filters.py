@@ -134,7 +134,10 @@ def test_commands_that_look_for_a_time_read_decoded_values(kcli: Shell, source: 
     lines = {
         ("offsets", source, "--at", stamp(60)): {"at_offset": 60},
         ("rollback", source, "-t", source, "--start", stamp(61), "--dry-run"): {"old": 3, "new": 61},
-        ("groups", "reset", source, "-t", source, "--to-datetime", stamp(62), "--dry-run"): {"old": 3, "new": 62},
+        ("groups", "reset", source, "-t", source, "--to-datetime", stamp(62), "--dry-run"): {
+            "old": 3,
+            "new": 62,
+        },
     }
     assert kcli("consume", source, "-g", source, "-c", "3", "-q").returncode == 0
     for line, expected in lines.items():

@@ -149,7 +149,7 @@ def test_ids_that_are_none_hide_no_others(kcli: Shell, registry: Registry) -> No
 
 
 TIMES = {
-    "reset": ("groups", "reset", "{group}", "-t", "{topic}", "--to", "@2026-11-01T00:10:00Z", "--execute"),
+    "reset": ("groups", "reset", "--create", "{group}", "-t", "{topic}", "--to", "@2026-11-01T00:10:00Z", "--execute"),
     "rollback": ("rollback", "{group}", "-t", "{topic}", "--start", "2026-11-01T00:10:00Z"),
     "offsets": ("offsets", "{topic}", "--at", "@2026-11-01T00:10:00Z"),
 }

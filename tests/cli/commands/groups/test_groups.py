@@ -9,6 +9,7 @@ import pytest
 
 from kcli.errors import KcliError
 from tests.admin.tiny import member
+from tests.changes.undone import undo_files
 from tests.cli.admin_fixture import Line, line
 
 __all__ = ["line"]
@@ -109,13 +110,13 @@ def test_execute_and_dry_run_exclude_each_other(line: Line) -> None:
     assert line("groups", "delete", "idle", "--dry-run", "--execute").code == 2
 
 
-def test_what_a_deleted_group_had_committed_is_in_an_undo_file(
+def test_what_a_deleted_group_had_committed_is_in_the_journal(
     line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     ran = line("groups", "delete", "idle", "--execute")
-    (undo,) = tmp_path.glob("kcli/undo/idle-*.json")
-    assert f"kcli groups reset --from-file {undo} --execute" in ran.err
+    (undo,) = undo_files(tmp_path)
+    assert "to undo this: kcli undo 1 --execute" in ran.err
     (kept,) = json.loads(undo.read_text())["offsets"]
     assert (kept["group"], kept["topic"], kept["offset"]) == ("idle", "mail", 7)
     line.tiny.group("again", state="Empty", mail=[7])
@@ -135,7 +136,8 @@ def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
     ran = line("groups", "delete", "idle", "--execute")
     assert ran.code == 1
     assert (
-        "so an undo file cannot keep them (the coordinator does not say); --no-undo deletes it without one" in ran.err
+        "so `kcli undo` could not restore them (the coordinator does not say); --no-undo deletes it without one"
+        in ran.err
     )
     assert "idle" in line.tiny.groups
     assert line("groups", "delete", "idle", "--execute", "--no-undo").code == 0
@@ -145,7 +147,7 @@ def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
 @pytest.mark.parametrize("type", ["share", "streams"])
 def test_E43_the_offsets_of_other_kinds_of_groups_are_not_touched(line: Line, type: str) -> None:
     line.tiny.group("other", type=type, mail=[7])
-    ran = line("groups", "reset", "other", "-t", "mail", "--to-earliest", "--execute", "-J")
+    ran = line("groups", "reset", "--create", "other", "-t", "mail", "--to-earliest", "--execute", "-J")
     assert (ran.code, [row["result"] for row in ran.json["partitions"]]) == (1, ["refused"])
     assert "other: the group is Stable" in ran.err
     assert line.tiny.count()["OffsetCommit"] == 0

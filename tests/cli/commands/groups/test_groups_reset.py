@@ -7,7 +7,7 @@ import io
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ import pytest
 from kcli import codes
 from kcli.admin.groups.reset_plan import execute
 from kcli.cli.main import main
+from kcli.cli.runtime.journal import Written
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
+from tests.changes.undone import undo_files
 from tests.programs import KCLI, Background
 
 
@@ -63,7 +65,7 @@ class Shell:
 
     @property
     def undo_files(self) -> list[Path]:
-        return sorted(self.folder.glob("state/kcli/undo/*.json"))
+        return undo_files(self.folder / "state")
 
 
 @pytest.fixture
@@ -171,7 +173,7 @@ def test_E43_the_undo_file_brings_back_also_what_was_not_committed(shell: Shell)
     done = shell(*RESET, "--all-topics", "--to-latest", "--execute")
     assert done.code == 0
     (undo,) = shell.undo_files
-    assert f"kcli groups reset --from-file {undo} --execute" in done.err
+    assert "to undo this: kcli undo 2 --execute" in done.err
     assert [row["offset"] for row in json.loads(undo.read_text())["offsets"]] == [50, 10, None]
     back = shell("groups", "reset", "--from-file", str(undo), "--execute", "-J")
     assert back.code == 0, back.err
@@ -273,7 +275,6 @@ def test_delete_offsets_of_an_empty_group_and_of_one_that_is_none(shell: Shell) 
 def test_clone_copies_to_a_group_that_need_not_exist_and_keeps_the_rest(shell: Shell) -> None:
     done = shell("groups", "clone", "billing", "billing-2", "--execute", "-J")
     assert done.code == 0, done.err
-    assert "billing-2: this group does not exist yet; did you mean billing?" in done.err
     assert done.results == [(None, 50, "reset"), (None, 10, "reset")]
     assert shell.committed("billing-2") == ORDERS
     assert shell("groups", "reset", "billing-2", "-t", "orders", "--to-latest", "--execute").code == 0
@@ -284,7 +285,9 @@ def test_clone_copies_to_a_group_that_need_not_exist_and_keeps_the_rest(shell: S
     assert "bill: this group does not exist" in missing.err
     assert shell("groups", "clone", "billing", "billing", "--execute").code == 2
     assert shell("groups", "clone", "billing").code == 2
-    other = shell("groups", "reset", "billing-3", "--from-group", "billing", "-t", "orders:0", "--execute", "-J")
+    other = shell(
+        "groups", "reset", "billing-3", "--from-group", "billing", "-t", "orders:0", "--create", "--execute", "-J"
+    )
     assert other.results == [(None, 50, "reset")]
 
 
@@ -365,7 +368,7 @@ def test_a_slip_of_the_keyboard_changes_nothing(shell: Shell, words: tuple[str, 
 
 
 def test_all_topics_of_a_group_without_commits_is_told(shell: Shell) -> None:
-    ran = shell("groups", "reset", "fresh", "--all-topics", "--to-earliest", "--execute")
+    ran = shell("groups", "reset", "fresh", "--all-topics", "--to-earliest", "--create", "--execute")
     assert ran.code == 1
     assert "fresh: the group has committed no offsets: name topics with --topic" in ran.err
 
@@ -378,15 +381,18 @@ def test_several_groups_are_one_plan_and_one_undo_file(shell: Shell) -> None:
         (group, partition, 0) for group in ("billing", "copy") for partition in range(3)
     ]
     (undo,) = shell.undo_files
-    assert undo.name.startswith("billing-copy-")
     assert shell("groups", "reset", "--from-file", str(undo), "--execute").code == 0
     assert shell.committed("billing") == shell.committed("copy") == ORDERS
 
 
-def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
-    ran = shell("groups", "reset", "fresh", "-t", "orders", "--to", "-10", "--execute")
+def test_a_group_that_does_not_exist_is_created_only_when_asked(shell: Shell) -> None:
+    line = ("groups", "reset", "biling", "-t", "orders", "--to", "-10", "--execute")
+    ran = shell(*line)
+    assert ran.code == 1
+    assert "biling: this group does not exist; did you mean billing?; --create creates it" in ran.err
+    assert shell.committed("biling") == {}
+    ran = shell("groups", "reset", "fresh", "-t", "orders", "--to", "-10", "--create", "--execute")
     assert ran.code == 0
-    assert "fresh: this group does not exist yet" in ran.err
     assert shell.committed("fresh") == {("orders", 0): 90, ("orders", 1): 20, ("orders", 2): 0}
 
 
@@ -458,21 +464,20 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
 
 @pytest.mark.process
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli.commands.groups import undo as groups_undo
-
     members: list[Background] = []
-    keep: Callable[..., Any] = groups_undo.keep
+    begin = Written.begin
 
-    async def slow(*args: Any) -> None:
-        await keep(*args)
+    async def slow(*args: Any) -> Written:
+        written = await begin(*args)
         member = Background([*KCLI, "consume", "orders", "-g", "billing", "-q"], stdout=shell.folder / "late")
         members.append(member)
         for _ in range(200):
             if shell.sandbox.call(lambda box: bool(box.cluster.groups.any("billing").members)):
-                return
+                break
             await asyncio.sleep(0.02)
+        return written
 
-    monkeypatch.setattr(groups_undo, "keep", slow)
+    monkeypatch.setattr(Written, "begin", slow)
     try:
         ran = shell(*RESET, "-t", "orders", "--to-latest", "--execute", "-J")
     finally:

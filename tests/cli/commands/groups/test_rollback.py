@@ -45,10 +45,10 @@ def test_a_group_rolls_back_to_the_first_record_of_a_payload_time(kcli: Shell, b
         plan = json.loads(done.stdout)["partitions"]
         assert [row["new"] for row in plan[:2]] == expected
         words = ["-t", topic, "--time-field", "event.ts", "--jitter", "9s", "--execute"]
-        done = kcli("groups", "reset", topic, "--to-datetime", iso(BASE + seconds), *words)
+        done = kcli("groups", "reset", "--create", topic, "--to-datetime", iso(BASE + seconds), *words)
         assert done.returncode == 0, done.stderr
         assert committed(kcli, topic) == [*expected, 0, 3]
-        kcli("groups", "reset", topic, "--all-topics", "--to-latest", "--execute")
+        kcli("groups", "reset", "--create", topic, "--all-topics", "--to-latest", "--execute")
     done = kcli("rollback", "-g", topic, "--all-topics", "--time-field", "event.ts", "--start", iso(BASE), "--execute")
     assert done.returncode == 0, done.stderr
     assert committed(kcli, topic) == [*(first(some, BASE * 1000) for some in times), 0, 3]
@@ -88,9 +88,18 @@ REFUSED = [
     (["rollback", "g", "-t", "t", "--time-field", "ts", "--start", "soon"], "--start soon: expected a time"),
     (["rollback", "g", "--time-field", "ts", "--start", "now"], "missing topics: --topic TOPIC"),
     (["rollback", "-t", "t", "--time-field", "ts", "--start", "now"], "name at least one GROUP"),
-    (["groups", "reset", "g", "-t", "t", "--to-latest", "--time-field", "ts"], "--time-field goes with a time"),
-    (["groups", "reset", "g", "-t", "t", "--to-latest", "--jitter", "5s"], "times in values; add --time-field NAME"),
-    (["groups", "reset", "g", "-t", "t", "--to", "@-1h", "--time-field", "ts", "--jitter", "x"], "--jitter x"),
+    (
+        ["groups", "reset", "g", "-t", "t", "--to-latest", "--time-field", "ts"],
+        "--time-field goes with a time",
+    ),
+    (
+        ["groups", "reset", "--create", "g", "-t", "t", "--to-latest", "--jitter", "5s"],
+        "times in values; add --time-field NAME",
+    ),
+    (
+        ["groups", "reset", "--create", "g", "-t", "t", "--to", "@-1h", "--time-field", "ts", "--jitter", "x"],
+        "--jitter x",
+    ),
 ]
 
 

@@ -32,7 +32,7 @@ def sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Sandbox
 
 
 def rows(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[dict[str, Any]]:
-    assert main(["quotas", *words, "--format", "json"]) == code
+    assert main([*([] if words[:1] == ("undo",) else ["quotas"]), *words, "--format", "json"]) == code
     found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["quotas"]
     return found
 
@@ -116,14 +116,14 @@ def test_what_was_before_comes_back_from_the_undo_file(
     alter(capsys, "--user", "alice", f"{PRODUCE}=10MiB")
     undo = tmp_path / "undo.json"
     alter(capsys, "--user", "alice", f"{PRODUCE}=1MiB", "consumer_byte_rate=5kB", "--undo-file", str(undo))
-    back = rows(capsys, "restore", str(undo), "--execute")
+    back = rows(capsys, "undo", str(undo), "--execute")
     assert [(r["quota"], r["old"], r["new"]) for r in back] == [
         (PRODUCE, "1MiB/s", "10MiB/s"), ("consumer_byte_rate", "5kB/s", None),
     ]  # fmt: skip
     assert [(r["quota"], r["value"]) for r in rows(capsys, "list")] == [(PRODUCE, 10485760)]
     undo.write_text('{"schema": "kcli.quotas.undo/1", "quotas": [{"entity": {"dog": "x"}, "quota": "x", "value": 1}]}')
-    assert main(["quotas", "restore", str(undo)]) == 2
-    assert main(["quotas", "restore", str(tmp_path / "none")]) == 2
+    assert main(["undo", str(undo)]) == 2
+    assert main(["undo", str(tmp_path / "none")]) == 2
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_unused_topics_have_no_readers_and_no_new_records(shell: Shell) -> None:
     shell.ok("topics", "trim", "three", "--before", "end", "--execute", "-q")
     assert topics(shell, "--unused", "--never-written") == ["one", "three", "two"], "one that is empty, too"
     assert topics(shell, "--never-written") == []
-    shell.ok("groups", "reset", "g", "-t", "one", "--to", "end", "--execute", "-q", "--no-undo")
+    shell.ok("groups", "reset", "--create", "g", "-t", "one", "--to", "end", "--execute", "-q", "--no-undo")
     assert topics(shell, "--unused", "1d") == ["three", "two"], "a group has read one"
     assert topics(shell, "o*", "--unused") == []
     assert shell("topics", "list", "--unused", "soon").returncode == 2

@@ -14,6 +14,7 @@ from kcli.acls import Acl
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.asking.offsets import EARLIEST, list_offsets
+from kcli.changes import journal
 from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.menu import Menu
@@ -61,13 +62,9 @@ async def kcli(shop: Shop, *words: str) -> int:
     return await (await asyncio.create_subprocess_exec(*line)).wait()
 
 
-def undo_file(folder: Path, name: str) -> str:
-    (path,) = undo_files(folder, name)
-    return path
-
-
-def undo_files(folder: Path, name: str) -> list[str]:
-    return sorted(map(str, folder.rglob(f"undo/{name}-*.json")))
+def undo_numbers(command: str) -> list[str]:
+    """The numbers of the changes of the journal that can be undone, of this command."""
+    return [str(one.number) for one in journal.entries() if one.undoable and one.command.startswith(f"kcli {command}")]
 
 
 async def config(shop: Shop, at: Resource, name: str) -> tuple[str | None, str]:
@@ -102,8 +99,8 @@ async def test_configs_of_a_broker_and_of_all_brokers(shop: Shop, tmp_path: Path
         assert f"kcli configs set broker default {THREADS}=2 --execute" in text
         await confirm(pilot, "all brokers", "1 done.")
         assert await config(shop, Resource("broker", "2"), THREADS) == ("2", "all brokers")
-    assert await kcli(shop, "configs", "restore", undo_file(tmp_path, "broker-1"), "--execute") == 0
-    assert await kcli(shop, "configs", "restore", undo_file(tmp_path, "all-brokers"), "--execute") == 0
+    assert await kcli(shop, "undo", *undo_numbers("configs set broker 1"), "--execute") == 0
+    assert await kcli(shop, "undo", *undo_numbers("configs set broker default"), "--execute") == 0
     assert (await config(shop, Resource("broker", "1"), THREADS))[1] not in ("broker", "all brokers")
 
 
@@ -223,7 +220,7 @@ async def test_access_is_given_taken_and_its_rule_removed(shop: Shop, tmp_path: 
         assert [act.key for act in page.acts()] == ["n", "o"], "no ACL binds a super user"
 
 
-async def test_a_move_is_cancelled_and_begun_again_from_its_undo_file(shop: Shop, tmp_path: Path) -> None:
+async def test_a_move_is_cancelled_and_begun_again_by_undo(shop: Shop, tmp_path: Path) -> None:
     async def moving(client: Client) -> bool:
         return MOVING in await list_reassignments(client.cluster)
 
@@ -237,12 +234,11 @@ async def test_a_move_is_cancelled_and_begun_again_from_its_undo_file(shop: Shop
         await pilot.press("escape")
         await shows(pilot, "No partition moves now")
         await begin(pilot, "e", "all topics", "nothing to change")
-    path = undo_file(tmp_path, "reassign")
-    assert await kcli(shop, "reassign", "execute", path, "--throttle", "1", "--execute", "--no-undo") == 0
+    assert await kcli(shop, "undo", *undo_numbers("reassign cancel"), "--execute", "--no-undo") == 0
     assert await shop.ask(moving)
 
 
-async def test_a_subject_is_deleted_and_registered_again_from_its_undo_file(shop: Shop, tmp_path: Path) -> None:
+async def test_a_subject_is_deleted_and_registered_again_by_undo(shop: Shop, tmp_path: Path) -> None:
     registry = shop.registry()
     try:
         async with shop.open() as pilot:
@@ -253,7 +249,7 @@ async def test_a_subject_is_deleted_and_registered_again_from_its_undo_file(shop
             text = await fill(pilot, "level", "full")
             assert f"kcli registry compat orders-value --set full --execute{shop.option}" in text
             text = await confirm(pilot, "orders-value", "1 changed.")
-            assert "kcli registry compat orders-value --delete --execute" in text
+            assert "To undo this: kcli undo 1 --execute" in " ".join(text.split())
             assert await registry.client.level("orders-value", inherited=False) == "FULL"
             await pilot.press("escape")
             await begin(pilot, "D", "subject orders-value", "2 of 2 would change")
@@ -266,8 +262,8 @@ async def test_a_subject_is_deleted_and_registered_again_from_its_undo_file(shop
             assert "kcli registry delete payments-value@2 --execute" in text
             await confirm(pilot, "payments-value@2", "1 deleted.")
             assert await registry.client.versions("payments-value") == [1]
-        for path in undo_files(tmp_path, "registry-delete"):
-            words = ("registry", "restore", path, "--execute", *shop.option.split())
+        for number in undo_numbers("registry delete"):
+            words = ("undo", number, "--execute", *shop.option.split())
             assert await kcli(shop, *words) == 0
         assert len(await registry.client.versions("payments-value")) == 2
         assert len(await registry.client.versions("orders-value")) == 2

@@ -1,5 +1,5 @@
 """`groups reset --time-field ts --to-datetime T` and `rollback`: a group goes to where a time inside the values begins
-(kpax's rollback). Everything else about it is `groups reset`: plan, clamping, undo file, refusal for a live group."""
+(kpax's rollback). Everything else about it is `groups reset`: plan, clamping, undo, refusal for a live group."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
+from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
@@ -25,7 +26,7 @@ SHAPE = shape("groups.reset", "Committed offsets that were changed, or would be:
 
 
 class ResetOptions(NamedGroups, EveryGroup, PatternOptions, FormOptions, ScopeOptions, UndoOptions):
-    pass
+    create = flag("--create", help="Create a group that does not exist.")
 
 
 @command(
@@ -49,9 +50,8 @@ def reset(options: ResetOptions) -> int:
     """Set the committed offsets of groups that have no members. The plan comes first: old, new and
     delta of each partition; --execute applies it, and on a terminal kcli asks.
 
-    An undo file keeps the previous offsets, also where no offset was committed; `--from-file` restores it. Offsets
-    are clamped to the log, and a note says so. A group that does not exist is created. A share group starts at the
-    given offset, and forgets what it acknowledged after it.
+    `kcli undo` restores the previous offsets, also where no offset was committed. Offsets are clamped to the log, and
+    a note says so. A share group starts at the given offset, and forgets what it acknowledged after it.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)
@@ -65,12 +65,12 @@ def reset(options: ResetOptions) -> int:
         return changes.run(
             options,
             SHAPE,
-            lambda at, document: plans.from_group(options, at, names, groups, scope, document),
+            lambda at, document: plans.from_group(at, names, groups, scope, document, create=options.create),
             by_pattern=by_pattern,
         )
     refuse_empty(scope)
     prepare, moment = form_of(options, now_ms(), options)
-    return reset_to(options, groups, scope, prepare, moment)
+    return reset_to(options, groups, scope, prepare, moment, create=options.create)
 
 
 def refuse_empty(scope: Scope) -> None:
@@ -79,7 +79,9 @@ def refuse_empty(scope: Scope) -> None:
         raise UsageError("missing topics: --topic TOPIC, or --all-topics for all that the group has committed")
 
 
-def reset_to(options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None) -> int:
+def reset_to(
+    options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None, *, create: bool = False
+) -> int:
     """Reset groups by a form. A note says which moment (ms since the epoch) is meant, if one is: a time without a zone
     is a different time for each reader."""
     if moment is not None:
@@ -87,6 +89,6 @@ def reset_to(options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare
     return changes.run(
         options,
         SHAPE,
-        lambda at, _: plans.by_form(options, at, groups, scope, prepare),
+        lambda at, _: plans.by_form(at, groups, scope, prepare, create=create),
         by_pattern=bool(groups.patterns),
     )

@@ -37,7 +37,7 @@ kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --
 def rollback(options: RollbackOptions) -> int:
     """Commit for a group the first offset of each partition whose record has that timestamp or a later one; with
     --time-field, that time in a field of its value. `consume --start TIME` begins with the same record. It is `groups
-    reset --to @TIME` in short: the plan first, --execute applies it, an undo file takes it back.
+    reset --to @TIME` in short: the plan first, --execute applies it, `kcli undo` takes it back.
     """
     if options.start is None:
         raise UsageError("rollback takes --start TIME; other ways to move a group are in `kcli groups reset`")

@@ -1,15 +1,15 @@
-"""The plan of schemas that go into a registry: its rows, its undo file, and what became of it."""
+"""The plan of schemas that go into a registry: its rows, what undoes it, and what became of it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.changes.change import Undo
 from kcli.cli.commands.registry.settings import LevelRow
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange
-from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
 from kcli.registry.moving.document import undo_of
 from kcli.registry.moving.snapshot import Snapshot
@@ -65,10 +65,8 @@ async def planned(
             say(options, f"{registry.name} has all of it already")
         return None
 
-    async def keep_undo() -> None:
-        added = Snapshot(schemas=tuple(move.schema for move in transfer.ready))
-        levels = {subject: old for subject, (old, _) in transfer.levels.items()}
-        keep(options, registry, command, delete=added, levels=levels)
+    added = Snapshot(schemas=tuple(move.schema for move in transfer.ready))
+    levels = {subject: old for subject, (old, _) in transfer.levels.items()}
 
     async def carry_out() -> None:
         await carried_out(options, registry, document, transfer)
@@ -79,7 +77,7 @@ async def planned(
         verb="change",
         noun="subject",
         carry_out=carry_out,
-        keep_undo=keep_undo,
+        undo=undo_in(registry, command, delete=added, levels=levels),
         adds=not transfer.levels and all(move.action == REGISTER for move in transfer.ready),
     )
 
@@ -140,17 +138,13 @@ async def set_levels(registry: Registry, document: Document, transfer: Transfer)
             document.fail(problem, row.subject or "")
 
 
-def keep(
-    options: UndoOptions,
+def undo_in(
     registry: Registry,
     command: str,
     *,
     delete: Snapshot | None = None,
     register: Snapshot | None = None,
     levels: Mapping[str, str | None] | None = None,
-    words: str = "",
-) -> None:
-    """Write the undo file: what `registry restore` deletes, what it registers again, and the levels that it sets.
-    `words` are options for that command."""
-    document = undo_of(delete=delete, register=register, levels=levels)
-    UndoFile(options).keep_of(registry.name, command, document, f"kcli registry restore {{}}{words}")
+) -> Undo:
+    """What undoes a change of a registry: what to delete, what to register again, and the levels to set."""
+    return Undo(document=undo_of(delete=delete, register=register, levels=levels), file=command, where=registry.name)

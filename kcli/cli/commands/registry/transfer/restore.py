@@ -1,4 +1,4 @@
-"""`kcli registry restore`."""
+"""Restoring a registry from an undo file."""
 
 from __future__ import annotations
 
@@ -6,81 +6,69 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.settings import LevelRow
-from kcli.cli.commands.registry.transfer.moves import MoveRow, carried_out, ids_option, keep, row_of
+from kcli.cli.commands.registry.transfer.moves import MoveRow, carried_out, ids_option, row_of, undo_in
 from kcli.cli.output.tables.rows import shape
-from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.cli.runtime.undo import undo_document
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError
 from kcli.registry.errors import NotFound
-from kcli.registry.moving.document import UNDO, snapshot_of
+from kcli.registry.moving.document import snapshot_of
 from kcli.registry.moving.snapshot import Snapshot, own_level
 from kcli.registry.moving.transfer import Transfer
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
     from kcli.schemas import Schema
+    from kcli.text.json_object import JsonObject
 
-SHAPE = shape("registry.restore", "Schemas that were registered or deleted, or would be.", MoveRow, LevelRow)
+SHAPE = shape("undo.registry", "Schemas that were registered or deleted, or would be.", MoveRow, LevelRow)
 
 
 class RestoreOptions(RegistryOptions, UndoOptions):
     ids = ids_option()
 
 
-class Undo:
-    """What an undo file says: versions that were added, those that were deleted, and levels (None: inherited)."""
+class Undone:
+    """What an undo file has: versions that were added, those that were deleted, and levels (None: inherited)."""
 
-    def __init__(self, path: str) -> None:
-        """Raises UsageError."""
-        with undo_document(path, "a registry", UNDO) as whole:
-            self.delete = snapshot_of(whole.fields.get("delete", {}))
-            self.register = snapshot_of(whole.fields.get("register", {}))
-            self.levels = whole.texts_or_nulls("levels")
+    def __init__(self, document: JsonObject) -> None:
+        """Raises ValueError."""
+        self.delete = snapshot_of(document.fields.get("delete", {}))
+        self.register = snapshot_of(document.fields.get("register", {}))
+        self.levels = document.texts_or_nulls("levels")
 
 
-@command(
-    "registry restore",
-    help="Revert a change from its undo file.",
-    words="FILE",
-    examples="""
-kcli registry restore ~/.local/state/kcli/undo/registry-delete-20260131T100000Z.json --execute""",
-)
-def restore(options: RestoreOptions) -> int:
+def restore(options: RestoreOptions, document: JsonObject) -> int:
     """Register again what `registry delete` deleted, with its id: a registry that soft-deleted a schema gives the id
-    again, under a new version; what was deleted for good is imported. Delete, softly, what `registry import` and
-    `registry copy` registered, and set levels back. The plan comes first, --execute applies it."""
-    if len(options.words) != 1:
-        raise UsageError("missing argument: kcli registry restore FILE")
-    undo = Undo(options.words[0])
+    again, under a new version; what was deleted for good is imported, and gets new ids where the registry has no soft
+    deletion. Delete, softly, what `registry import` and `registry copy` registered, and restore levels. Raises
+    ValueError."""
+    undo = Undone(document)
 
-    async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
-        transfer = Transfer(registry.client, Snapshot(schemas=undo.register.schemas), keep=options.ids != "new")
+    async def make_plan(registry: Registry, answer: Document) -> PlannedChange | None:
+        ids = options.ids or ("keep" if registry.client.deletes_softly else "new")
+        transfer = Transfer(registry.client, Snapshot(schemas=undo.register.schemas), keep=ids == "keep")
         await transfer.plan()
         going = await _going(registry, undo.delete)
         levels = {subject: await own_level(registry.client, subject) for subject in undo.levels}
         levels = {subject: old for subject, old in levels.items() if old != undo.levels[subject]}
-        _fill(document, transfer, going, levels, undo)
+        _fill(answer, transfer, going, levels, undo)
         for move in transfer.moves:
             if move.error is not None:
-                document.fail(move.error, move.schema.name)
-        if document.errors or not (transfer.ready or going or levels):
+                answer.fail(move.error, move.schema.name)
+        if answer.errors or not (transfer.ready or going or levels):
             return None
 
-        async def keep_undo() -> None:
-            added = Snapshot(schemas=tuple(move.schema for move in transfer.ready))
-            removed = Snapshot(schemas=tuple(reversed(going)))
-            keep(options, registry, "registry-restore", delete=added, register=removed, levels=levels)
+        added = Snapshot(schemas=tuple(move.schema for move in transfer.ready))
+        removed = Snapshot(schemas=tuple(reversed(going)))
 
         async def carry_out() -> None:
-            await _carry_out(options, registry, document, transfer, going, undo)
+            await _carry_out(options, registry, answer, transfer, going, undo)
 
         names = list(dict.fromkeys([*(one.schema.subject for one in transfer.ready), *(s.subject for s in going)]))
-        return PlannedChange(
-            names=names or list(levels), verb="change", noun="subject", carry_out=carry_out, keep_undo=keep_undo
-        )
+        back = undo_in(registry, "registry-restore", delete=added, register=removed, levels=levels)
+        return PlannedChange(names=names or list(levels), verb="change", noun="subject", carry_out=carry_out, undo=back)
 
     return make_change(options, SHAPE, make_plan, opened(options))
 
@@ -100,7 +88,7 @@ async def _going(registry: Registry, snapshot: Snapshot) -> list[Schema]:
 
 
 def _fill(
-    document: Document, transfer: Transfer, going: list[Schema], levels: dict[str, str | None], undo: Undo
+    document: Document, transfer: Transfer, going: list[Schema], levels: dict[str, str | None], undo: Undone
 ) -> None:
     document.of(MoveRow)[:] = [*(row_of(move) for move in transfer.moves), *(_deleted(one) for one in going)]
     document.of(LevelRow)[:] = [
@@ -134,7 +122,7 @@ async def _carry_out(
     document: Document,
     transfer: Transfer,
     going: list[Schema],
-    undo: Undo,
+    undo: Undone,
 ) -> None:
     rows = document.of(MoveRow)[len(transfer.moves) :]
     if transfer.ready:

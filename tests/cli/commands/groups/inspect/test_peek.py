@@ -17,7 +17,7 @@ def topic(kcli: Shell) -> str:
     for partition in range(2):
         lines = "".join(f"k{n}:{partition}-{n}\n" for n in range(10)).encode()
         kcli.ok("produce", name, "-p", str(partition), "-K", ":", stdin=lines)
-    kcli.ok("groups", "reset", name, "-t", name, "--to", "0=4,1=end", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to", "0=4,1=end", "--execute", "-q", "--no-undo")
     return name
 
 
@@ -54,7 +54,7 @@ def test_gaps_are_read_over(kcli: Shell) -> None:
     name = kcli.topic()
     for number in range(4):  # each transaction ends with a marker, which has an offset and is no record
         kcli.ok("produce", name, "--transactional-id", name, stdin=f"{number}\n".encode())
-    kcli.ok("groups", "reset", name, "-t", name, "--to", "6", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to", "6", "--execute", "-q", "--no-undo")
     assert [(row["value"], row["place"]) for row in peek(kcli, name, "-n", "3")] == [
         ("0", "read"),
         ("1", "read"),
@@ -77,7 +77,7 @@ def test_offsets_beside_the_log_are_said(kcli: Shell, topic: str) -> None:
 def test_a_table_cuts_long_values_and_other_formats_do_not(kcli: Shell) -> None:
     name = kcli.topic()
     kcli.ok("produce", name, stdin=b"x" * 500 + b"\n")
-    kcli.ok("groups", "reset", name, "-t", name, "--to-earliest", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to-earliest", "--execute", "-q", "--no-undo")
     assert b"x" * 59 + "…".encode() in kcli.ok("groups", "peek", name)
     assert b"x" * 500 in kcli.ok("groups", "peek", name, "--format", "csv")
 
@@ -94,8 +94,10 @@ def test_what_is_beside_the_log_is_one_line_whatever_the_number_of_partitions(kc
     topic = kcli.topic(6)
     for partition in range(4):
         kcli.ok("produce", topic, "-p", str(partition), stdin=b"a\nb\nc\n")
-    kcli.ok("groups", "reset", topic, "-t", f"{topic}:0,1,4,5", "--to", "end", "--execute", "-q", "--no-undo")
-    kcli.ok("groups", "reset", topic, "-t", f"{topic}:2,3", "--to", "beginning", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", topic, "-t", f"{topic}:0,1,4,5", "--to", "end", "--execute", "-q")
+    kcli.ok(
+        "groups", "reset", "--create", topic, "-t", f"{topic}:2,3", "--to", "beginning", "--execute", "-q", "--no-undo"
+    )
     kcli.ok("topics", "trim", f"{topic}:2,3", "--before", "2", "--execute", "-q")
     done = kcli("groups", "peek", topic, "-J")
     assert done.stderr.decode() == (

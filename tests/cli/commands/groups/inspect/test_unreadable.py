@@ -16,7 +16,7 @@ def test_a_range_that_cannot_be_read_is_given_up(line: str, monkeypatch: pytest.
     with SandboxThread(topics={"t": 1}) as sandbox:
         shell = Shell(sandbox.bootstrap)
         shell.ok("produce", "t", stdin=b"a\nb\nc\n")
-        shell.ok("groups", "reset", "g", "-t", "t", "--to", "0=1", "--execute", "-q", "--no-undo")
+        shell.ok("groups", "reset", "--create", "g", "-t", "t", "--to", "0=1", "--execute", "-q", "--no-undo")
         sandbox.faults.error("Fetch", codes.NOT_LEADER_OR_FOLLOWER, times=100_000)
         done = shell(*line.split())
     assert done.returncode == 4

@@ -16,7 +16,7 @@ def topic(kcli: Shell) -> str:
     """One partition with ten records; a group named like it has read four and has no members."""
     name = kcli.topic()
     kcli.ok("produce", name, stdin=b"".join(b"%d\n" % n for n in range(10)))
-    kcli.ok("groups", "reset", name, "-t", name, "--to", "4", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to", "4", "--execute", "-q", "--no-undo")
     return name
 
 
@@ -35,10 +35,10 @@ def test_a_group_without_members_is_told_with_the_command(kcli: Shell, topic: st
 def test_records_are_counted_and_markers_are_not(kcli: Shell) -> None:
     name = kcli.topic()
     kcli.ok("produce", name, "--transactional-id", name, stdin=b"a\nb\nc\n")
-    kcli.ok("groups", "reset", name, "-t", name, "--to", "1", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to", "1", "--execute", "-q", "--no-undo")
     (row,) = json.loads(kcli.ok("groups", "why", name, "-J"))["groups"]
     assert (row["lag"], row["records"], row["why"]) == (3, 2, "no member reads for this group, and 2 records wait")
-    kcli.ok("groups", "reset", name, "-t", name, "--to", "3", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to", "3", "--execute", "-q", "--no-undo")
     (row,) = json.loads(kcli.ok("groups", "why", name, "-J"))["groups"]
     assert (row["lag"], row["records"], row["why"]) == (1, 0, "it has read every record; 1 offset holds none")
 
@@ -46,13 +46,13 @@ def test_records_are_counted_and_markers_are_not(kcli: Shell) -> None:
 def test_a_backlog_is_not_read_to_be_counted(kcli: Shell) -> None:
     name = kcli.topic()
     kcli.ok("produce", name, "-z", "none", stdin=b"".join(b"%d" % n + b"x" * 100_000 + b"\n" for n in range(60)))
-    kcli.ok("groups", "reset", name, "-t", name, "--to", "1", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", name, "-t", name, "--to", "1", "--execute", "-q", "--no-undo")
     (row,) = json.loads(kcli.ok("groups", "why", name, "-J"))["groups"]
     assert (row["lag"], row["records"], row["why"]) == (59, None, "no member reads for this group, and 59 offsets wait")
 
 
 def test_all_groups_that_lag_and_no_others(kcli: Shell, topic: str) -> None:
-    kcli.ok("groups", "reset", f"{topic}-done", "-t", topic, "--to", "end", "--execute", "-q", "--no-undo")
+    kcli.ok("groups", "reset", "--create", f"{topic}-done", "-t", topic, "--to", "end", "--execute", "-q", "--no-undo")
     found = kcli("groups", "why", "--over", "1s", "-J")  # groups of other tests may have to be watched
     groups = [row["group"] for row in json.loads(found.stdout)["groups"]]
     assert topic in groups

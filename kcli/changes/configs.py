@@ -1,0 +1,167 @@
+"""Changes of configs: of topics, brokers, loggers, groups and client metrics."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import (
+    DELETE,
+    SET,
+    Operation,
+    Resource,
+    about,
+    alter_configs,
+    describe_configs,
+    foreseen,
+    own,
+    resource,
+)
+from kcli.changes.change import FAILED, UNCHANGED, Plan, Row, Undo
+from kcli.declared.units import plain
+from kcli.errors import KcliError, UsageError
+from kcli.redact import HIDDEN
+from kcli.secret import secretive
+from kcli.text.suggest import did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.admin.configs.resources import Config
+    from kcli.model import Cluster
+    from kcli.text.json_object import JsonObject
+
+    Changes = Mapping[Resource, list[Operation]]
+    Known = Mapping[Resource, list[Config] | KcliError]
+    Outcomes = dict[Resource, KcliError | None]
+
+SCHEMA = "kcli.configs.undo/1"
+"""Of the document that undoes a change."""
+DEFAULT = "default"
+"""The name of a resource without one: the configs of all brokers, as kafka-configs calls it."""
+SURE = 0.85
+"""How near a name has to be to be taken for a misspelt one: a plugin may have configs of any name."""
+
+
+async def plan(cluster: Cluster, changes: Changes, *, resend: bool = False) -> Plan:
+    """The plan of `changes`, checked by the brokers: a row for each operation, in order. A resource that a broker
+    refuses, or whose configs cannot be read, fails as a whole, and its other operations are not sent. `resend`: what
+    holds already is sent too, as brokers may be late to report it."""
+    known = await describe_configs(cluster, changes)
+    checked = await check(cluster, changes, known)
+    rows = {
+        at: [_row(at, operation, _named(known[at], operation.name), checked[at]) for operation in operations]
+        for at, operations in changes.items()
+    }
+    ready = {at: operations for at, operations in changes.items() if checked[at] is None}
+    made = Plan(rows=[row for some in rows.values() for row in some])
+    made.undo, made.warnings = undo_of(ready, known)
+    if not ready or (made.idle and not resend):
+        return made
+
+    async def apply(cluster: Cluster) -> None:
+        for at, error in (await alter_configs(cluster, ready)).items():
+            for row in rows[at]:
+                row.settle(error)
+
+    made.apply = apply
+    return made
+
+
+def pair(text: str, flag: str = "") -> tuple[str, str]:
+    """Name and value of `retention.ms=7d`, the value as Kafka wants it: 604800000. Raises UsageError."""
+    name, equals, value = text.partition("=")
+    name = name.strip()
+    if not equals or not name:
+        raise UsageError(f"{flag + ' ' if flag else ''}{text}: expected KEY=VALUE, such as retention.ms=7d")
+    return name, plain(name, value)
+
+
+async def check(cluster: Cluster, changes: Changes, known: Known) -> Outcomes:
+    """The error of each resource that cannot be changed, None for the others: what its broker answers to the change,
+    and a name that is nearly another's, which brokers accept for configs of their own."""
+    answers = await alter_configs(cluster, changes, dry_run=True)
+    for at, operations in changes.items():
+        configs = known[at]
+        if isinstance(configs, KcliError):
+            answers[at] = configs
+        else:
+            answers[at] = await _spelt(cluster, at, operations, {config.name for config in configs}, answers[at])
+    return {at: answers[at] for at in changes}
+
+
+async def _spelt(
+    cluster: Cluster, at: Resource, operations: list[Operation], names: set[str], answer: KcliError | None
+) -> KcliError | None:
+    unknown = [one.name for one in operations if one.name not in names]
+    if unknown and at == ("broker", ""):  # which has only what was set
+        names |= await names_of(cluster, [Resource("broker", str(node.id)) for node in await cluster.nodes()][:1])
+    for name in unknown:
+        if name in names or name.startswith("listener.name."):
+            continue
+        hint = did_you_mean(name, names, SURE)
+        if answer is not None:
+            add_hint(answer, hint or did_you_mean(name, names))
+        elif hint and at.kind != "logger":
+            answer = KcliError(f"{about(at)} has no config {name}{hint}")
+    return answer
+
+
+async def nearest(cluster: Cluster, at: Resource, name: str) -> str:
+    """ "; did you mean …?" for a config that a resource does not have, "" where it has it or that is unknown."""
+    names = await names_of(cluster, [at])
+    return "" if name in names else did_you_mean(name, names, SURE) or did_you_mean(name, names)
+
+
+def add_hint(problem: KcliError, hint: str) -> None:
+    """Put a hint behind the sentence of an error."""
+    problem.args = (f"{problem}{hint}",)
+
+
+async def names_of(cluster: Cluster, resources: list[Resource]) -> set[str]:
+    """The names of all configs that these resources have."""
+    answers = (await describe_configs(cluster, resources)).values()
+    return {config.name for configs in answers if isinstance(configs, list) for config in configs}
+
+
+def _named(configs: list[Config] | KcliError, name: str) -> Config | None:
+    return None if isinstance(configs, KcliError) else next((one for one in configs if one.name == name), None)
+
+
+def _row(at: Resource, operation: Operation, old: Config | None, error: KcliError | None) -> Row:
+    new, same = foreseen(at, operation, old)
+    secret = old.secret if old is not None else secretive(operation.name)
+    row = Row(kind=at.kind, name=at.name or DEFAULT, item=operation.name, error=error)
+    row.old = HIDDEN if old is not None and secret else None if old is None else old.value
+    row.new = HIDDEN if secret and operation.how == SET else new
+    row.result = FAILED if error is not None else UNCHANGED if same else row.result
+    return row
+
+
+# -- undoing ----------------------------------------------------------------------------------------------------------
+
+
+def undo_of(changes: Changes, known: Known) -> tuple[Undo | None, list[str]]:
+    """What is set on the resources themselves, null for what they inherit; and a sentence for each secret, which cannot
+    be restored, since brokers do not report it."""
+    rows: list[dict[str, str | None]] = []
+    lost: list[str] = []
+    for at, operations in changes.items():
+        for name in (operation.name for operation in operations):
+            was = _named(known[at], name)
+            mine = was is not None and own(at, was)
+            if mine and was is not None and was.secret:
+                lost.append(f"{about(at)}: the previous value of {name} is secret and cannot be restored")
+                continue
+            value = was.value if mine and was is not None else None
+            rows.append({"kind": at.kind, "name": at.name, "config": name, "value": value})
+    name = "-".join(sorted({f"{row['kind']}-{row['name'] or DEFAULT}" for row in rows}))
+    return (Undo(document={"schema": SCHEMA, "configs": rows}, file=name) if rows else None), lost
+
+
+def read_undo(document: JsonObject) -> dict[Resource, list[Operation]]:
+    """The changes that restore what `undo_of` wrote down. Raises ValueError."""
+    changes: dict[Resource, list[Operation]] = {}
+    for row in document.objects("configs"):
+        value = row.text_or_null("value")
+        operation = Operation(name=row.text("config"), how=DELETE if value is None else SET, value=value)
+        changes.setdefault(resource(row.text("kind"), row.text("name")), []).append(operation)
+    return changes

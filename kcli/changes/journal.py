@@ -1,0 +1,255 @@
+"""The journal of changes: one JSON object a line, in the user's state folder, readable by this user alone.
+
+A change has two lines: one that is on the disk before anything is sent, with the plan and what undoes it, and one with
+the outcome. A change without the second line was interrupted, so its outcome is unknown. The last 1,000 changes are
+kept. Rows and undo data of more than 64 KiB are in a file beside the journal, so that listing changes stays fast.
+Writers take turns by a lock on a file of its own, since the journal is replaced when old changes are dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from contextlib import contextmanager
+from shlex import join
+
+from kcli.errors import KcliError, UsageError
+from kcli.paths import private, state_folder
+from kcli.redact import HIDDEN, redacted
+from kcli.secret import secretive, without_login, without_logins
+from kcli.system.files import lock
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from kcli.changes.change import Undo
+
+KEPT = 1000
+INLINE = 64 << 10  # bytes of rows and undo data in a line
+PATIENCE = 5.0  # seconds to wait for another process that writes
+UNKNOWN = "unknown"
+SAME = ("unchanged", "exists", "absent", "known", "not needed", "skipped")
+BAD = ("failed", "refused", UNKNOWN, "conflict", "not done")
+"""Results of rows that were not changed, as there was no need or it failed."""
+
+
+class NotWritten(KcliError):
+    """The journal cannot be written: a change that is to be undone must not be made."""
+
+
+class Entry(Value):
+    """A change of the journal. `time` is in milliseconds since the epoch, `cluster` the cluster id or a registry's
+    address, `result` is done, partly, failed, unchanged or unknown; `changed` counts the rows that were changed."""
+
+    number: int = 0
+    time: int = 0
+    user: str = ""
+    cluster: str = ""
+    command: str = ""
+    result: str = UNKNOWN
+    changed: int = 0
+    undoable: bool = False
+    _details: Mapping[str, Any] = field(factory=dict)
+
+    def details(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+        """The rows of the plan, and the document that undoes the change. Raises UsageError where their file is gone."""
+        details = self._details
+        if details.get("file"):
+            path = _details_of(self.number)
+            try:
+                with open(path, encoding="utf-8") as source:
+                    details = json.load(source)
+            except (OSError, ValueError) as error:
+                raise UsageError(f"the details of change {self.number} cannot be read: {path}: {error}") from None
+        rows, undo = details.get("rows"), details.get("undo")
+        return [row for row in rows or () if isinstance(row, dict)], undo if isinstance(undo, dict) else None
+
+
+def begin(words: Sequence[str], cluster: str, rows: Sequence[Mapping[str, object]], undo: Undo | None) -> int:
+    """Write a change down before it is sent; its number. `words` are those of its command line behind `kcli`. Raises
+    NotWritten."""
+    details: dict[str, object] = {"rows": list(rows), "undo": dict(undo.document) if undo and undo.document else None}
+    with _locked() as path:
+        known = entries()
+        number = known[-1].number + 1 if known else 1
+        data = json.dumps(details, ensure_ascii=False, default=str)
+        if len(data) > INLINE:
+            _write(_details_of(number), data, "w")
+            details = {"file": True}
+        entry = {
+            "number": number,
+            "time": time.time_ns() // 1_000_000,
+            "user": _user(),
+            "cluster": cluster,
+            "command": shown(words),
+            "undoable": bool(undo and undo.document),
+            "details": details,
+        }
+        _append(path, entry)
+        _drop_old(path, known)
+    return number
+
+
+def end(number: int, result: str, changed: int) -> None:
+    """Write down the outcome of a change. Raises NotWritten."""
+    with _locked() as path:
+        _append(path, {"number": number, "result": result, "changed": changed})
+
+
+def entries() -> list[Entry]:
+    """All changes of the journal, the oldest first. A line that was cut short, as by a full disk, is left out. Raises
+    UsageError for a journal that cannot be read."""
+    path = _path()
+    found: dict[int, Entry] = {}
+    try:
+        with open(path, "rb") as source:
+            for line in source:
+                _take(found, line)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    return list(found.values())
+
+
+def entry(number: int) -> Entry:
+    """Raises UsageError for a number that the journal does not have."""
+    for one in entries():
+        if one.number == number:
+            return one
+    raise UsageError(f"the journal has no change {number}; `kcli history` lists them")
+
+
+def _take(found: dict[int, Entry], line: bytes) -> None:
+    try:
+        read = json.loads(line)
+        number = int(read["number"])
+        if "result" in read and number in found:
+            found[number].result, found[number].changed = str(read["result"]), int(read["changed"])
+        elif "details" in read:
+            one = Entry(number=number, time=int(read["time"]), undoable=bool(read["undoable"]))
+            one.user, one.cluster, one.command = (str(read[name]) for name in ("user", "cluster", "command"))
+            one._details = dict(read["details"])
+            found[number] = one
+    except (ValueError, KeyError, TypeError):
+        return  # a line that was cut short: what it said is not known
+
+
+def outcome(before: Sequence[str], after: Sequence[str], *, finished: bool) -> tuple[str, int]:
+    """The result of a change, and how many rows were changed, from the results of its rows in the plan and at its end.
+    Where it was not finished, rows that were only planned may have been changed."""
+    new = Counter(after)
+    new.subtract(before)
+    bad = sum(max(new[result], 0) for result in BAD)
+    planned = sum(max(count, 0) for result, count in new.items() if result.startswith("would "))
+    changed = sum(max(count, 0) for result, count in new.items() if result not in (*BAD, *SAME)) - planned
+    if not finished or new[UNKNOWN] > 0:
+        return UNKNOWN, changed
+    if changed:
+        return "partly" if bad else "done", changed
+    return "failed" if bad else "unchanged", 0
+
+
+def shown(words: Sequence[str]) -> str:
+    """A command line as the journal has it: secrets are `***`."""
+    line = ["kcli"]
+    hide = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if hide:
+            line.append(HIDDEN)
+        elif equals and secretive(name.lstrip("-")):
+            line.append(f"{name}={HIDDEN}")
+        else:
+            word = redacted(word)
+            line.append(without_login(word) if "://" in word else without_logins(word) if "@" in word else word)
+        hide = not hide and not equals and word.startswith("--") and secretive(word[2:]) and not word.endswith("-file")
+    return join(line)
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+
+def _path() -> str:
+    return os.path.join(state_folder("journal"), "journal.ndjson")
+
+
+def _details_of(number: int) -> str:
+    return os.path.join(state_folder("journal"), f"change-{number}.json")
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container's user has a number and no name
+        return str(os.getuid()) if hasattr(os, "getuid") else ""
+
+
+@contextmanager
+def _locked() -> Iterator[str]:
+    """The path of the journal, for the one process that may write now. Raises NotWritten."""
+    folder, fd = state_folder("journal"), -1
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        fd = private(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT)
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                lock(fd)
+                break
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+        yield _path()
+    except OSError as error:
+        raise NotWritten(f"the journal {_path()} cannot be written ({error.strerror})") from None
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _write(path: str, text: str, mode: str) -> None:
+    """Write, and wait until it is on the disk."""
+    with open(path, mode, encoding="utf-8", opener=private) as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _append(path: str, line: Mapping[str, object]) -> None:
+    """Append a line, behind one that was cut short."""
+    torn = False
+    if os.path.exists(path) and os.path.getsize(path):
+        with open(path, "rb") as source:
+            source.seek(-1, os.SEEK_END)
+            torn = source.read(1) != b"\n"
+    _write(path, "\n" * torn + json.dumps(line, ensure_ascii=False, default=str) + "\n", "a")
+
+
+def _drop_old(path: str, known: list[Entry]) -> None:
+    """Now and then, drop what is older than the last changes, with its files."""
+    if len(known) < KEPT + KEPT // 10:
+        return
+    old = [one.number for one in known[:-KEPT]]
+    with open(path, encoding="utf-8", errors="replace") as source:
+        lines = [line for line in source if _number(line) > old[-1]]
+    _write(f"{path}.new", "".join(lines), "w")
+    os.replace(f"{path}.new", path)
+    for number in old:
+        if os.path.exists(details := _details_of(number)):
+            os.unlink(details)
+
+
+def _number(line: str) -> int:
+    try:
+        return int(json.loads(line)["number"])
+    except (ValueError, KeyError, TypeError):
+        return 0

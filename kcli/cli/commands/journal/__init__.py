@@ -1,0 +1,1 @@
+"""The journal of changes: what was changed, and undoing it."""

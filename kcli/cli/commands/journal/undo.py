@@ -1,0 +1,115 @@
+"""`kcli undo`: by the number of a change, or from an undo file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kcli.admin.acls.undo import SCHEMA as ACLS
+from kcli.admin.quotas.undo import SCHEMA as QUOTAS
+from kcli.changes import journal
+from kcli.changes.configs import SCHEMA as CONFIGS
+from kcli.cli.commands.acls import undo as acls
+from kcli.cli.commands.config.profiles import print_rows
+from kcli.cli.commands.configs import plan as configs
+from kcli.cli.commands.journal.history import SHAPE as HISTORY
+from kcli.cli.commands.journal.history import HistoryOptions, found
+from kcli.cli.commands.quotas import undo as quotas
+from kcli.cli.commands.registry.transfer import restore as registry
+from kcli.cli.commands.registry.transfer.restore import RestoreOptions
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.journal import Undoes
+from kcli.cli.runtime.undo import read_undo_file
+from kcli.errors import UsageError
+from kcli.registry.moving.document import UNDO as REGISTRY
+from kcli.system.files import passing
+from kcli.text.json_object import JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.cli.parsing.option import Options
+
+RESTORE: dict[str, Callable[[Any, JsonObject], int]] = {
+    ACLS: acls.restore,
+    CONFIGS: configs.restore,
+    QUOTAS: quotas.restore,
+    REGISTRY: registry.restore,
+}
+"""What restores a subject, by the schema of its undo file."""
+
+
+class UndoneOptions(RestoreOptions):
+    force = flag("--force", help="Undo also what was changed again since.")
+
+
+@command(
+    "undo",
+    help="Undo a change, by its number or its undo file.",
+    words="N|FILE",
+    examples="""
+kcli undo                    # the last changes that can be undone
+kcli undo 12                 # the plan
+kcli undo 12 --execute
+kcli undo before.json --execute    # a file of --undo-file""",
+)
+def undo(options: UndoneOptions) -> int:
+    """Restore what a change replaced: configs, offsets, ACLs, quotas, replicas, schemas, and what `apply` changed.
+    Without a number, list the last changes that can be undone. The plan comes first; --execute applies it.
+
+    A change is undone on the cluster it was made on; on another one, undo refuses. A value that is no longer the one
+    that the change left is not replaced without --force. The undoing is a change, too: `kcli undo` undoes it.
+    """
+    if not options.words:
+        shown = HistoryOptions(undoable=True, **_shared(options, HistoryOptions))
+        return print_rows(shown, HISTORY, found(shown)[:10])
+    if len(options.words) > 1:
+        raise UsageError("one change at a time: kcli undo N, or kcli undo FILE")
+    word = options.words[0]
+    if not word.isdecimal():
+        return _restore(options, read_undo_file(word).fields, word)
+    entry = journal.entry(int(word))
+    rows, document = entry.details()
+    if document is None:
+        raise UsageError(f"change {word} cannot be undone: it kept no previous state ({entry.command})")
+    options.undoes = Undoes(entry, rows, force=options.force)
+    return _restore(options, document, f"change {word}")
+
+
+def _restore(options: UndoneOptions, document: Mapping[str, Any], name: str) -> int:
+    """Plan and apply what a document restores. Raises UsageError for one that is no undo file."""
+    schema = document.get("schema")
+    try:
+        if restore := RESTORE.get(str(schema)):
+            return restore(options, JsonObject(fields=document))
+    except ValueError as error:
+        raise UsageError(f"{name}: not an undo file ({error})") from None
+    with passing(json.dumps(document).encode()) as path:
+        if schema == "kcli.groups.export/1":
+            from kcli.cli.commands.groups.reset.reset import ResetOptions, reset
+
+            return reset(_as(ResetOptions, options, from_file=path))
+        if schema == "kcli.declared/1":
+            from kcli.cli.commands.apply.apply import ApplyOptions, apply
+
+            return apply(_as(ApplyOptions, options, words=[path], prune="absent" in document))
+        if "partitions" in document and "version" in document:  # Kafka's own file has no schema
+            from kcli.cli.commands.reassign.execute import ExecuteOptions, execute
+
+            return execute(_as(ExecuteOptions, options, words=[path]))
+    raise UsageError(f"{name}: not an undo file (its schema is {schema})")
+
+
+def _as(kind: type[Any], options: UndoneOptions, **more: object) -> Any:
+    """The options of the command that restores this subject."""
+    made = kind(**_shared(options, kind), **more)
+    made.undoes = options.undoes
+    return made
+
+
+def _shared(options: Options, kind: type[Options]) -> dict[str, object]:
+    """The options that a line names and `kind` has too."""
+    known = {option.name for option in kind.declared}
+    return {name: value for name, value in options.given().items() if name in known}

@@ -1,0 +1,137 @@
+"""A command's change in the journal: written before the change is sent, its outcome afterwards."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from kcli import cli
+from kcli.admin.cluster.cluster import cluster_id
+from kcli.changes import journal
+from kcli.changes.change import Undo
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.undo import write_undo_file
+from kcli.errors import KcliError, UsageError
+from kcli.redact import HIDDEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.groups import ChangeOptions
+    from kcli.model import Cluster
+
+
+class Written:
+    """A change that is in the journal, under its number: 0 where it could not be written and need not be."""
+
+    def __init__(self, options: ChangeOptions, number: int, undoable: bool, before: list[str]) -> None:
+        self._options, self._number, self._undoable = options, number, undoable
+        self._before = before
+
+    @classmethod
+    async def begin(cls, options: ChangeOptions, target: object, document: Document, undo: Undo | None) -> Written:
+        """Raises KcliError where the change must not be made, since what undoes it cannot be kept."""
+        keeps = undo is not None and bool(undo.document) and options.keeps_undo
+        where = await _where(target, undo)
+        if undo is not None and isinstance(options, UndoOptions):
+            write_undo_file(options, undo, where)
+        rows = rows_of(document)
+        try:
+            number = journal.begin(cli.typed, where, rows, undo if keeps else None)
+        except journal.NotWritten as problem:
+            if keeps and not getattr(options, "undo_file", None):
+                hint = "; --undo-file FILE keeps what undoes it, --no-undo keeps nothing"
+                raise KcliError(f"nothing was changed: {problem}{hint}") from None
+            say(options, f"this change is not in the journal: {problem}")
+            number, keeps = 0, False
+        return cls(options, number, keeps, _results(rows))
+
+    def end(self, document: Document, *, finished: bool) -> None:
+        """Note the outcome, and say how to undo what was changed. Where the change was not finished, rows that were
+        only planned may have been changed."""
+        if not self._number:
+            return
+        result, changed = journal.outcome(self._before, _results(rows_of(document)), finished=finished)
+        try:
+            journal.end(self._number, result, changed)
+        except journal.NotWritten as problem:
+            say(self._options, f"the outcome of this change is not in the journal: {problem}")
+        if self._undoable and (changed or result == journal.UNKNOWN):
+            say(self._options, f"to undo this: kcli undo {self._number}{_where_of(self._options)} --execute")
+
+
+def rows_of(document: Document) -> list[dict[str, object]]:
+    """The rows of all sections that have a result."""
+    return [row for section in document.shape.sections for row in document.all(section) if "result" in row]
+
+
+def _results(rows: list[dict[str, object]]) -> list[str]:
+    return [str(row["result"]) for row in rows]
+
+
+async def _where(target: object, undo: Undo | None) -> str:
+    """The cluster id, or the address of the registry that is changed."""
+    if undo is not None and undo.where:
+        return undo.where
+    if isinstance(target, tuple):  # a cluster and its registry
+        target = target[0]
+    name = getattr(target, "name", None)
+    if isinstance(name, str):
+        return name
+    cluster: Cluster = target  # type: ignore[assignment]  # what else a change is made on
+    return await cluster_id(cluster) or ""
+
+
+def _where_of(options: ChangeOptions) -> str:
+    """The options that name the same cluster again; those with secrets in them are left out."""
+    given = (("-b", options.bootstrap), ("--profile", options.profile), ("-F", options.config_file))
+    return "".join(f" {flag} {quote(value)}" for flag, value in given if value)
+
+
+VALUES = frozenset("old new delta lag start end old_value new_value result note error change file".split())
+"""Columns that say what a row was, is, or becomes; the others say what it is about."""
+
+
+class Undoes:
+    """A change of the journal that is to be undone."""
+
+    def __init__(self, entry: journal.Entry, rows: list[dict[str, object]], *, force: bool) -> None:
+        self._entry, self._force = entry, force
+        self._left = {_about(row): row.get("new") for row in rows}
+
+    async def check(self, target: object) -> None:
+        """Raises UsageError on another cluster, or another registry, than the change was made on."""
+        where = await _where(target, None)
+        if isinstance(target, tuple) and target[1] is not None and target[1].settings.name == self._entry.cluster:
+            where = self._entry.cluster
+        if where != self._entry.cluster:
+            made = f"change {self._entry.number} was made on {self._entry.cluster or 'a cluster without an id'}"
+            raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}; name that one with -b")
+
+    def differs(self, document: Document) -> bool:
+        """Whether a value is no longer the one that the change left, which is an error in the document for each."""
+        found = False
+        if self._force:
+            return False
+        for row in rows_of(document):
+            if not str(row["result"]).startswith("would ") or "old" not in row:
+                continue
+            about, is_now = _about(row), row["old"]
+            left = self._left.get(about, is_now)
+            inherits = left is None and "config" in row  # its value then is that of the broker
+            if left != is_now and not inherits and HIDDEN not in (left, is_now):
+                what = " ".join(str(value) for name, value in row.items() if value is not None and name not in VALUES)
+                became = f"{what} is {_text(is_now)} now; change {self._entry.number} left {_text(left)}"
+                error = UsageError(f"{became}, and undoing it sets {_text(row['new'])}; --force does that")
+                document.fail(error, what)
+                found = True
+        return found
+
+
+def _about(row: dict[str, object]) -> tuple[tuple[str, object], ...]:
+    named = sorted((name, value) for name, value in row.items() if name not in VALUES)
+    return tuple((name, value if isinstance(value, (str, int)) else None) for name, value in named)
+
+
+def _text(value: object) -> str:
+    return "unset" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""The planners of changes, the rule that confirms them, and the journal."""
