@@ -62,7 +62,7 @@ async def test_a_reset_a_record_and_no_faults(
             "--bootstrap-server", kafka.bootstrap, "--describe", "--group", group,
         )  # fmt: skip
         assert re.search(rf"{topic}\s+0\s+25\s+100\s+75", theirs)
-        words = re.sub(r"[│\s]+", " ", text[text.index("kcli groups reset --from-file") :])
+        words = re.sub(r"[│\s]+", " ", text[text.index("kcli undo") :])
         back = shlex.split(words[: words.index("--execute")])[1:]
         assert kcli(*back, "--execute", "-b", kafka.bootstrap).code == 0
         await pilot.press("escape", "n")

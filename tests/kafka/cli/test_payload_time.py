@@ -72,7 +72,7 @@ def test_a_group_put_back_is_where_another_consumer_goes_on(kafka: Kafka, topic:
     assert kcli("produce", topic, "-p", "1", "-b", kafka.bootstrap, "-X", "batch.size=3000", stdin=lines).code == 0
     start = (BASE + 2000) * 1000
     done = kcli(
-        "rollback", topic, "-t", topic, "--time-field", "event.at", "--start", iso(BASE + 2000), "--execute",
+        "rollback", topic, "--create", "-t", topic, "--time-field", "event.at", "--start", iso(BASE + 2000), "--execute",
         "--no-undo", "-b", kafka.bootstrap, "--jitter", f"{JITTER}s",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -95,7 +95,7 @@ def test_a_group_goes_back_by_timestamps_and_to_both_ends(kafka: Kafka, topic_na
     for second in range(3):
         assert kcli("produce", topic, "--timestamp", iso(BASE + 10 * second), *at, stdin=b"v%d\n" % second).code == 0
     for start, expected in ((iso(BASE + 5), 1), ("latest", 3), ("earliest", 0), (iso(BASE + 20), 2)):
-        done = kcli("rollback", topic, "-t", topic, "--start", start, "--execute", "--no-undo", *at)
+        done = kcli("rollback", topic, "--create", "-t", topic, "--start", start, "--execute", "--no-undo", *at)
         assert done.code == 0, done.err
         read = kcli("consume", topic, "-g", topic, "-e", *at)
         assert (read.code, read.out.split()) == (0, [b"v%d" % number for number in range(expected, 3)]), read.err

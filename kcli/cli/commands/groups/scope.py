@@ -28,6 +28,12 @@ def topics() -> list[str]:
     )
 
 
+class CreateOptions(Options):
+    """Whether a group that does not exist is created."""
+
+    create = flag("--create", help="Create a group that does not exist.")
+
+
 class ScopeOptions(Options):
     """Which committed offsets of a group a command changes."""
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.groups import changes, plans
 from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of, now_ms
-from kcli.cli.commands.groups.scope import Scope, ScopeOptions
+from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
 from kcli.cli.commands.groups.undo import saved_offsets
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 SHAPE = shape("groups.reset", "Committed offsets that were changed, or would be: old, new and delta.", ChangeRow)
 
 
-class ResetOptions(NamedGroups, EveryGroup, PatternOptions, FormOptions, ScopeOptions, UndoOptions):
-    create = flag("--create", help="Create a group that does not exist.")
+class ResetOptions(NamedGroups, EveryGroup, PatternOptions, FormOptions, CreateOptions, ScopeOptions, UndoOptions):
+    pass
 
 
 @command(
@@ -80,7 +79,7 @@ def refuse_empty(scope: Scope) -> None:
 
 
 def reset_to(
-    options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None, *, create: bool = False
+    options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None, *, create: bool
 ) -> int:
     """Reset groups by a form. A note says which moment (ms since the epoch) is meant, if one is: a time without a zone
     is a different time for each reader."""

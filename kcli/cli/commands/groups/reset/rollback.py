@@ -8,7 +8,7 @@ from kcli.cli.commands.consume.payload_time.filter import end_of_log, moment, re
 from kcli.cli.commands.groups.reset.forms import form_at, now_ms
 from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
-from kcli.cli.commands.groups.scope import Scope, ScopeOptions
+from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedGroups, PatternOptions, TimeFieldOptions, UndoOptions
 from kcli.cli.parsing.option import text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcli.cli.commands.groups.plans import Prepare
 
 
-class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, ScopeOptions, UndoOptions):
+class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, CreateOptions, ScopeOptions, UndoOptions):
     start = text("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30.")
 
 
@@ -45,7 +45,7 @@ def rollback(options: RollbackOptions) -> int:
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     groups = names_of(options, words_of(options, "GROUP"))
     refuse_empty(scope)
-    return reset_to(options, groups, scope, prepare, time)
+    return reset_to(options, groups, scope, prepare, time, create=options.create)
 
 
 def _form(options: RollbackOptions, start: str) -> tuple[Prepare, int | None]:
