@@ -78,13 +78,12 @@ def test_declared_schemas_are_registered_in_order_and_taken_back(declaring: Decl
     assert [row["level"] for row in commands.rows("compat", orders)] == ["FULL"]
     assert declaring.plan("diff", path) == []
     assert declaring.plan("apply", path, "--execute") == []
-    back = done.err.partition("kcli apply ")[2].split()[0]
-    assert "--prune" in done.err
+    back = done.err.partition("kcli undo ")[2].split()[0]
     if commands.name == "apicurio":  # what was deleted softly still refers to the other
-        refused = declaring.run("apply", back, "--prune", "--execute", code=1)
+        refused = declaring.run("undo", back, "--execute", code=1)
         assert "other schemas refer to it" in refused.err
         return
-    declaring.run("apply", back, "--prune", "--execute")
+    declaring.run("undo", back, "--execute")
     commands.run("describe", orders, code=1)
     commands.run("describe", money, code=1)
 
@@ -132,10 +131,10 @@ def test_pruning_deletes_subjects_in_scope(declaring: Declaring, subject: Names)
     assert declaring.plan("diff", path) == []
     done = declaring.run("apply", path, "--prune", "--execute")
     assert [row["subject"] for row in commands.rows("list", f"{name}-*")] == [f"{name}-a"]
-    back = done.err.partition("kcli apply ")[2].split()[0]
+    back = done.err.partition("kcli undo ")[2].split()[0]
     if commands.name == "srfake":  # it takes a soft-deleted schema for a registered one
         return
-    declaring.run("apply", back, "--execute")
+    declaring.run("undo", back, "--execute")
     assert [row["subject"] for row in commands.rows("list", f"{name}-*")] == [f"{name}-a", f"{name}-b"]
 
 
@@ -164,11 +163,11 @@ def test_for_schemas_alone_no_broker_is_asked(tmp_path: Path) -> None:
         path = commands.file("all.yaml", "schemas: {orders-value: {file: orders.avsc, compatibility: full}}\n")
         assert [row[5] for row in declaring.plan("apply", path)] == ["would create", "would create"]
         done = declaring.run("apply", path, "--execute")
-        assert "to undo this: kcli apply " in done.err
+        assert "to undo this: kcli undo " in done.err
         assert commands.rows("list")[0]["subject"] == "orders-value"
         assert declaring.plan("diff", path) == []
-        undo = done.err.partition("kcli apply ")[2].split()[0]
-        declaring.run("apply", undo, "--prune", "--execute")
+        undo = done.err.partition("kcli undo ")[2].split()[0]
+        declaring.run("undo", undo, "--execute")
         assert commands.rows("list") == []
         with pytest.raises(BlockingIOError):
             broker.accept()

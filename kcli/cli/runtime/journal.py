@@ -101,9 +101,9 @@ class Undoes:
 
     async def check(self, target: object) -> None:
         """Raises UsageError on another cluster, or another registry, than the change was made on."""
-        where = await _where(target, None)
         if isinstance(target, tuple) and target[1] is not None and target[1].settings.name == self._entry.cluster:
-            where = self._entry.cluster
+            return  # schemas alone: no broker is asked
+        where = await _where(target, None)
         if where != self._entry.cluster:
             made = f"change {self._entry.number} was made on {self._entry.cluster or 'a cluster without an id'}"
             raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}; name that one with -b")

@@ -170,9 +170,7 @@ def test_what_was_deleted_is_registered_again_under_other_uuids(commands: Comman
     old = commands.rows("get", f"{name}@2")[0]["guid"]
     done = commands.run("delete", name, "--permanent", "--execute")
     (line,) = (line for line in done.err.splitlines() if "to undo this" in line)
-    words = line.partition("kcli registry ")[2].split()
-    assert words[-3:] == ["--ids", "new", "--execute"]
-    commands.run(*words)
+    commands.run(*line.partition("this: kcli ")[2].split())
     assert [row["version"] for row in commands.rows("versions", name)] == [1, 2, 3]
     for number, file in enumerate(files, 1):
         assert json.loads(commands.run("get", f"{name}@{number}").out) == json.loads(Path(file).read_text())
