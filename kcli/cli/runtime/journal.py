@@ -122,7 +122,7 @@ class Undoes:
             if left != is_now and not inherits and HIDDEN not in (left, is_now):
                 what = " ".join(str(value) for name, value in row.items() if value is not None and name not in VALUES)
                 became = f"{what} is {_text(is_now)} now; change {self._entry.number} left {_text(left)}"
-                error = UsageError(f"{became}, and undoing it sets {_text(row['new'])}; --force does that")
+                error = UsageError(f"{became}, and undoing it makes it {_text(row['new'])}; --force does that")
                 document.fail(error, what)
                 found = True
         return found

@@ -132,7 +132,7 @@ def test_a_value_that_was_changed_again_needs_force(made: Kcli) -> None:
     made("configs set topic orders retention.ms=3000 --execute")
     for more in ("", "--execute"):
         _, said = made(f"undo 2 {more}", code=2)
-        assert "retention.ms is 3000 now; change 2 left 2000, and undoing it sets 1000; --force does that" in said
+        assert "retention.ms is 3000 now; change 2 left 2000, and undoing it makes it 1000; --force does that" in said
     assert made.json("configs get topic orders")["configs"][0]["value"] == "3000"
     made("undo 2 --force --execute")
     assert made.json("configs get topic orders")["configs"][0]["value"] == "1000"
@@ -143,7 +143,7 @@ def test_offsets_that_were_committed_again_need_force(made: Kcli) -> None:
     made("groups reset billing -t orders --to-latest --execute")
     made("groups reset billing -t orders:0 --to 0=1 --execute")
     _, said = made("undo 1 --execute", code=2)
-    assert "billing orders 0 is 1 now; change 1 left 2, and undoing it sets 0; --force does that" in said
+    assert "billing orders 0 is 1 now; change 1 left 2, and undoing it makes it 0; --force does that" in said
     made("groups reset billing -t orders:0 --to 0=0 --execute")
     made("undo 1 --execute")  # partition 0 has the old offset again
 
