@@ -31,17 +31,27 @@ class Row(Value):
     new: str | None = None
     result: str = WOULD_CHANGE
     error: KcliError | None = None
+    about: str = ""
+    """What has it, in the sentence of an error."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be changed."""
+        return self.result == WOULD_CHANGE
 
     def as_json(self) -> dict[str, object]:
-        """As the journal keeps it, and commands print it."""
+        """The columns that commands print and the journal keeps, without the error."""
         named = {"kind": self.kind, "name": self.name, "config": self.item}
         return {**named, "old": self.old, "new": self.new, "result": self.result}
 
-    def settle(self, error: KcliError | None) -> None:
-        """Note the outcome; what needed no change keeps its result unless it failed."""
+    def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
+        """Note what a check, which says whether the row is `unchanged`, or the change itself came to. What needed no
+        change keeps its result unless it failed."""
         if error is not None:
             self.result, self.error = UNKNOWN if isinstance(error, UnknownOutcome) else FAILED, error
-        elif self.result == WOULD_CHANGE:
+        elif unchanged is not None:
+            self.result = UNCHANGED if unchanged else WOULD_CHANGE
+        elif self.is_open:
             self.result = DONE
 
 
@@ -66,4 +76,4 @@ class Plan(Value):
     @property
     def idle(self) -> bool:
         """Whether no row would change anything."""
-        return not any(row.result == WOULD_CHANGE for row in self.rows)
+        return not any(row.is_open for row in self.rows)

@@ -14,7 +14,7 @@ from kcli.admin.configs.resources import (
     own,
     resource,
 )
-from kcli.changes.change import FAILED, UNCHANGED, Plan, Row, Undo
+from kcli.changes.change import Plan, Row, Undo
 from kcli.declared.units import plain
 from kcli.errors import KcliError, UsageError
 from kcli.redact import HIDDEN
@@ -129,10 +129,10 @@ def _named(configs: list[Config] | KcliError, name: str) -> Config | None:
 def _row(at: Resource, operation: Operation, old: Config | None, error: KcliError | None) -> Row:
     new, same = foreseen(at, operation, old)
     secret = old.secret if old is not None else secretive(operation.name)
-    row = Row(kind=at.kind, name=at.name or DEFAULT, item=operation.name, error=error)
+    row = Row(kind=at.kind, name=at.name or DEFAULT, item=operation.name, about=about(at))
     row.old = HIDDEN if old is not None and secret else None if old is None else old.value
     row.new = HIDDEN if secret and operation.how == SET else new
-    row.result = FAILED if error is not None else UNCHANGED if same else row.result
+    row.settle(error, unchanged=same)
     return row
 
 

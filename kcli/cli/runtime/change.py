@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from kcli.changes.change import DONE
 from kcli.changes.confirmation import Said
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
-    from kcli.changes.change import Undo
+    from kcli.changes.change import Plan, Undo
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.output.tables.rows import Row
     from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import ChangeOptions, PlanOptions
     from kcli.cli.runtime.answer import Opened
+    from kcli.model import Cluster
 
     Target = TypeVar("Target")
     MakePlan = Callable[[Target, Document], Awaitable["PlannedChange | None"]]
@@ -94,6 +97,52 @@ def make_change(
         return code
 
     return answer(options, shape, work, opened=opened)
+
+
+def make_planned(
+    options: UndoOptions,
+    shape: Shape,
+    kind: type[Row],
+    planned: Callable[[Cluster], Awaitable[Plan]],
+    *,
+    names: Sequence[str],
+    verb: str,
+    noun: str,
+    subject: str,
+) -> int:
+    """Show the plan that a planner of `kcli.changes` makes, in rows of this kind, and apply it, if it is confirmed; the
+    exit code."""
+
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
+        plan = await planned(cluster)
+        _show(document, kind, plan)
+        if plan.idle and not document.errors:
+            say(options, "nothing to change")
+        if plan.apply is None:
+            return None
+        apply, was_idle = plan.apply, plan.idle
+        for warning in plan.warnings:
+            say(options, warning)
+
+        async def carry_out() -> int | None:
+            await apply(cluster)
+            _show(document, kind, plan)
+            if not was_idle:  # what holds already was sent too: a broker may be late to report it
+                say(options, f"{subject}: {sum(row.result == DONE for row in plan.rows)} changed")
+            return None
+
+        return PlannedChange(names=names, verb=verb, noun=noun, undo=plan.undo, carry_out=carry_out)
+
+    return make_change(options, shape, make_plan)
+
+
+def _show(document: Document, kind: type[Row], plan: Plan) -> None:
+    """Put the rows of a plan into the document, and each error once."""
+    rows = [kind(**{**row.as_json(), "error": None if row.error is None else str(row.error)}) for row in plan.rows]
+    document.of(kind)[:] = rows
+    document.errors.clear()
+    for error, about in {row.error: row.about for row in plan.rows if row.error is not None}.items():
+        document.fail(error, about)
 
 
 def check(options: PlanOptions) -> None:

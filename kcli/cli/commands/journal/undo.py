@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kcli.admin.acls.undo import SCHEMA as ACLS
-from kcli.admin.quotas.undo import SCHEMA as QUOTAS
 from kcli.changes import journal
 from kcli.changes.configs import SCHEMA as CONFIGS
+from kcli.changes.quotas import SCHEMA as QUOTAS
 from kcli.cli.commands.acls import undo as acls
 from kcli.cli.commands.config.profiles import print_rows
 from kcli.cli.commands.configs import plan as configs
 from kcli.cli.commands.journal.history import SHAPE as HISTORY
 from kcli.cli.commands.journal.history import HistoryOptions, found
-from kcli.cli.commands.quotas import undo as quotas
+from kcli.cli.commands.quotas import plan as quotas
 from kcli.cli.commands.registry.transfer import restore as registry
 from kcli.cli.commands.registry.transfer.restore import RestoreOptions
 from kcli.cli.parsing.command import command

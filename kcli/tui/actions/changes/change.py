@@ -13,6 +13,7 @@ from kcli.errors import UnknownOutcome
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
+    from kcli.changes import change as changes
     from kcli.changes.change import Undo
     from kcli.client import Client
     from kcli.registry.listing.opened import OpenRegistry
@@ -98,6 +99,27 @@ class Change(ABC):
     async def plan(self, client: Any, given: Given) -> Plan:
         """The change as it would be now. `client` is the cluster's Client, or the OpenRegistry for a change of the
         registry. Raises UsageError for fields that say nothing, KcliError."""
+
+
+def shown(made: changes.Plan, what: Callable[[changes.Row], str]) -> Plan:
+    """The plan of a planner of `kcli.changes` in the dialog; `what` names a row."""
+    steps = [Step(what=what(row)) for row in made.rows]
+
+    def show() -> None:
+        for step, row in zip(steps, made.rows, strict=True):
+            step.old, step.new, step.result = row.old or "", row.new or "", row.result
+            if row.error is not None:
+                step.failed(row.error)
+
+    async def carry_out(client: Client) -> str:
+        await made.apply(client.cluster)  # type: ignore[misc]  # only called where it is one
+        show()
+        return ""
+
+    show()
+    plan = Plan(steps=steps, undo=made.undo, rows=lambda: [row.as_json() for row in made.rows])
+    plan.carry_out = None if made.apply is None else carry_out
+    return plan
 
 
 async def journaled(

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from kcli.admin.configs.resources import DELETE, SET, Operation, Resource
 from kcli.changes import configs
 from kcli.errors import UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from kcli.changes.change import Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
 
@@ -52,17 +51,7 @@ class AlterConfigs(Change):
         made = await configs.plan(client.cluster, {self.at: self._operations(given)})
         if made.rows[0].error is not None:
             raise made.rows[0].error
-        steps = [Step() for _ in made.rows]
-        _show(steps, made.rows)
-        if made.apply is None:
-            return Plan(steps=steps)
-
-        async def carry_out(client: Client) -> str:
-            await made.apply(client.cluster)  # type: ignore[misc]  # checked above
-            _show(steps, made.rows)
-            return ""
-
-        return Plan(steps=steps, carry_out=carry_out, undo=made.undo, rows=lambda: [one.as_json() for one in made.rows])
+        return shown(made, lambda row: row.item)
 
     def _operations(self, given: Given) -> list[Operation]:
         """What the field says. Raises UsageError."""
@@ -73,11 +62,3 @@ class AlterConfigs(Change):
         sets = [Operation(name=name, how=SET, value=value) for name, value in wanted.items()]
         drops = [word.removesuffix("=") for word in words if word.endswith("=")]
         return sets + [Operation(name=name, how=DELETE) for name in drops]
-
-
-def _show(steps: list[Step], rows: list[Row]) -> None:
-    """Put the rows of the plan into those of the dialog."""
-    for step, row in zip(steps, rows, strict=True):
-        step.what, step.old, step.new, step.result = row.item, row.old or "", row.new or "", row.result
-        if row.error is not None:
-            step.failed(row.error)

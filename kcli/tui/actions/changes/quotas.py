@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas.quotas import KEYS, Entity, alter_quotas, describe_quotas, entity, text_of, value_of
-from kcli.admin.quotas.undo import document
-from kcli.changes.change import Undo
+from kcli.admin.quotas.quotas import KEYS, Entity, entity, text_of, value_of
+from kcli.changes import quotas
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
 from kcli.tui.actions.changes.several import word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from kcli.changes.change import Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
-
-Limits = dict[Entity, dict[str, float | None]]
 
 
 def options(at: Entity) -> str:
@@ -31,42 +27,8 @@ def name_of(at: Entity) -> str:
     return next((name for _, name in at.parts if name is not None), "default")
 
 
-async def planned(client: Client, changes: Mapping[Entity, Mapping[str, float | None]]) -> Plan:
-    """The plan of limits, None to remove one, as the controller checked it."""
-    before = await describe_quotas(client.cluster)
-    checked = await alter_quotas(client.cluster, changes, dry_run=True)
-    steps: dict[tuple[Entity, str], Step] = {}
-    for at, limits in changes.items():
-        for key, new in limits.items():
-            old, problem = before.get(at, {}).get(key), checked[at]
-            step = Step(what=f"{at} {key}", old=_text(key, old), new=_text(key, new), result="would change")
-            steps[at, key] = step
-            if problem is not None:
-                step.failed(problem)
-            elif old == new:
-                step.result = "unchanged"
-    ready: Limits = {}
-    for (at, key), step in steps.items():
-        if step.result == "would change":
-            ready.setdefault(at, {})[key] = changes[at][key]
-    if not ready:
-        return Plan(steps=list(steps.values()))
-
-    async def carry_out(client: Client) -> str:
-        for at, problem in (await alter_quotas(client.cluster, ready)).items():
-            for key in ready[at]:
-                if problem is None:
-                    steps[at, key].result = "done"
-                else:
-                    steps[at, key].failed(problem)
-        return ""
-
-    was = [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
-    return Plan(steps=list(steps.values()), carry_out=carry_out, undo=Undo(document=document(was)))
-
-
-def _text(key: str, value: float | None) -> str:
-    return "none" if value is None else text_of(key, value)
+def _what(row: Row) -> str:
+    return f"{row.about} {row.item}"
 
 
 class SetQuota(Change):
@@ -96,7 +58,8 @@ class SetQuota(Change):
         if not key or not limit:
             raise UsageError("quota and limit: such as producer_byte_rate and 10MiB")
         self.word = name_of(at)
-        return await planned(client, {at: {key: value_of(key, limit.removesuffix("/s"))}})
+        limits = {at: {key: value_of(key, limit.removesuffix("/s"))}}
+        return shown(await quotas.plan(client.cluster, limits), _what)
 
 
 class RemoveQuotas(Change):
@@ -117,10 +80,10 @@ class RemoveQuotas(Change):
         )
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        changes: Limits = {}
+        changes: dict[Entity, dict[str, float | None]] = {}
         for at, key in self.limits:
             changes.setdefault(at, {})[key] = None
-        plan = await planned(client, changes)
+        plan = shown(await quotas.plan(client.cluster, changes), _what)
         if plan.carry_out is None and not plan.bad:
             raise KcliError("none of these quotas is set (any more)")
         return plan
