@@ -43,7 +43,8 @@ async def plan(cluster: Cluster, changes: Limits) -> Plan:
     for at, limits in changes.items():
         for key, new in limits.items():
             old = before.get(at, {}).get(key)
-            row = QuotaRow(entity=at, about=str(at), item=key, old_value=old, new_value=new)
+            name = next((name for name in at.names.values() if name is not None), "default")
+            row = QuotaRow(entity=at, about=str(at), name=name, item=key, old_value=old, new_value=new)
             row.old, row.new = (None if value is None else text_of(key, value) for value in (old, new))
             row.settle(checked[at], unchanged=old == new)
             rows.append(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -114,3 +115,16 @@ def _failed(number: int, message: str | None) -> KcliError | None:
 
 def _left_out() -> KcliError:
     return KcliError("the broker's response does not contain this")
+
+
+FEW = 20
+"""Up to this number of filters there is a request for each; beyond it one request lists all ACLs."""
+
+
+async def find_acls(cluster: Cluster, wanted: Sequence[AclFilter]) -> list[Acl]:
+    """The ACLs that match any of the filters, each once, in order."""
+    if len(wanted) > FEW:
+        acls = await describe_acls(cluster)
+        return [acl for acl in acls if any(filter.matches(acl) for filter in wanted)]
+    parts = await asyncio.gather(*(describe_acls(cluster, filter) for filter in wanted))
+    return sorted({acl for part in parts for acl in part})

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
+    from kcli.changes import change as changes
     from kcli.changes.change import Plan, Undo
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.rows import Row
@@ -105,13 +106,13 @@ def make_planned(
     kind: type[Row],
     planned: Callable[[Cluster], Awaitable[Plan]],
     *,
-    names: Sequence[str],
-    verb: str,
-    noun: str,
-    subject: str,
+    names: Callable[[Sequence[changes.Row]], Sequence[str]],
+    verb: str = "",
+    noun: str = "",
+    done: Callable[[Sequence[changes.Row]], str],
 ) -> int:
     """Show the plan that a planner of `kcli.changes` makes, in rows of this kind, and apply it, if it is confirmed; the
-    exit code."""
+    exit code. `names` are those of a PlannedChange, `done` is the sentence about what was changed."""
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         plan = await planned(cluster)
@@ -127,13 +128,19 @@ def make_planned(
         async def carry_out() -> int | None:
             await apply(cluster)
             _show(document, kind, plan)
-            if not was_idle:  # what holds already was sent too: a broker may be late to report it
-                say(options, f"{subject}: {sum(row.result == DONE for row in plan.rows)} changed")
+            sentence = done(plan.rows)
+            if sentence and not was_idle:  # what holds already was sent too: a broker may be late to report it
+                say(options, sentence)
             return None
 
-        return PlannedChange(names=names, verb=verb, noun=noun, undo=plan.undo, carry_out=carry_out)
+        return PlannedChange(names=names(plan.rows), verb=verb, noun=noun, undo=plan.undo, carry_out=carry_out)
 
     return make_change(options, shape, make_plan)
+
+
+def counted(subject: str, rows: Sequence[changes.Row]) -> str:
+    """`configs: 2 changed`."""
+    return f"{subject}: {sum(row.result == DONE for row in rows)} changed"
 
 
 def _show(document: Document, kind: type[Row], plan: Plan) -> None:

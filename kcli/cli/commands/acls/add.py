@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from kcli.acls import Acl, principal
 from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.change import ChangeRow, planned
+from kcli.cli.commands.acls.change import ChangeRow, change
 from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, text, texts
-from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
@@ -56,8 +54,8 @@ kcli acls add --from acls.json --execute""",
 )
 def add(options: AddOptions) -> int:
     """Add ACLs: each principal, from each host, may do (or not do) each operation on each resource. Existing ACLs are
-    marked in the plan and not sent. The plan comes first; --execute applies it, and `kcli undo`
-    restore`.
+    marked in the plan and not sent. The plan comes first; --execute applies it, and `kcli undo` removes
+    them again.
     """
     if options.from_file is not None:
         _check_alone(options)
@@ -65,10 +63,10 @@ def add(options: AddOptions) -> int:
     else:
         wanted = spelled(options)
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        return await planned(options, cluster, document, wanted, [])
+    async def both(cluster: Cluster) -> tuple[list[Acl], list[Acl]]:
+        return wanted, []
 
-    return make_change(options, SHAPE, make_plan)
+    return change(options, SHAPE, both)
 
 
 def spelled(options: AddOptions) -> list[Acl]:

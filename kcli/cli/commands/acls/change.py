@@ -1,28 +1,26 @@
-"""A plan of ACLs to add and to remove, one a row; then exactly these, and how to take it back."""
+"""A plan of ACLs to add and to remove on the command line, one a row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kcli.acls import Acl, AclFilter
-from kcli.admin.acls.acls import create_acls, delete_acls
-from kcli.admin.acls.undo import document as document_of
-from kcli.changes.change import Undo
-from kcli.cli.commands.acls.find import AclRow, find_acls
-from kcli.cli.output.tables.document import Document
+from kcli.changes import acls
+from kcli.cli.commands.acls.find import AclRow
 from kcli.cli.output.tables.rows import column
-from kcli.cli.parsing.groups import OutputOptions, UndoOptions
-from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.change import PlannedChange
-from kcli.model import Cluster
+from kcli.cli.runtime.answer import plural
+from kcli.cli.runtime.change import make_planned
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Awaitable, Callable, Sequence
 
-ADD, REMOVE = "add", "remove"
-DONE = {ADD: "added", REMOVE: "removed"}
-THERE = {ADD: "exists", REMOVE: "absent"}
+    from kcli.acls import Acl
+    from kcli.changes.change import Plan, Row
+    from kcli.cli.output.tables.shape import Shape
+    from kcli.cli.parsing.groups import UndoOptions
+    from kcli.model import Cluster
+
+    Wanted = Callable[[Cluster], Awaitable[tuple[Sequence[Acl], Sequence[Acl]]]]
+    """Finds the ACLs to add and those to remove."""
 
 
 class ChangeRow(AclRow):
@@ -30,49 +28,20 @@ class ChangeRow(AclRow):
     error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
 
 
-async def planned(
-    options: UndoOptions, cluster: Cluster, document: Document, adding: Sequence[Acl], removing: Sequence[Acl]
-) -> PlannedChange | None:
-    """What is there and what is not, and the change of the rest."""
-    there = set(await find_acls(cluster, _around([*adding, *removing])))
-    rows = document.of(ChangeRow)
-    rows += [_planned(acl, ADD, acl in there) for acl in adding]
-    rows += [_planned(acl, REMOVE, acl not in there) for acl in removing]
-    new = [acl for acl in adding if acl not in there]
-    old = [acl for acl in removing if acl in there]
-    if not (new or old):
-        return None
-    undo = Undo(document=document_of(new, old), file="acls")
-    verbs = [f"{verb} {len(acls)}" for verb, acls in ((ADD, new), (REMOVE, old)) if acls]
+def change(options: UndoOptions, shape: Shape, wanted: Wanted) -> int:
+    """Show the plan of a change and apply it, if that is wanted."""
 
-    async def carry_out() -> int | None:
-        done = {(ADD, acl): problem for acl, problem in (await create_acls(cluster, new)).items()}
-        done |= {(REMOVE, acl): problem for acl, problem in (await delete_acls(cluster, old)).items()}
-        for row, (action, acl) in zip(rows, [*((ADD, acl) for acl in adding), *((REMOVE, acl) for acl in removing)]):
-            if (action, acl) not in done:
-                continue
-            problem = done[action, acl]
-            row.result, row.error = (DONE[action], None) if problem is None else ("failed", str(problem))
-            if problem is not None:
-                document.fail(problem, f"{acl.kind} {acl.name}")
-        _sum_up(options, rows)
-        return None
+    async def planned(cluster: Cluster) -> Plan:
+        return await acls.plan(cluster, *await wanted(cluster))
 
-    return PlannedChange(names=[" ".join(verbs)], undo=undo, carry_out=carry_out)
+    return make_planned(options, shape, ChangeRow, planned, names=_names, done=_done)
 
 
-def _sum_up(options: OutputOptions, rows: list[ChangeRow]) -> None:
-    counts = [(DONE[action], sum(row.result == DONE[action] for row in rows)) for action in (ADD, REMOVE)]
-    done = "; ".join(f"{plural(count, 'ACL')} {word}" for word, count in counts if count)
-    if done:
-        say(options, done)
+def _names(rows: Sequence[Row]) -> list[str]:
+    counts = [(verb, sum(row.result == f"would {verb}" for row in rows)) for verb in ("add", "remove")]
+    return [" ".join(f"{verb} {count}" for verb, count in counts if count)]
 
 
-def _around(acls: Sequence[Acl]) -> list[AclFilter]:
-    """Filters that find these ACLs where they are there: one for each name."""
-    named = dict.fromkeys((acl.kind, acl.name, acl.pattern) for acl in acls)
-    return [AclFilter(kind=kind, name=name, pattern=pattern) for kind, name, pattern in named]
-
-
-def _planned(acl: Acl, action: str, already: bool) -> ChangeRow:
-    return ChangeRow(**acl._asdict(), result=THERE[action] if already else f"would {action}", error=None)
+def _done(rows: Sequence[Row]) -> str:
+    counts = [(word, sum(row.result == word for row in rows)) for word in ("added", "removed")]
+    return "; ".join(f"{plural(count, 'ACL')} {word}" for word, count in counts if count)

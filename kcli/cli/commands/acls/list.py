@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.acls.find import AclRow, find_acls
+from kcli.admin.acls.acls import find_acls
+from kcli.cli.commands.acls.find import AclRow
 from kcli.cli.commands.acls.parse import FilterOptions, filters
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from kcli.acls import Acl, principal
-from kcli.cli.commands.acls.change import ChangeRow, planned
-from kcli.cli.commands.acls.find import find_acls
+from kcli.admin.acls.acls import find_acls
+from kcli.cli.commands.acls.change import ChangeRow, change
 from kcli.cli.commands.acls.parse import FilterOptions, NeedOptions, filters, has_filter, has_need, needed
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice, flag
 from kcli.cli.runtime.answer import say
-from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
@@ -50,13 +48,13 @@ def remove(options: RemoveOptions) -> int:
         raise UsageError("--all and filters exclude each other")
     asked = filters(options, options.pattern, "literal")
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
+    async def found(cluster: Cluster) -> tuple[list[Acl], list[Acl]]:
         wanted = exact if exact is not None else await find_acls(cluster, asked)
         if not wanted:
             say(options, "no ACL matches; --pattern match also finds wildcard and prefixed ACLs that cover a name")
-        return await planned(options, cluster, document, [], wanted)
+        return [], wanted
 
-    return make_change(options, SHAPE, make_plan)
+    return change(options, SHAPE, found)
 
 
 def _needed_acls(options: RemoveOptions) -> list[Acl] | None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from kcli.acls import Acl
-from kcli.admin.acls.undo import SCHEMA
-from kcli.cli.commands.acls.change import ChangeRow, planned
+from kcli.changes.acls import SCHEMA
+from kcli.cli.commands.acls.change import ChangeRow, change
 from kcli.cli.commands.acls.parse import checked
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.cli.runtime.undo import read_undo_file
 from kcli.errors import UsageError
 from kcli.model import Cluster
@@ -23,10 +21,10 @@ def restore(options: UndoOptions, document: JsonObject) -> int:
     """Remove added ACLs and add removed ACLs, as an undo file has them. Raises ValueError."""
     added, removed = _acls(document, "added"), _acls(document, "removed")
 
-    async def make_plan(cluster: Cluster, answer: Document) -> PlannedChange | None:
-        return await planned(options, cluster, answer, removed, added)
+    async def wanted(cluster: Cluster) -> tuple[list[Acl], list[Acl]]:
+        return removed, added
 
-    return make_change(options, RESTORE, make_plan)
+    return change(options, RESTORE, wanted)
 
 
 def listed(path: str) -> list[Acl]:

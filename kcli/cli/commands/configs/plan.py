@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import Operation, Resource
 from kcli.changes import configs
 from kcli.cli.commands.configs.named import NamedRow, named
 from kcli.cli.output.tables.rows import column, shape
-from kcli.cli.runtime.change import make_planned
+from kcli.cli.runtime.change import counted, make_planned
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +55,13 @@ def change(options: UndoOptions, shape: Shape, changes: dict[Resource, list[Oper
     def planned(cluster: Cluster) -> Awaitable[Plan]:
         return configs.plan(cluster, changes, resend=options.execute)
 
-    names = [at.name or configs.DEFAULT for at in changes]
     return make_planned(
-        options, shape, ChangeRow, planned, names=names, verb="change", noun="resource", subject="configs"
+        options,
+        shape,
+        ChangeRow,
+        planned,
+        names=lambda rows: list(dict.fromkeys(row.name for row in rows if row.error is None)),
+        verb="change",
+        noun="resource",
+        done=partial(counted, "configs"),
     )

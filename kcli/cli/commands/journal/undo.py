@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kcli.admin.acls.undo import SCHEMA as ACLS
 from kcli.changes import journal
+from kcli.changes.acls import SCHEMA as ACLS
 from kcli.changes.configs import SCHEMA as CONFIGS
 from kcli.changes.quotas import SCHEMA as QUOTAS
 from kcli.cli.commands.acls import undo as acls

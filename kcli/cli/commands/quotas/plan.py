@@ -9,7 +9,7 @@ from kcli.admin.quotas.quotas import Entity
 from kcli.changes import quotas
 from kcli.cli.commands.quotas.entity import EntityRow
 from kcli.cli.output.tables.rows import column, shape
-from kcli.cli.runtime.change import make_planned
+from kcli.cli.runtime.change import counted, make_planned
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Shape
@@ -31,9 +31,16 @@ RESTORE = shape("undo.quotas", "Quotas that were changed, or would be.", ChangeR
 
 def change(options: UndoOptions, shape: Shape, changes: dict[Entity, dict[str, float | None]]) -> int:
     """Show the plan of a change and apply it, if that is wanted."""
-    names = [next((name for name in at.names.values() if name is not None), "default") for at in changes]
-    planned = partial(quotas.plan, changes=changes)
-    return make_planned(options, shape, ChangeRow, planned, names=names, verb="alter", noun="entity", subject="quotas")
+    return make_planned(
+        options,
+        shape,
+        ChangeRow,
+        partial(quotas.plan, changes=changes),
+        names=lambda rows: list(dict.fromkeys(row.name for row in rows if row.is_open)),
+        verb="alter",
+        noun="entity",
+        done=partial(counted, "quotas"),
+    )
 
 
 def restore(options: UndoOptions, document: JsonObject) -> int:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.acls import ANYWHERE, CLUSTER, OPERATIONS, PERMISSIONS, POSSIBLE, Acl, principal
-from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
-from kcli.admin.acls.undo import document
-from kcli.changes.change import Undo
+from kcli.changes import acls
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
 from kcli.tui.actions.changes.several import word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
+    from kcli.changes.change import Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
 
@@ -34,10 +33,10 @@ def words(acl: Acl) -> str:
 class RemoveAcls(Change):
     """One ACL, or several. What has to be typed is the name of its resource."""
 
-    def __init__(self, *acls: Acl) -> None:
-        self.acls = acls
-        self.word = acls[0].name if len(acls) == 1 else word_of([""] * len(acls), "ACL")
-        what = f"the ACL of {printable(acls[0].principal)}" if len(acls) == 1 else self.word
+    def __init__(self, *chosen: Acl) -> None:
+        self.acls = chosen
+        self.word = chosen[0].name if len(chosen) == 1 else word_of([""] * len(chosen), "ACL")
+        what = f"the ACL of {printable(chosen[0].principal)}" if len(chosen) == 1 else self.word
         self.title = f"Remove {what}"
 
     def command(self, given: Given) -> str:
@@ -48,21 +47,13 @@ class RemoveAcls(Change):
         return f"kcli acls remove {options} --host {quoted(acl.host)} --permission {acl.permission} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        there = set(await describe_acls(client.cluster))
-        steps = {acl: Step(what=words(acl), result="would remove") for acl in self.acls}
-        for acl, step in steps.items():
-            if acl not in there:
-                step.result, step.note = "absent", "it was removed before"
-        ready = [acl for acl in self.acls if acl in there]
-        if not ready:
+        plan = shown(await acls.plan(client.cluster, [], self.acls), _what)
+        for step in plan.steps:
+            if step.result == "absent":
+                step.note = "it was removed before"
+        if plan.carry_out is None:
             raise KcliError("none of these ACLs exists (any more)")
-
-        async def carry_out(client: Client) -> str:
-            settle(steps, await delete_acls(client.cluster, ready), "removed")
-            return ""
-
-        undo = Undo(document=document([], ready))
-        return Plan(steps=list(steps.values()), carry_out=carry_out, undo=undo)
+        return plan
 
 
 class AddAcl(Change):
@@ -115,22 +106,8 @@ class AddAcl(Change):
     async def plan(self, client: Client, given: Given) -> Plan:
         acl = self._acl(given)
         self.word = CLUSTER if acl.kind == "cluster" else acl.name
-        if acl in await describe_acls(client.cluster):
-            return Plan(steps=[Step(what=words(acl), result="exists")])
-        steps = {acl: Step(what=words(acl), result="would add")}
-
-        async def carry_out(client: Client) -> str:
-            settle(steps, await create_acls(client.cluster, [acl]), "added")
-            return ""
-
-        undo = Undo(document=document([acl], []))
-        return Plan(steps=list(steps.values()), carry_out=carry_out, undo=undo)
+        return shown(await acls.plan(client.cluster, [acl], []), _what)
 
 
-def settle(steps: dict[Acl, Step], outcomes: dict[Acl, KcliError | None], done: str) -> None:
-    """Put the outcome of each ACL into its row."""
-    for acl, problem in outcomes.items():
-        if problem is None:
-            steps[acl].result = done
-        else:
-            steps[acl].failed(problem)
+def _what(row: Row) -> str:
+    return words(row.acl) if isinstance(row, acls.AclRow) else row.item

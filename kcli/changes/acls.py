@@ -1,0 +1,79 @@
+"""Changes of ACLs: some are added, others removed."""
+
+from __future__ import annotations
+
+from kcli.acls import Acl, AclFilter
+from kcli.admin.acls.acls import create_acls, delete_acls, find_acls
+from kcli.changes.change import Plan, Row, Undo
+from kcli.values import field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kcli.errors import KcliError
+    from kcli.model import Cluster
+
+SCHEMA = "kcli.acls.undo/1"
+"""Of the document that undoes a change."""
+
+
+class AclRow(Row):
+    """One ACL that is added, or removed. `result` is would add, added or exists; would remove, removed or absent."""
+
+    acl: Acl = field()
+    adds: bool = True
+
+    @property
+    def is_open(self) -> bool:
+        return self.result in ("would add", "would remove")
+
+    def as_json(self) -> dict[str, object]:
+        return {**self.acl._asdict(), "result": self.result}
+
+    def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
+        if error is not None:
+            super().settle(error)
+        elif unchanged is not None:
+            words = ("exists", "would add") if self.adds else ("absent", "would remove")
+            self.result = words[0] if unchanged else words[1]
+        elif self.is_open:
+            self.result = "added" if self.adds else "removed"
+
+
+async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:
+    """The plan: a row for each ACL, those to be added first. What is so already is not sent."""
+    there = set(await find_acls(cluster, _around([*adding, *removing])))
+    rows = [AclRow(acl=acl, adds=True) for acl in adding] + [AclRow(acl=acl, adds=False) for acl in removing]
+    for row in rows:
+        row.about = f"{row.acl.kind} {row.acl.name}"
+        row.settle(None, unchanged=(row.acl in there) is row.adds)
+    open_rows = [row for row in rows if row.is_open]
+    made = Plan(rows=list(rows))
+    if not open_rows:
+        return made
+    new, old = ([row.acl for row in open_rows if row.adds is adds] for adds in (True, False))
+
+    async def apply(cluster: Cluster) -> None:
+        for adds, outcomes in ((True, await create_acls(cluster, new)), (False, await delete_acls(cluster, old))):
+            for row in open_rows:
+                if row.adds is adds:
+                    row.settle(outcomes[row.acl])
+
+    made.apply, made.undo = apply, Undo(document=document(new, old), file="acls")
+    return made
+
+
+def document(added: Iterable[Acl], removed: Iterable[Acl]) -> dict[str, object]:
+    """What undoes a change that added and removed these."""
+    return {
+        "schema": SCHEMA,
+        "added": [acl._asdict() for acl in added],
+        "removed": [acl._asdict() for acl in removed],
+    }
+
+
+def _around(acls: Sequence[Acl]) -> list[AclFilter]:
+    """Filters that find these ACLs where they exist: one for each name."""
+    named = dict.fromkeys((acl.kind, acl.name, acl.pattern) for acl in acls)
+    return [AclFilter(kind=kind, name=name, pattern=pattern) for kind, name, pattern in named]
