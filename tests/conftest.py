@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 use_profile()
+os.environ.pop("PYTHONUNBUFFERED", None)  # with it a process has nothing left to write when it ends
 gc.disable()  # collecting makes objects that all stay: a walk through them frees nothing, and costs a seventh of it
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 
 from kcli import cli
-from kcli.cli.output.messages import complain, name_of, print_version, sentence, silence_stdout
+from kcli.cli.output.messages import complain, name_of, print_version, sentence, settle
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -30,12 +30,13 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     cli.typed = words
     try:
-        return _dispatch(words)
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
     except KcliError as problem:
         complain(sentence(problem))
         return problem.exit_code
     except BrokenPipeError:
-        silence_stdout()
         return 0
     except KeyboardInterrupt:
         return 130
@@ -43,6 +44,8 @@ def main(argv: list[str] | None = None) -> int:
         about = f"{name_of(1)}: " if problem.filename is None and problem.errno in FULL else ""
         complain(f"{about}{sentence(problem)}")
         return 1
+    finally:
+        settle()
 
 
 def _utf8(word: str) -> str:
@@ -69,11 +72,6 @@ def console() -> NoReturn:
     )
     if waited_for or "logging" in sys.modules:
         sys.exit(code)
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):
-        sys.exit(code)  # closed, or its reader left: Python knows what to do about that
     os._exit(code)
 
 

@@ -64,7 +64,7 @@ def with_line(work: Callable[[], int], json: bool) -> int:
 
 
 def _print(error: KcliError, shape: Shape | None, format: str) -> None:
-    from kcli.cli.output.messages import silence_stdout
+    from kcli.cli.output.messages import discard
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.render import write
     from kcli.cli.output.tables.shape import Section, Shape
@@ -74,4 +74,4 @@ def _print(error: KcliError, shape: Shape | None, format: str) -> None:
     try:
         write(document, format)
     except BrokenPipeError:
-        silence_stdout()  # its reader left; the exit code still tells
+        discard(1)  # its reader left; the exit code still tells

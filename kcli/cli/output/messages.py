@@ -14,7 +14,7 @@ def complain(sentence: str) -> None:
         sys.stderr.write(f"kcli: {visible(sentence)}\n")
         sys.stderr.flush()
     except OSError:
-        sys.stderr = None  # the reader has gone; the exit code still tells
+        discard(2)  # its reader left, or its disk is full; the exit code still tells
 
 
 def sentence(problem: Exception) -> str:
@@ -31,11 +31,23 @@ def name_of(fd: int) -> str:
     return path_of(fd) or "stdout"
 
 
-def silence_stdout() -> None:
-    """The reader of our stdout left; the interpreter must not complain about it while it shuts down."""
+def discard(fd: int) -> None:
+    """Discard what stdout (1) or stderr (2) still gets."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
+    os.dup2(null, fd)
     os.close(null)
+
+
+def settle() -> None:
+    """Flush stdout and stderr, and discard what they do not take: a reader left, or a disk is full.
+
+    The interpreter flushes them again at exit. If that fails, it ends with 120 in place of the exit code.
+    """
+    for fd, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            discard(fd)
 
 
 def print_version() -> int:

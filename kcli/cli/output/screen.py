@@ -25,7 +25,7 @@ class Screen:
         self._stderr: TextIO | None = None
 
     def __enter__(self) -> Self:
-        if sys.stderr is not None and sys.stderr.isatty():
+        if sys.stderr.isatty():
             self._stderr = sys.stderr
             sys.stderr = _Above(self, sys.stderr)  # it has what is used of one
         return self

@@ -26,20 +26,56 @@ def shell() -> Iterator[Shell]:
         yield made
 
 
+CONSOLE = [KCLI[0], "-c", "from kcli.cli.main import console; console()"]
+"""The console script, which ends otherwise than `python -m kcli`."""
+FULL = "kcli: /dev/full: No space left on device"
+
+
 @pytest.mark.process
+@pytest.mark.parametrize("program", [KCLI, CONSOLE], ids=["module", "script"])
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("topics list", "kcli: /dev/full: No space left on device\n"),
-        ("count orders", "kcli: /dev/full: No space left on device\n"),
-        ("consume orders -e", "kcli: /dev/full: No space left on device; no record was written whole\n"),
-        ("tail orders --no-follow", "kcli: /dev/full: No space left on device; no record was written whole\n"),
+        ("--version", f"{FULL}\n"),
+        ("--help", f"{FULL}\n"),
+        ("topics --help", f"{FULL}\n"),
+        ("topics list", f"{FULL}\n"),
+        ("topics list --format json", f"{FULL}\n"),
+        ("count orders", f"{FULL}\n"),
+        ("raw Metadata", f"{FULL}\n"),
+        ("completion bash", f"{FULL}\n"),
+        ("__complete bash kcli con", f"{FULL}\n"),
+        ("cat -L -b {bootstrap}", "% ERROR: No space left on device\n"),
+        ("consume orders -e", f"{FULL}; no record was written whole\n"),
+        ("tail orders --no-follow", f"{FULL}; no record was written whole\n"),
     ],
 )
-def test_the_sentence_names_the_file(line: str, sentence: str, shell: Shell) -> None:
+def test_the_sentence_names_the_file(program: list[str], line: str, sentence: str, shell: Shell) -> None:
+    words = line.format(bootstrap=shell.bootstrap).split()
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*KCLI, *line.split()], stdout=full, stderr=subprocess.PIPE, env=shell.environment)
+        done = subprocess.run([*program, *words], stdout=full, stderr=subprocess.PIPE, env=shell.environment)
     assert (done.returncode, done.stderr.decode()) == (1, sentence)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("program", [KCLI, CONSOLE], ids=["module", "script"])
+@pytest.mark.parametrize(
+    ("line", "code", "printed"),
+    [
+        ("consume orders -e -v", 0, b"12345678\n" * 5),
+        ("produce", 2, b""),
+        ("topics describe nothing also-nothing", 1, b""),
+        ("topics list -b 127.0.0.1:1 -X socket.connection.setup.timeout.ms=100", 5, b""),
+        ("cat -C -e -t nothing -b {bootstrap}", 1, b""),
+    ],
+)
+def test_messages_that_cannot_be_written_change_no_exit_code(
+    program: list[str], line: str, code: int, printed: bytes, shell: Shell
+) -> None:
+    words = line.format(bootstrap=shell.bootstrap).split()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*program, *words], stdout=subprocess.PIPE, stderr=full, env=shell.environment)
+    assert (done.returncode, done.stdout) == (code, printed)
 
 
 @pytest.mark.process

@@ -152,5 +152,4 @@ class Plan(StoredSelection):
     @property
     def talkative(self) -> bool:
         """Whether success is reported: on a terminal, or with -v."""
-        watched = sys.stderr is not None and sys.stderr.isatty()
-        return not self.connection.quiet and (self.connection.verbose or watched)
+        return not self.connection.quiet and (self.connection.verbose or sys.stderr.isatty())

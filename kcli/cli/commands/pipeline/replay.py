@@ -227,8 +227,7 @@ def _verdict(plan: Plan, sent: Sent, problem: KcliError | None, stop: Stop, seco
             reached = ", ".join(f"[{at.partition}] {offset}" for at, offset in sorted(sent.reached.items())[:6])
             complain(f"interrupted: {sent.acked:,} records replayed, up to {plan.source}{reached}")
         return INTERRUPTED
-    watched = sys.stderr is not None and sys.stderr.isatty()
-    if (watched or plan.connection.verbose) and not quiet and problem is None:
+    if (sys.stderr.isatty() or plan.connection.verbose) and not quiet and problem is None:
         complain(f"replayed {sent.acked:,} records of {plan.source} to {plan.destination} in {seconds:.1f} s")
     return 0 if problem is None else problem.exit_code
 

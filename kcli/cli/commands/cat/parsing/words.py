@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from kcli.cli.output.messages import discard
 from kcli.errors import KcliError
 
 FATAL = 1  # exit code
@@ -45,7 +46,7 @@ def _write(line: str) -> None:
         sys.stderr.write(visible(line[:-1]) + "\n")
         sys.stderr.flush()
     except OSError:
-        sys.stderr = None  # the reader has gone; the exit code still tells
+        discard(2)  # its reader left, or its disk is full; the exit code still tells
 
 
 def broker_words(code: int, otherwise: str) -> str:
