@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import socket
 import sys
+from contextlib import suppress
 from errno import EADDRINUSE
 from functools import partial
 from pathlib import Path
@@ -91,14 +93,24 @@ def sandbox(options: SandboxOptions) -> int:
     try:
         settings = _authorized(_authenticated(_encrypted(_plain(options, host, port), options), options), options)
         if settings.anywhere and settings.advertised is None and host in ("0.0.0.0", "::"):
-            from socket import gethostname
-
-            settings = settings.replace(advertised=gethostname())  # clients cannot connect to "all addresses"
+            settings = settings.replace(advertised=_own_name())  # clients cannot connect to "all addresses"
         return run(partial(_serve, settings, options.format or "plain"))
     except OSError as problem:
         if problem.filename is not None:
             raise KcliError(f"{problem.filename}: {problem.strerror}") from problem
         raise KcliError(f"cannot listen: {problem.strerror or problem}{_free_port(settings, problem)}") from problem
+
+
+def _own_name() -> str:
+    """Return the host name of this machine; its address if the name does not resolve, as in a bare container."""
+    name = socket.gethostname()
+    with suppress(OSError, UnicodeError):
+        socket.getaddrinfo(name, None)
+        return name
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing; the system chooses the address that it would send from
+        return str(probe.getsockname()[0])
+    return "localhost"
 
 
 def _free_port(settings: SandboxSettings, problem: OSError) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.commands.sandbox.sandbox import _own_name
 from kcli.cli.main import main
 from tests.programs import KCLI, kcli
 
@@ -61,13 +62,26 @@ def test_allow_remote_listens_where_others_can_reach_it_and_says_so() -> None:
     assert process.stdout is not None
     try:
         host, _, port = json.loads(process.stdout.readline())["bootstrap"].rpartition(":")
-        assert host == socket.gethostname()
+        assert host == _own_name()
         named = kcli("raw", "Metadata", "-b", f"127.0.0.1:{port}")
+        assert named.code == 0, named.err
         assert json.loads(named.out)["brokers"][0]["host"] == host
     finally:
         process.terminate()
         process.stdout.close()
         assert process.wait(10) == 143
+
+
+def test_a_machine_is_named_by_its_address_where_its_name_does_not_resolve(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(name: str, port: None) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", unknown)
+        host = _own_name()
+    assert host != socket.gethostname()
+    with socket.create_server(("0.0.0.0", 0)) as listening:
+        socket.create_connection((host, listening.getsockname()[1]), timeout=10).close()
 
 
 @pytest.mark.process
