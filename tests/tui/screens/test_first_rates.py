@@ -11,7 +11,7 @@ import pytest
 
 from kcli.admin.groups.commits import write_commits
 from kcli.admin.topics import stats
-from kcli.admin.topics.stats import ends_before
+from kcli.admin.topics.stats import TopicLooks, ends_before
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.watch import Watch
@@ -100,6 +100,30 @@ async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(
         assert all(8.0 < (rate or 0.0) < 12.0 for _, rate in points)
         await visit(pilot, "topic old")
         await shows(pilot, "A rate needs two answers")
+
+
+async def test_details_of_topics_are_asked_for_though_the_answer_comes_before_the_first_layout(
+    sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = TopicLooks()
+    async with Client(settings(sandbox)) as client:
+        answer = await looks.look(client.cluster)
+
+    laid_out: list[bool] = []
+
+    def answered(page: Topics) -> None:
+        """The first question of the page has its answer at once, and no other has one."""
+        if not laid_out:
+            laid_out.append(bool(page.query_one(Rows).size))
+            page._looks = looks
+            page.fetched(answer)
+
+    monkeypatch.setattr(Topics, "inquire", answered)
+    board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
+    async with board.run_test(size=(140, 40)) as pilot:
+        rows = (await visit(pilot, "topics")).query_one(Rows)
+        await until(pilot, lambda: any(row.rate is not None for row in rows.shown))
+        assert laid_out == [False]
 
 
 def other(rows: Rows, before: object) -> bool:

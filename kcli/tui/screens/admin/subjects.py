@@ -65,12 +65,17 @@ class Subjects(Page):
             self.asking.beat_registry(_listed, self.listed)
 
     def listed(self, answer: list[SubjectRow]) -> None:
-        """The subjects are known; levels take a request each, so only those in view are asked for."""
         rows = self.query_one(Rows)
         self._rows, self._asked = answer, True
         rows.put(answer)
         self.retitle()
-        seen = [row.name for row in rows.in_view]
+        self.call_after_refresh(self._ask_levels)  # once it is known which rows are seen
+
+    def _ask_levels(self) -> None:
+        """Ask for the levels of the subjects in view: each takes a request."""
+        if not self.is_there:
+            return
+        seen = [row.name for row in self.query_one(Rows).in_view]
 
         async def levels(registry: OpenRegistry) -> Any:
             from kcli.registry.listing.latest import levels_of

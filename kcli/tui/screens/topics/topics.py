@@ -105,7 +105,12 @@ class Topics(WithPane):
         rows.put(self._wanted)
         self._about()
         self.retitle()
-        in_view = rows.in_view
+        self.call_after_refresh(self._ask_details)  # once it is known which rows are seen
+
+    def _ask_details(self) -> None:
+        if not self.is_there:
+            return
+        in_view = self.query_one(Rows).in_view
         seen = [row.topic for row in in_view]
         unrated = [t for row in in_view if row.rate is None and (t := row.topic).topic not in self._first_rates]
 
