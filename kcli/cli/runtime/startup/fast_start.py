@@ -1,9 +1,8 @@
-"""Skip the imports that a short-lived process does not need, before they cost anything.
+"""Import asyncio without the modules that a short-lived process does not need.
 
-asyncio imports ten modules for what few programs do: TLS, subprocesses, executors, log messages, stacks in debug mode.
-While it is being imported, those are stand-ins that become the real module when something is looked up in them; then
-they are removed again, so that only asyncio ever meets one. Measured with 10 records consumed: see
-docs/benchmarks.md, "Start-up".
+asyncio imports modules for TLS, subprocesses, executors, log messages and stacks in debug mode. During that import they
+are stand-ins, each of which becomes the real module when something unknown is looked up in it. Afterwards they are
+removed, so only asyncio has them. kcli/cli/README.md has what each of them saves.
 """
 
 from __future__ import annotations
@@ -18,8 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-PARTS = ("taskgroups", "threads", "queues", "streams", "subprocess")
-"""Parts of asyncio that only some commands use, the cheap ones first: imported when a name is looked up in asyncio."""
+GRAPH = (
+    *("graph", "FrameCallGraphEntry", "FutureCallGraph"),
+    *("capture_call_graph", "format_call_graph", "print_call_graph"),
+)
+"""asyncio.graph and its names: new in Python 3.14, it imports dataclasses, inspect and re."""
 YOUNG = 100_000  # objects created before the collector runs: imports create tens of thousands, none of them garbage
 
 
@@ -79,7 +81,9 @@ def _same(what: Any) -> Any:
 
 
 def _stand_ins() -> dict[str, Later]:
-    """What asyncio's modules look up while they are imported is known, by the values the documentation gives."""
+    """The modules to replace. asyncio looks up the `known` names while it is imported; their values are documented.
+
+    Up to Python 3.13, subprocess imports re, and asyncio imports typing; 3.14 does neither, but has asyncio.graph."""
     known: dict[str, dict[str, object]] = {
         "asyncio.sslproto": {},
         "asyncio.staggered": {},
@@ -93,33 +97,30 @@ def _stand_ins() -> dict[str, Later]:
         "typing": {"Optional": Annotation(), "Type": Annotation(), "final": _same},
     }
     absent = {name: Later(name, **values) for name, values in known.items() if name not in sys.modules}
-    for part in PARTS:  # `from .queues import *` then binds the part itself, which asyncio looks up next
-        absent[f"asyncio.{part}"] = later = Later(f"asyncio.{part}", __all__=(part,))
-        vars(later)[part] = later
+    if sys.version_info >= (3, 14):
+        absent["asyncio.graph"] = graph = Later("asyncio.graph", **dict.fromkeys(GRAPH), __all__=GRAPH)
+        vars(graph)["graph"] = graph  # `from .graph import *` binds the module, which asyncio looks up next
     return absent
 
 
 def start_lean() -> None:
-    """Collect garbage seldom, and import asyncio without what it does not use. In debug mode asyncio uses all of it."""
+    """Collect garbage seldom, and import asyncio without what it does not use. In debug mode it uses all of it."""
     gc.set_threshold(YOUNG, 50, 50)
     if "asyncio" in sys.modules or sys.flags.dev_mode or "PYTHONASYNCIODEBUG" in os.environ:
         return
     import concurrent
-
-    from kcli.cli.runtime.startup.plain_constants import PlainConstants
 
     absent = _stand_ins()
     sys.modules.update(absent)
     if "concurrent.futures" in absent:
         concurrent.futures = absent["concurrent.futures"]
     try:
-        with PlainConstants():
-            import asyncio
+        import asyncio
 
-        for part in PARTS:
-            if isinstance(vars(asyncio).get(part), Later):
-                delattr(asyncio, part)
-        vars(asyncio)["__getattr__"] = _look_up(vars(asyncio).get("__getattr__"))  # PEP 562
+        if "asyncio.graph" in absent:
+            for name in GRAPH:
+                delattr(asyncio, name)
+            vars(asyncio)["__getattr__"] = _look_up(vars(asyncio).get("__getattr__"))  # PEP 562
     finally:
         for name, module in absent.items():
             if sys.modules.get(name) is module:
@@ -127,19 +128,14 @@ def start_lean() -> None:
 
 
 def _look_up(otherwise: Callable[[str], Any] | None) -> Callable[[str], Any]:
-    """A function that finds what asyncio has by a name in the parts that were not imported with it; `otherwise` is the
-    one that asyncio has itself."""
+    """Return a `__getattr__` of asyncio that imports asyncio.graph for its names; `otherwise` is asyncio's own."""
 
     def find(name: str) -> Any:
-        import asyncio
-        from importlib import import_module
+        if name in GRAPH:
+            from importlib import import_module
 
-        for part in () if name.startswith("__") else PARTS:
-            module = import_module(f"asyncio.{part}")
-            for each in module.__all__:
-                vars(asyncio).setdefault(each, getattr(module, each))
-            if name in vars(asyncio):
-                return vars(asyncio)[name]
+            module = import_module("asyncio.graph")
+            return getattr(module, name, module)
         if otherwise is not None:
             return otherwise(name)
         raise AttributeError(f"module 'asyncio' has no attribute {name!r}")
