@@ -63,7 +63,9 @@ kcli groups delete 'ci-*' --dry-run      # all that match
 kcli groups delete wordcount --delete-internal-topics --execute""",
 )
 def delete(options: DeleteOptions) -> int:
-    """Delete groups that have no members, and their committed offsets. `kcli undo` restores the offsets."""
+    """Delete groups that have no members, and their committed offsets. `kcli undo` restores the offsets; a share group,
+    which commits none, cannot be restored.
+    """
     groups = names_of(options, words_of(options, "GROUP"))
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
@@ -133,7 +135,8 @@ async def _plan(
 ) -> tuple[list[GroupRow], dict[str, Commits]]:
     """A row per group: whether it can go, and what goes with it; and what each has committed."""
     answers, _ = await find_groups(coordinators, groups)
-    commits = await committed_offsets(coordinators, good(answers))
+    others = [name for name, group in good(answers).items() if group.type != "share"]
+    commits = await committed_offsets(coordinators, others)
     rows: list[GroupRow] = []
     for name in dict.fromkeys(groups):
         group = answers[name]
@@ -164,6 +167,8 @@ def _decide(
     elif group.internal_topics:
         count = plural(len(group.internal_topics), "internal topic")
         say(options, f"{group.group}: {count} stay; --delete-internal-topics deletes them, too")
+    if group.type == "share" and not group.members:
+        say(options, f"{group.group}: a share group cannot be restored by `kcli undo`")
     if group.members:
         _failed(row, GroupInUse(group.group, [who(member) for member in group.members]), document)
     elif not options.no_undo and group.type != "share":

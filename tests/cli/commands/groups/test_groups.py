@@ -123,6 +123,19 @@ def test_what_a_deleted_group_had_committed_is_in_the_journal(
     assert line("groups", "delete", "again", "--execute", "--no-undo").err == ""
 
 
+def test_the_plan_says_that_a_share_group_cannot_be_restored(
+    line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    line.tiny.group("takers", state="Empty", type="share", mail=[7])
+    for words in (["--dry-run"], ["--yes"], ["--execute"]):
+        ran = line("groups", "delete", "takers", *words)
+        assert "takers: a share group cannot be restored by `kcli undo`" in ran.err
+        assert ran.code == (2 if words == ["--yes"] else 0), ran.err
+        assert ("takers" in line.tiny.groups) == (words != ["--execute"])
+    assert not list(undo_files(tmp_path))
+
+
 def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
     line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
