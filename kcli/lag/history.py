@@ -134,6 +134,8 @@ class History:
         return max(UNSEEN, USUAL * min(self._intervals, default=0.0))
 
     def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
+            for timeline in self._timelines.values():
+                timeline.shift(by)
         """Where a log ended before its first sample: (time, offset), oldest first. The rate of what comes in
         is known from the first refresh then."""
         log = self._log(at)

@@ -51,6 +51,11 @@ class Timeline:
         """Whether its timeline can be dropped, because nothing has happened for long enough."""
         return not self.events or time - self.events[-1].time > REMEMBERED
 
+    def shift(self, by: float) -> None:
+        """Move the times of status changes back by `by` seconds: the clock was set back. Events keep theirs."""
+        for turns in self._turns.values():
+            turns.shift(by)
+
     def begin(self, time: float, partitions: Iterable[tuple[TopicPartition, Standing]]) -> None:
         """The first refresh: its state is no event."""
         for at, partition in partitions:
@@ -95,6 +100,10 @@ class Turns:
             self._swinging |= {status}
             return self._say(status) if _grave(status) else ""
         return ""
+
+    def shift(self, by: float) -> None:
+        self._since -= by
+        self._changes = tuple(at - by for at in self._changes)
 
     def _settle(self, time: float, status: str) -> str:
         lasting = time - self._since >= SETTLED

@@ -3,6 +3,8 @@ said once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from kcli.admin.groups.rows import Described, Member
@@ -46,7 +48,7 @@ def test_of_one_partition(statuses: list[str], expected: list[tuple[float, str]]
     assert said(*statuses) == expected
 
 
-def look(groups: dict[str, list[tuple[int, int]]], start: int = 0) -> Snapshot:
+def look(groups: Mapping[str, Sequence[tuple[int | None, int]]], start: int = 0) -> Snapshot:
     """(committed, end) of the partitions of each group; two of a topic."""
     shots = []
     for name, parts in groups.items():
@@ -100,3 +102,12 @@ def test_what_happened_to_a_group_that_is_gone_is_known_for_an_hour() -> None:
     assert [one.kind for one in history.events_of("g")] == ["gone"]
     history.add(6.0 + REMEMBERED, Snapshot())
     assert history.events == []
+
+
+@pytest.mark.parametrize(("back", "told"), [(0.0, 14), (3600.0, 15)])
+def test_a_line_is_not_an_hour_late_when_the_clock_was_set_back(back: float, told: int) -> None:
+    history, lines = History(), []
+    for n in range(30):
+        history.add(10_000.0 + 5.0 * n - back * (n >= 10), look({"g": [(None if n >= 8 else 50 + n, 50 + n)]}))
+        lines += [(n, event.text) for event in history.news]
+    assert lines == [(told, "t0[0]: OK is now NO COMMIT")]

@@ -141,7 +141,7 @@ class Past:
             return False
         self._events += snapshot.events
         self._last = snapshot.time
-        if snapshot.time < self._due:
+        if self._due - BEAT <= snapshot.time < self._due:  # earlier: the clock was set back
             return False
         self._due = snapshot.time + BEAT
         self._write(line(snapshot.time, snapshot.groups, self._events))

@@ -170,3 +170,10 @@ def test_files_of_clusters_that_were_not_seen_for_a_day_are_removed(tmp_path: Pa
     opened(tmp_path, now=time.time())
     left = sorted(file.name for file in tmp_path.iterdir())
     assert [name for name in left if not name.startswith("the_")] == ["note", "seen.ndjson"]
+
+
+def test_a_clock_that_is_set_back_does_not_stop_the_history(tmp_path: Path) -> None:
+    past = opened(tmp_path)
+    times = [NOW, NOW + 5.0, NOW - 3600.0, NOW - 3595.0, NOW - 3540.0]
+    assert [past.add(look(time)) for time in times] == [True, False, True, False, True]
+    past.close()

@@ -67,7 +67,7 @@ class Memory:
         self._watched: dict[str, set[TopicPartition]] = {}
 
     def add(self, snapshot: LagSnapshot) -> None:
-        if snapshot.time >= self._due:
+        if not self._due - KEPT_EVERY <= snapshot.time < self._due:  # the clock may have been set back
             self._due = snapshot.time + KEPT_EVERY
             self.keep()
 

@@ -284,6 +284,22 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
         await asyncio.wait_for(anext(looks), 10)
 
 
+def test_what_stands_still_is_kept_each_minute_also_after_a_clock_was_set_back() -> None:
+    class Kept:
+        times = 0
+
+        def stand_for(self, watched: object, stood: object) -> None:
+            self.times += 1
+
+    kept = Kept()
+    memory = watch.Memory(History(), kept)  # type: ignore[arg-type]
+    written = []
+    for now in (10_000.0, 10_005.0, 6_400.0, 6_405.0, 6_460.0):
+        memory.add(LagSnapshot(time=now))
+        written.append(kept.times)
+    assert written == [1, 1, 2, 2, 3]
+
+
 def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
     file.write_text(line(1.0, look({0: 5}, 10)) + "oops\n")
