@@ -1,4 +1,5 @@
-"""When records were written: the timestamp of the record at an offset, for time lag that is exact (docs/lag.md).
+"""When records were written: the timestamp of the record at an offset, for time lag that is exact, and whether there is
+a record at all behind a commit (docs/lag.md).
 
 A fetch of one batch for each partition, all partitions of a leader in one request.
 """
@@ -6,18 +7,30 @@ A fetch of one batch for each partition, all partitions of a leader in one reque
 from __future__ import annotations
 
 from kcli import codes
-from kcli.asking.fan_out import PATIENCE
+from kcli.asking.fan_out import good
 from kcli.asking.fetch_once import Place, fetch_once
 from kcli.errors import BrokerError, DecodeError, KcliError
+from kcli.model import TopicPartition
 from kcli.proto.batch import read_batches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.model import Cluster, TopicPartition
+    from collections.abc import Iterable
+
+    from kcli.lag.figures import Sample
+    from kcli.model import Cluster
     from kcli.proto.batch import Batch
     from kcli.proto.messages.fetch import PartitionData
 
+    Spot = tuple[TopicPartition, int]
+    """A partition, and an offset in it."""
+
+PATIENCE = 2.0  # seconds that a refresh waits for the times of records
 ENOUGH = 64 * 1024  # bytes of a partition: usually a batch
+HANDFUL = 10
+"""Offsets after a commit that may all be transaction markers; more hardly ever are."""
+MARKERS = 1024  # bytes, enough for so many markers: what does not fit is a batch of records
+SPOTS = 4096  # places that are read at once, which are 4 MiB
 AT_ONCE = 16 * 1024 * 1024  # bytes of an answer
 
 
@@ -29,13 +42,53 @@ class RecordTime(KcliError):
         self.reached = reached
 
 
+def spot(sample: Sample) -> Spot:
+    """A partition, and where its first unread record is."""
+    return TopicPartition(sample.topic, sample.partition), max(sample.committed or 0, sample.start or 0)
+
+
+async def mark_drained(cluster: Cluster, samples: Iterable[Sample]) -> None:
+    """Mark the samples of groups that have read every record: a handful of offsets is left, which are only transaction
+    markers and gaps. What cannot be read stays as it is."""
+    near: dict[Spot, list[Sample]] = {}
+    for sample in samples:
+        at, offset = spot(sample)
+        if sample.committed is not None and sample.end is not None and 0 < sample.end - offset <= HANDFUL:
+            near.setdefault((at, offset), []).append(sample)
+    _, empty = await first_records(cluster, list(near)[:SPOTS], size=MARKERS)
+    for place, some in near.items():
+        for sample in some:
+            sample.drained = empty.get(place, -1) >= (sample.end or 0)
+
+
+async def first_records(
+    cluster: Cluster, spots: Iterable[Spot], *, size: int = ENOUGH
+) -> tuple[dict[Spot, int], dict[Spot, int]]:
+    """When the first record at or after each place was written (ms), and for places without one the offset up to which
+    there is none. Several groups may be at several places of one partition."""
+    times: dict[Spot, int] = {}
+    empty: dict[Spot, int] = {}
+    left: dict[TopicPartition, list[int]] = {}
+    for at, offset in spots:
+        left.setdefault(at, []).append(offset)
+    while left:
+        asked = {at: offsets.pop() for at, offsets in left.items()}
+        answers = await record_times(cluster, asked, size=size)
+        times |= {(at, asked[at]): time for at, time in good(answers).items()}
+        empty |= {(at, asked[at]): answer.reached for at, answer in answers.items() if isinstance(answer, RecordTime)}
+        left = {at: offsets for at, offsets in left.items() if offsets}
+    return times, empty
+
+
 async def record_times(
-    cluster: Cluster, offsets: dict[TopicPartition, int], *, patience: float = PATIENCE
+    cluster: Cluster, offsets: dict[TopicPartition, int], *, size: int = ENOUGH, patience: float = PATIENCE
 ) -> dict[TopicPartition, int | KcliError]:
     """The timestamp (ms) of the first record at or after each offset, or an error if there is no record, or none with a
-    timestamp. Markers and compacted offsets are skipped as far as one fetch reaches."""
-    wanted = {at: Place(offset, ENOUGH) for at, offset in offsets.items()}
-    return await fetch_once(cluster, wanted, _read, _no_record, at_once=AT_ONCE, patience=patience)
+    timestamp. Markers and compacted offsets are skipped as far as fetches of `size` bytes reach; with fewer than ENOUGH
+    a batch that does not fit ends the search."""
+    wanted = {at: Place(offset, size) for at, offset in offsets.items()}
+    read = _read if size >= ENOUGH else _read_markers
+    return await fetch_once(cluster, wanted, read, _no_record, at_once=AT_ONCE, patience=patience)
 
 
 def _read(at: TopicPartition, part: PartitionData, place: Place) -> int | KcliError | Place:
@@ -50,6 +103,13 @@ def _read(at: TopicPartition, part: PartitionData, place: Place) -> int | KcliEr
     if time is None:
         return Place(offset, place.size)
     return time if time >= 0 else RecordTime(f"{name}: the record there carries no timestamp")
+
+
+def _read_markers(at: TopicPartition, part: PartitionData, place: Place) -> int | KcliError | Place:
+    outcome = _read(at, part, place)
+    if isinstance(outcome, Place) and (outcome == place or outcome.offset >= part.high_watermark):
+        return _no_record(at, outcome)
+    return outcome
 
 
 def _no_record(at: TopicPartition, place: Place) -> RecordTime:

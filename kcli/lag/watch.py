@@ -11,7 +11,8 @@ from kcli.asking.offsets import list_offsets
 from kcli.backoff import every
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History, summed
-from kcli.lag.record_times import RecordTime, record_times
+from kcli.lag.partition_lag import UNREAD
+from kcli.lag.record_times import HANDFUL, PATIENCE, first_records, spot
 from kcli.lag.snapshot import Snapshot, take
 from kcli.lag.status import TXN_BLOCKED
 from kcli.model import TopicPartition
@@ -24,14 +25,13 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from kcli.lag.events import Event
-    from kcli.lag.figures import Sample
     from kcli.lag.partition_lag import Standing
+    from kcli.lag.record_times import Spot
     from kcli.lag.snapshot import Selection
     from kcli.model import Cluster
     from kcli.text.names import Names
 
 TURN = 0.01  # seconds of computing before others get a turn
-PATIENCE = 2.0  # seconds that a refresh waits for the times of records
 DATED = 100
 """Partitions of which a refresh asks when the first unread record was written, unless the caller wants all."""
 BELIEVED = 60.0
@@ -84,8 +84,8 @@ class Watch:
         self._exact = exact
         self._back = back
         self._most = most
-        self._written: dict[tuple[TopicPartition, int], int] = {}  # when the record there was written, ms
-        self._drained: dict[tuple[TopicPartition, int], int] = {}  # up to which offset no record follows
+        self._written: dict[Spot, int] = {}  # when the record there was written, ms
+        self._drained: dict[Spot, int] = {}  # up to which offset no record follows
         self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
         self._clock = clock
         self._meeting: asyncio.Task[None] | None = None
@@ -110,8 +110,7 @@ class Watch:
         groups = await self._add(now, shot)
         snapshot = LagSnapshot(time=now, snapshot=shot, groups=groups, events=self._history.news)
         snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
-        if self._exact:
-            await self._date(groups, now)
+        await self._date(groups, now)
         snapshot.why = await self._blocked(groups, now)
         snapshot.took = self._clock() - begun
         return snapshot
@@ -120,7 +119,7 @@ class Watch:
         """Partitions that were found without a record to read, and have got none since."""
         for group in shot.groups if self._drained else ():
             for sample in group.samples:
-                sample.drained = sample.end is not None and self._drained.get(_place(sample), -1) >= sample.end
+                sample.drained = sample.end is not None and self._drained.get(spot(sample), -1) >= sample.end
 
     async def _look_back(self, now: float, shot: Snapshot) -> None:
         """Where logs ended in the minute before, by the timestamps of records. A log without a record that young, or
@@ -156,15 +155,18 @@ class Watch:
 
     async def _date(self, groups: list[GroupStanding], now: float) -> None:
         """Time lag from the records themselves, where the samples do not reach back far enough, and where records are
-        not as old as their arrival: a copy, or a write after the event, gives them older timestamps."""
-        wanted: dict[tuple[TopicPartition, int], list[Standing]] = {}
+        not as old as their arrival: a copy, or a write after the event, gives them older timestamps. A group that has
+        only markers left is done."""
+        wanted: dict[Spot, list[Standing]] = {}
         for group in groups:
             for partition in group.partitions:
                 if partition.lag.lag and partition.lag.sample.committed is not None:
-                    wanted.setdefault(_place(partition.lag.sample), []).append(partition)
+                    wanted.setdefault(spot(partition.lag.sample), []).append(partition)
         self._drained = {place: end for place, end in self._drained.items() if place in wanted}
         self._written = {place: written for place, written in self._written.items() if place in wanted}
-        self._drained |= await self._ask_times(self._worth_asking(wanted, now)[: self._most])
+        times, empty = await first_records(self._cluster, self._worth_asking(wanted, now)[: self._most])
+        self._written |= times
+        self._drained |= empty
         for place, standings in wanted.items():
             for partition in standings:
                 if place in self._written:
@@ -178,21 +180,21 @@ class Watch:
                 groups[number].peak = peak
             groups[number].date()
 
-    def _worth_asking(
-        self, wanted: dict[tuple[TopicPartition, int], list[Standing]], now: float
-    ) -> list[tuple[TopicPartition, int]]:
-        """Places whose time is not told, and that the samples cannot tell, or have not been seen to tell of late; those
-        of which nothing else is known first."""
-        dark, doubtful = [], []
+    def _worth_asking(self, wanted: dict[Spot, list[Standing]], now: float) -> list[Spot]:
+        """Places whose time is not known: with `exact` those that the samples cannot tell, and last those that they
+        have not been seen to tell of late; in between those where only markers may be left."""
+        dark, near, doubtful = [], [], []
         for place, standings in wanted.items():
-            end = standings[0].lag.sample.end
-            if place in self._written or (end is not None and self._drained.get(place, -1) >= end):
+            end = standings[0].lag.sample.end or 0
+            if place in self._written or self._drained.get(place, -1) >= end:
                 continue
-            if any(standing.time_lag is None or standing.time_lag_least for standing in standings):
+            if self._exact and any(standing.time_lag is None or standing.time_lag_least for standing in standings):
                 dark.append(place)
-            elif now - self._in_step.get(place[0], 0.0) > BELIEVED:
+            elif end - place[1] <= HANDFUL and any(map(_may_be_done, standings)):
+                near.append(place)
+            elif self._exact and abs(now - self._in_step.get(place[0], 0.0)) > BELIEVED:
                 doubtful.append(place)
-        return dark + doubtful
+        return dark + near + doubtful
 
     def _compare(self, at: TopicPartition, standing: Standing, written: int, now: float) -> None:
         """Whether the samples told the age of a record that has told it itself."""
@@ -203,24 +205,6 @@ class Watch:
             self._in_step[at] = now
         else:
             self._in_step.pop(at, None)
-
-    async def _ask_times(self, places: list[tuple[TopicPartition, int]]) -> dict[tuple[TopicPartition, int], int]:
-        """When the record at each place was written; several groups may be at several offsets of one partition.
-        Where records are missing, the offset up to which they are."""
-        empty: dict[tuple[TopicPartition, int], int] = {}
-        left: dict[TopicPartition, list[int]] = {}
-        for at, offset in places:
-            left.setdefault(at, []).append(offset)
-        while left:
-            asked = {at: offsets.pop() for at, offsets in left.items()}
-            answers = await record_times(self._cluster, asked, patience=PATIENCE)
-            times = good(answers)
-            empty |= {
-                (at, asked[at]): answer.reached for at, answer in answers.items() if isinstance(answer, RecordTime)
-            }
-            self._written |= {(at, offset): times[at] for at, offset in asked.items() if at in times}
-            left = {at: offsets for at, offsets in left.items() if offsets}
-        return empty
 
     async def _blocked(self, groups: list[GroupStanding], now: float) -> dict[tuple[str, str, int], str]:
         """Whose transaction a blocked partition waits for, and how long ago it last wrote."""
@@ -255,9 +239,9 @@ class Watch:
         return why
 
 
-def _place(sample: Sample) -> tuple[TopicPartition, int]:
-    """A partition, and where its first unread record is."""
-    return TopicPartition(sample.topic, sample.partition), max(sample.committed or 0, sample.start or 0)
+def _may_be_done(standing: Standing) -> bool:
+    """Whether it has, or seems to have, records to read, and does not move."""
+    return standing.status in UNREAD and (standing.still > 0 or standing.time_lag is None)
 
 
 def pause(interval: float) -> float:

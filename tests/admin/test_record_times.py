@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from kcli.broker.connection.connection import Connection
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
-from kcli.lag.record_times import record_times
+from kcli.lag.figures import Sample
+from kcli.lag.record_times import mark_drained, record_times
 from kcli.model import TopicPartition
 from kcli.proto.messages.fetch import FetchResponse
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+
+if TYPE_CHECKING:
+    import pytest
 
 WRITTEN = 1_700_000_000_000
 
@@ -54,3 +62,41 @@ async def test_a_partition_that_nobody_asked_for_is_passed_over() -> None:
 
 def _of_another_partition(answer: FetchResponse) -> None:
     answer.responses[0].partitions[0].partition_index = 7
+
+
+async def test_who_has_only_markers_to_read_is_found_with_a_request_or_two_for_each_leader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Batches are larger than what is read of a partition: none of them is asked for again."""
+    asked: Counter[str] = Counter()
+    ask = Connection.ask
+
+    async def counted(self: Connection, request: Any, *words: Any, **named: Any) -> Any:
+        asked[type(request).__name__.removesuffix("Request")] += 1
+        return await ask(self, request, *words, **named)
+
+    async with (
+        Sandbox(brokers=2, topics={"t": 20, "decided": 4}) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+    ):
+        async with client.producer(ProducerSettings()) as producer:
+            for partition in range(20):
+                await producer.send("t", b"x" * 3000, partition=partition)
+            await producer.flush()
+        for _ in range(2):
+            async with client.producer(ProducerSettings(transactional_id="x")) as producer:
+                await producer.begin()
+                for partition in range(4):
+                    await producer.send("decided", b"v", partition=partition)
+                await producer.commit()
+        places = [("t", n, 0, 1) for n in range(20)]
+        places += [("decided", n, at, end) for n in range(4) for at, end in ((3, 4), (1, 4), (1, 2), (3, 3))]
+        samples = [Sample(topic=t, partition=n, committed=at, end=end, start=0) for t, n, at, end in places]
+        monkeypatch.setattr(Connection, "ask", counted)
+        await mark_drained(client.cluster, samples)
+        found = {(one.topic, one.committed, one.end) for one in samples if one.drained}
+        assert found == {("decided", 3, 4)}
+        assert asked["Fetch"] <= 2 * 3, "three places in a partition, at two leaders"
+        asked.clear()
+        await mark_drained(client.cluster, [Sample(topic="t", committed=1, end=1), Sample(topic="t", end=1)])
+        assert not asked

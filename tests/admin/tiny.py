@@ -25,6 +25,7 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsResult,
 )
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsResponse
+from kcli.proto.messages.fetch import FetchResponse
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 from kcli.proto.messages.list_groups import ListedGroup, ListGroupsResponse
 from kcli.proto.messages.list_offsets import (
@@ -263,6 +264,9 @@ class TinyBroker:
         return shares.DescribeShareGroupOffsetsResponseGroup(
             group_id=group, topics=list(topics.values()), error_code=error
         )
+
+    def _Fetch(self, request: Any) -> FetchResponse:
+        return FetchResponse()  # no records
 
     def _OffsetFetch(self, request: Any) -> OffsetFetchResponse:
         return OffsetFetchResponse(groups=[self._commits(group.group_id) for group in request.groups])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from copy import copy
 from typing import NamedTuple
 
 from kcli.cli.commands.groups.inspect.why import WhyRow
@@ -17,7 +16,6 @@ from kcli.lag.figures import over, untold
 from kcli.lag.formats.prometheus import render
 from kcli.lag.formats.sentences import reason
 from kcli.lag.history import GroupStanding
-from kcli.lag.snapshot import GroupSnapshot
 from kcli.lag.status import IDLE, OK
 from kcli.lag.watch import LagSnapshot
 from kcli.tui.text.formatting import status_of
@@ -45,10 +43,7 @@ def outputs(seen: LagSnapshot, group: str) -> Outputs:
     (shot,) = [shot for shot in seen.snapshot.groups if shot.described.group == group]
     (standing,) = [standing for standing in seen.groups if standing.described.group == group]
     only = LagSnapshot(time=seen.time, snapshot=seen.snapshot, groups=[standing], why=seen.why)
-    once = [copy(sample) for sample in shot.samples]
-    for sample in once:
-        sample.drained = False  # a single look reads no record
-    _, rows, total = measure(GroupSnapshot(described=shot.described, samples=once))
+    _, rows, total = measure(shot)
     document = Document(shape=OVER_TIME["group"])
     fill(document, only, "group")
     return Outputs(

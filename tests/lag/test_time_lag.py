@@ -11,6 +11,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.formats.recording import line, read
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.record_times import first_records
 from kcli.lag.watch import BELIEVED, LagSnapshot, Watch
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
@@ -18,6 +19,9 @@ from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from kcli.lag.record_times import Spot
+    from kcli.model import Cluster
 
 AT = TopicPartition("t", 0)
 YEARS = 1103 * 86_400.0
@@ -82,13 +86,12 @@ async def test_records_that_are_as_old_as_they_lie_there_are_not_asked_for_at_ea
     scene = Scene(client, 0.0)
     watch = scene.watch()
     asked: list[int] = []
-    original = watch._ask_times
 
-    async def counted(places: list[tuple[TopicPartition, int]]) -> dict[tuple[TopicPartition, int], int]:
-        asked.append(len(places))
-        return await original(places)
+    async def counted(cluster: Cluster, spots: list[Spot]) -> tuple[dict[Spot, int], dict[Spot, int]]:
+        asked.append(len(spots))
+        return await first_records(cluster, spots)
 
-    monkeypatch.setattr(watch, "_ask_times", counted)
+    monkeypatch.setattr("kcli.lag.watch.first_records", counted)
     kinds = [told(await scene.step(watch, committed=10 * n - 3))[1] for n in range(1, 8)]
     assert asked[2:] == [0] * 5
     assert kinds[2:] == [False] * 5

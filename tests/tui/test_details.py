@@ -12,7 +12,7 @@ from kcli.admin.configs.resources import Config
 from kcli.admin.storage.log_dirs import LogDir, ReplicaSize
 from kcli.admin.topics.topics import NewTopic, Partition, Topic, create_topics, wait_for_topics
 from kcli.client import Client
-from kcli.lag import watch
+from kcli.lag import record_times
 from kcli.tui import routes
 from kcli.tui.screens.broker import replicas_on
 from kcli.tui.screens.faults import Faults
@@ -312,13 +312,13 @@ async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_t
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
-    times = watch.record_times
+    times = record_times.record_times
 
     async def counted(cluster: Any, offsets: Any, **options: Any) -> Any:
         asked.extend(offsets.items())
         return await times(cluster, offsets, **options)
 
-    monkeypatch.setattr(watch, "record_times", counted)
+    monkeypatch.setattr(record_times, "record_times", counted)
     async with world.open() as pilot:
         first = pilot.app.state.look  # type: ignore[attr-defined]
         assert all(one.time_lag_exact for group in first.groups for one in group.partitions)

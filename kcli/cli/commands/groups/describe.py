@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.groups.groups import who
 from kcli.cli.commands.groups.members import MemberRow, member_row
-from kcli.cli.commands.lag.measured import ONCE, PartitionRow, measure, partition_row, problems, unknown_column
+from kcli.cli.commands.lag.measured import ONCE, PartitionRow, measured_all, partition_row, problems, unknown_column
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions, isolation
@@ -73,7 +73,7 @@ def describe(options: DescribeOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         snapshot = await take(cluster, groups, isolation=options.isolation or "read_uncommitted", stable=True)
         await problems(cluster, snapshot, document)
-        measured = [measure(group) for group in snapshot.groups]
+        measured = await measured_all(cluster, snapshot)
         document.of(GroupRow)[:] = [
             GroupRow(
                 group=total.group,

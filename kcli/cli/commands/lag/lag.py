@@ -12,7 +12,7 @@ from kcli.cli.commands.lag.measured import (
     PartitionRow,
     TopicRow,
     group_row,
-    measure,
+    measured_all,
     partition_row,
     problems,
     topic_row,
@@ -104,7 +104,7 @@ def _once(options: LagOptions) -> int:
             stable=True,
             own=options.internal,
         )
-        measured = [measure(group, options.max_lag or 0) for group in snapshot.groups]
+        measured = await measured_all(cluster, snapshot, options.max_lag or 0)
         await problems(cluster, snapshot, document)
         fill(document, [row for row in measured if row[1]] if topics.words and not groups.words else measured, level)
         _say_missing(options, topics, snapshot, document)

@@ -8,6 +8,7 @@ from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import fail_all, unlisted
 from kcli.errors import KcliError
 from kcli.lag import figures as engine
+from kcli.lag.record_times import mark_drained
 from kcli.lag.snapshot import GroupSnapshot
 
 TYPE_CHECKING = False
@@ -126,6 +127,12 @@ class GroupRow(FiguresColumns, GroupHead, section="groups"):
 
 class GroupBesideRow(GroupRow, section="groups", table=False):
     """A group beside its topics or partitions, which are what is drawn."""
+
+
+async def measured_all(cluster: Cluster, snapshot: Snapshot, threshold: int = 0) -> list[Measured]:
+    """Every group of a snapshot. Reads a little where only transaction markers may be left: such a group is done."""
+    await mark_drained(cluster, (sample for group in snapshot.groups for sample in group.samples))
+    return [measure(group, threshold) for group in snapshot.groups]
 
 
 def measure(group: GroupSnapshot, threshold: int = 0) -> Measured:

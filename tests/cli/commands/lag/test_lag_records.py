@@ -75,6 +75,29 @@ def test_E70_who_has_only_markers_to_read_is_not_late(shell: Shell) -> None:
     assert (done.returncode, b"s behind, over 300 s" in done.stderr) == (3, True), done.stderr
 
 
+def test_E70_who_has_only_markers_to_read_is_ok_in_every_output(shell: Shell) -> None:
+    shell.ok("produce", "t", "--transactional-id", "x", stdin=b"a\nb\n")
+    shell.ok("consume", "t", "-g", "g", "--from-beginning", "-n", "2")
+
+    def statuses() -> list[str]:
+        found = [row_of(shell)["status"], row_of(shell, "--max-lag", "5", "--timeout", "9s")["status"]]
+        for words in (
+            ["lag", "g", "--by", "group"],
+            ["groups", "describe", "g"],
+            ["groups", "why", "g", "--over", "0"],
+        ):
+            found += [row["status"] for row in json.loads(shell.ok(*words, "-J"))["groups"]]
+        return found
+
+    assert row_of(shell)["lag"] == 1
+    assert statuses() == ["OK"] * 5
+    assert b" OK " in shell.ok("lag", "g", "--by", "group", "--format", "table")
+    shell.ok("produce", "t", "--value", "x" * 5000)  # more than is read to find markers
+    assert statuses()[0] == "ORPHANED"
+    shell.ok("produce", "t", "--value", "y")
+    assert statuses() == ["ORPHANED"] * 5
+
+
 def test_E70_offsets_behind_and_records_behind_are_two_figures_with_two_names(
     sandbox: SandboxThread, shell: Shell
 ) -> None:
