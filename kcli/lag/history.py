@@ -32,10 +32,10 @@ USUAL = 3  # times the usual interval between two refreshes are not yet a gap
 
 
 class GroupStanding(Value):
-    """A group at one moment: the sum of its partitions. `growth` is the change of its lag, offsets a second, net over
-    its partitions; `falling` the same where it grows by more than uncommitted records. `eta` is the longest of its
-    partitions (seconds), None if one never arrives or is unknown; `time_lag` is the longest too. `status` is that of
-    its worst partitions, of which there are `total.alike`."""
+    """A group at one moment: the sum of its partitions. A rate is unknown while that of a partition is. `growth` is the
+    change of its lag, offsets a second, net over its partitions; `falling` the same where it grows by more than
+    uncommitted records. `eta` is the longest of its partitions (seconds), None if one never arrives or is unknown;
+    `time_lag` is the longest too. `status` is that of its worst partitions, of which there are `total.alike`."""
 
     described: Described = field(factory=Described)
     total: Total = field(factory=Total)
@@ -58,6 +58,16 @@ class GroupStanding(Value):
     def stuck(self) -> int:
         """How many of its partitions are stuck."""
         return sum(partition.status == STUCK for partition in self.partitions)
+
+    @property
+    def in_least(self) -> float:
+        """Offsets a second that come in at least, where the rate of some partitions is unknown."""
+        return _least(self.in_rate, [partition.in_rate for partition in self.partitions])
+
+    @property
+    def out_least(self) -> float:
+        """Offsets a second that it reads at least."""
+        return _least(self.out_rate, [partition.out_rate for partition in self.partitions])
 
     def date(self) -> None:
         """The group's time lag: the longest of its partitions. It is a lower bound if that of one which is, or may be,
@@ -124,6 +134,8 @@ class History:
             for tracks in self._tracks.values():
                 for track in tracks.values():
                     track.shift(by)
+            for timeline in self._timelines.values():
+                timeline.shift(by)
         elif self._time:
             self._intervals.append(time - self._time)
         self._time = time
@@ -134,8 +146,6 @@ class History:
         return max(UNSEEN, USUAL * min(self._intervals, default=0.0))
 
     def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
-            for timeline in self._timelines.values():
-                timeline.shift(by)
         """Where a log ended before its first sample: (time, offset), oldest first. The rate of what comes in
         is known from the first refresh then."""
         log = self._log(at)
@@ -347,6 +357,11 @@ def _time_lag(standing: Standing) -> float:
 
 
 def _sum(values: list[float | None]) -> float | None:
-    """What is known; None when nothing is."""
+def _least(rate: float | None, parts: list[float | None]) -> float:
+    """A sum of rates, or what is known of it."""
+    return sum(part or 0.0 for part in parts) if rate is None else rate
+
+
+    """The sum of a group's partitions; None without any, and while one of them is unknown."""
     known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    return sum(known) if known and len(known) == len(values) else None

@@ -5,6 +5,9 @@ Time is an argument everywhere. A partition's ends are stored once, whatever the
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
+
 from kcli.lag.figures import Lag, Sample, facts_of, measured
 from kcli.lag.series import Series
 from kcli.lag.status import BEHIND, CALM, GROWING, HALTED, OK, ORPHANED, STALLED, STUCK
@@ -27,6 +30,8 @@ WINDOW = 60.0  # seconds that rates are taken over
 UNSEEN = 60.0  # seconds without a sample after which what happened meanwhile is not known
 WAITS = 4  # newest commits whose intervals are remembered
 STEPS = 3  # commits at least; the window reaches further back for them
+NOWHERE = -1
+SHOWN = 0.1  # offsets a second: a step that changes a rate by less is not seen in it
 
 
 class Log:
@@ -54,7 +59,8 @@ class Log:
     def in_rate(self, now: float, window: float, slack: float) -> float | None:
         """Offsets a second that come in, found once for all groups that read them."""
         if self._rated is None or self._rated[0] != (now, window, slack):
-            self._rated = (now, window, slack), rate(self.end, now, window, slack)
+            found = rate(self.end, now, window, slack)
+            self._rated = (now, window, slack), mean(self.end, now, window, slack) if found is None else found
         return self._rated[1]
 
     def forget_before(self, time: float) -> None:
@@ -173,9 +179,10 @@ class Track:
 
 class Standing(Value):
     """A partition of a group at one moment. Rates are offsets per second, `growth` that of lag; times are seconds.
-    `eta` None: unknown, or never (`falling` is then how fast it falls behind). `time_lag` is the age of the first
-    unread record: by its timestamp (`time_lag_exact`), or interpolated from the time when its offset was written;
-    `time_lag_least`: that was before the first sample, so it is a lower bound."""
+    `few`: `out_rate` is that of too few commits to tell an ETA. `eta` None: unknown, or never (`falling` is then how
+    fast it falls behind). `time_lag` is the age of the first unread record: by its timestamp (`time_lag_exact`), or
+    interpolated from the time when its offset was written; `time_lag_least`: that was before the first sample, so it is
+    a lower bound."""
 
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
@@ -191,6 +198,7 @@ class Standing(Value):
     peak: int = 0
     loss_in: float | None = None
     age: float = 0.0
+    few: bool = False
     status: str = ""
     rewound: tuple[int, int] | None = None
 
@@ -222,7 +230,7 @@ def stand(
     last seen to move. What changed in more than `slack` seconds without a sample changed at a time that is unknown. The
     rates of a partition that cannot be read are unknown."""
     in_rate = out_rate = trend = None
-    growing = False
+    growing = few = False
     since = max(log.end.unbroken(now - window, slack), track.done.unbroken(now - window, slack))
     if track.sample.error is None and track.sample.end is not None:
         in_rate, out_rate = log.in_rate(now, window, slack), rate(track.done, now, window, slack)
@@ -237,6 +245,8 @@ def stand(
         trend=trend,
         still=facts.still,
         peak=track.peak,
+        if out_rate is None:
+            out_rate, few = mean(track.done, now, window, slack, SHOWN * window), True
         status=row.status,
         rewound=facts.rewound,
         age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
@@ -245,6 +255,7 @@ def stand(
         _add_times(out, track, log, facts.committed, now, since, slack)
     out.eta = eta([out])
     return out
+        few=few,
 
 
 def _add_times(out: Standing, track: Track, log: Log, committed: int, now: float, since: float, slack: float) -> None:
@@ -272,7 +283,8 @@ def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]
 
 
 def rate(series: Series, now: float, window: float, slack: float = UNSEEN) -> float | None:
-    """Offsets a second over the window, or as far back as `STEPS` changes reach that were all seen."""
+    """Offsets a second over the window, or as far back as `STEPS` changes reach that were all seen; None with fewer
+    changes."""
     if series.quiet(now - window):
         return 0.0 if series.times and now > series.times[0] else None
     since = series.unbroken(now - window, slack)
@@ -296,6 +308,18 @@ def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[
     moments, ends = end.since(since)
     lags = [(t, e, done.at(t)) for t, e in zip(moments, ends, strict=True)]
     return [t for t, _, v in lags if v is not None], [max(e - v, 0) for _, e, v in lags if v is not None]
+def mean(series: Series, now: float, window: float, slack: float, most: float = inf) -> float | None:
+    """Offsets a second over the window, however few changes. None unless the whole window was watched, and where a
+    change is larger than `most`."""
+    begun = series.looked(now - window)
+    if begun is None or series.unbroken(begun, slack) != begun:
+        return None
+    _, values = series.since(begun)
+    if max((after - before for before, after in pairwise(values)), default=0) > most:
+        return None
+    return (values[-1] - values[0]) / (now - begun)
+
+
 
 
 def drift(done: Series, end: Series, since: float, now: float) -> float | None:
@@ -327,7 +351,7 @@ def eta(partitions: Sequence[Standing]) -> float | None:
         if lag and part.status in CALM:
             waiting = True
         elif lag:
-            if part.status in HALTED or part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
+            if part.status in HALTED or part.few:
                 return None  # the rate of a halted one falls to zero only slowly
             slowest = max(slowest, lag / (part.out_rate - part.in_rate))
     return None if waiting and not slowest else slowest
@@ -340,6 +364,8 @@ def time_lag(end: Series, committed: int, lag: int, now: float, slack: float = U
     reached = end.reached(committed, slack)
     if reached is not None:
         written, least = reached
+            if part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
+                return None
         return max(now - written, 0.0), least
     reach = now - end.times[0] if len(end) else 0.0
     return (reach, True) if reach > 0 else (None, False)

@@ -67,6 +67,15 @@ class Series:
         looked, changed = self._befores[place], self.times[place + 1]
         return self.values[place] if time <= looked or changed - looked <= slack else None
 
+    def looked(self, time: float) -> float | None:
+        """When it was last looked at up to this time; of a value that stayed the same, this time. None before the first
+        sample."""
+        place = bisect_right(self.times, time) - 1
+        if place < 0:
+            return None
+        latest = self.last if place == len(self.values) - 1 or self._befores is None else self._befores[place]
+        return min(latest, time)
+
     def unbroken(self, since: float, slack: float) -> float:
         """The time from which on the times of all changes are known: `since`, or the end of the last gap between
         samples of more than `slack` seconds over which the value changed."""

@@ -123,7 +123,7 @@ class Watch:
 
     async def _look_back(self, now: float, shot: Snapshot) -> None:
         """Where logs ended in the minute before, by the timestamps of records. A log without a record that young, or
-        whose timestamps are out of order, tells nothing."""
+        whose timestamps are out of order, tells nothing; one that never had a record ended where it does now."""
         lags: dict[TopicPartition, tuple[int, int]] = {}
         for group in shot.groups:
             for sample in group.samples:
@@ -139,7 +139,8 @@ class Watch:
         for at in wanted:
             offsets = [some[at].offset for some in answers if at in some]
             ends = [lags[at][1] if offset == -1 else offset for offset in offsets]
-            if len(offsets) == len(BACK) and offsets[0] != -1 and ends == sorted(ends) and ends[-1] <= lags[at][1]:
+            tells = offsets[:1] != [-1] or not lags[at][1]
+            if len(offsets) == len(BACK) and tells and ends == sorted(ends) and ends[-1] <= lags[at][1]:
                 self._history.begin(at, [(now - back, end) for back, end in zip(BACK, ends, strict=True)])
 
     async def _add(self, now: float, shot: Snapshot) -> list[GroupStanding]:

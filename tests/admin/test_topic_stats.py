@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from kcli.admin.topics import stats
 from kcli.admin.topics.stats import BACK, TopicLooks
-from kcli.admin.topics.topics import described
+from kcli.admin.topics.topics import Partition, Topic, described
 from kcli.asking.offsets import list_offsets
 from kcli.client import Client
 from kcli.model import TopicPartition
@@ -23,9 +23,6 @@ from kcli.proto.messages.metadata import (
 )
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
-
-if TYPE_CHECKING:
-    from kcli.admin.topics.topics import Topic
 
 
 async def test_the_metadata_of_all_topics_is_asked_for_once_a_refresh_and_names_the_leaders() -> None:
@@ -72,6 +69,16 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
             monkeypatch.setattr(stats, "list_offsets", partial(meanwhile, newer))
             rates = await looks.rates_before(client.cluster, [row.topic for row in rows])
             assert rates["orders"] == (written or 0) / BACK[0]
+
+
+def test_a_topic_has_no_rate_while_one_of_its_partitions_has_none() -> None:
+    topic = Topic(topic="t", partitions=[Partition(topic="t", partition=n, leader=1) for n in range(2)])
+    both = {TopicPartition("t", n): 10 for n in range(2)}
+    one = {TopicPartition("t", 0): 10}
+    for before, now, rate in ((both, both, 0.0), (one, both, None), (both, one, None), ({}, both, None)):
+        looks = TopicLooks()
+        looks._keep(before)
+        assert looks._row(topic, now, {}, None, 5.0).rate == rate
 
 
 async def test_even_rates_are_of_seconds_however_often_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

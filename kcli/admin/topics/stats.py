@@ -112,7 +112,7 @@ class TopicLooks:
 
     async def rates_before(self, cluster: Cluster, topics: Iterable[Topic]) -> dict[str, float]:
         """Records written a second to topics in the minute before the last answer, by the timestamps of records;
-        without the topics that none was written to."""
+        without the topics that none was written to, and those of which a partition did not answer."""
         every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions]
         ends = {at: self._ends[at] for at in every if at in self._ends}  # a newer answer may come meanwhile
         then = round((time.time() - BACK[0]) * 1000)
@@ -120,7 +120,8 @@ class TopicLooks:
         written: dict[str, int] = {}
         for at, begin in _offsets(answers).items():
             written[at.topic] = written.get(at.topic, 0) + max(ends[at] - begin, 0)
-        return {topic: many / BACK[0] for topic, many in written.items()}
+        unknown = {at.topic for at in every if not isinstance(answers.get(at), LogOffset)}
+        return {topic: many / BACK[0] for topic, many in written.items() if topic not in unknown}
 
     def _row(
         self,
@@ -131,7 +132,7 @@ class TopicLooks:
         took: float,
     ) -> TopicRow:
         row = TopicRow(topic=topic)
-        records, moved, known, compared = 0, 0, True, False
+        records, moved, known, compared = 0, 0, True, bool(topic.partitions)
         for partition in topic.partitions:
             at = TopicPartition(topic.topic, partition.partition)
             end, start, before = ends.get(at), starts.get(at), self._ends.get(at)
@@ -139,9 +140,10 @@ class TopicLooks:
                 known = False
             else:
                 records += end - start
-            if end is not None and before is not None:
+            if end is None or before is None:
+                compared = False
+            else:
                 moved += end - before
-                compared = True
         row.records = records if known else None
         if compared and took > 0:
             row.rate = max(moved, 0) / took

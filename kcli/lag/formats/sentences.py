@@ -99,12 +99,14 @@ def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
         case lag_status.UNKNOWN:
             problem = next((part.lag.sample.error for part in _worst(standing) if part.lag.sample.error), None)
             return f"its offsets could not be read: {visible(problem)}" if problem else "its offsets could not be read"
-        case lag_status.BEHIND | lag_status.GROWING if not standing.out_rate:
+        case lag_status.BEHIND | lag_status.GROWING if standing.out_rate is None and not standing.out_least:
+            return "how fast it reads is not known"
+        case lag_status.BEHIND | lag_status.GROWING if not standing.out_least:
             return f"it has not {_done(standing)} while it was watched"
         case lag_status.GROWING:
-            return f"its lag grows, and it reads {rate(standing.out_rate)} offsets a second"
+            return f"its lag grows, and it {_reads(standing)}"
         case lag_status.BEHIND:
-            return f"it reads {rate(standing.out_rate)} offsets a second"
+            return f"it {_reads(standing)}"
     waiting = standing.total.lag or 0
     if waiting and all(part.lag.sample.drained for part in standing.partitions if part.lag.lag):
         return f"it has read every record; {counted(waiting, 'offset')} {'holds' if waiting == 1 else 'hold'} none"
@@ -127,7 +129,7 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
         case lag_status.ORPHANED if standing.described.members and sample is not None:
             advice = "subscribe its consumers to the topic, or delete its offsets if the topic is no longer read"
             return advice, f"kcli groups delete-offsets {group} -t {_word(sample.topic)}"
-        case lag_status.ORPHANED if standing.out_rate:
+        case lag_status.ORPHANED if standing.out_least:
             return "see how fast it reads", f"kcli lag {group} --watch"
         case lag_status.ORPHANED:
             return RETIRED, f"kcli groups delete {group}"
@@ -144,7 +146,7 @@ def remedy(standing: GroupStanding) -> tuple[str, str] | None:
             return "find the open transaction", f"kcli txn find-hanging {at} --older-than 0s"
         case lag_status.GROWING:
             return _more_hands(standing, group)
-        case lag_status.BEHIND if not standing.out_rate:
+        case lag_status.BEHIND if not standing.out_least:
             return "watch it for longer", f"kcli groups why {group} --over 40s"
         case lag_status.BEHIND:
             return "wait until it has caught up", f"kcli lag {group} --max-lag 0 --timeout 10m"
@@ -166,7 +168,7 @@ def _about_members(standing: GroupStanding) -> str:
     match standing.status:
         case lag_status.STALLED:
             return "see whether its member has paused it"
-        case lag_status.BEHIND if standing.out_rate and standing.total.unread:
+        case lag_status.BEHIND if standing.out_least and standing.total.unread:
             return "see who owns the partitions without a commit"
         case lag_status.NO_COMMIT if standing.described.members:
             return "see what its members do"
@@ -184,7 +186,7 @@ def _advice_to_share(standing: GroupStanding) -> str:
 
 def _silence(standing: GroupStanding) -> float:
     """For how many seconds the members of a group that is behind have not committed, 0 where they have."""
-    if standing.status not in (lag_status.BEHIND, GROWING) or standing.out_rate or not standing.described.members:
+    if standing.status not in (lag_status.BEHIND, GROWING) or standing.out_least or not standing.described.members:
         return 0.0
     still = min((part.still for part in _worst(standing)), default=0.0)
     return still if still > SILENT else 0.0
@@ -206,7 +208,7 @@ def _unread_by_members(standing: GroupStanding, orphans: list[Standing]) -> str:
         return f"no member reads {_place(orphans)}, where {_waiting(sum(part.lag.lag or 0 for part in orphans))}"
     waiting = _waiting(standing.total.lag, standing.records)
     waiting = f"at least {waiting}" if standing.total.at_least else waiting
-    if standing.out_rate:
+    if standing.out_least:
         assigned = "but its offsets move: its consumers assign themselves partitions"
         return f"no member reads for this group, {assigned}, and {waiting}"
     return f"no member reads for this group, and {waiting}"
@@ -240,6 +242,12 @@ def _uncommitted(standing: GroupStanding) -> str:
 
 def _offsets_are(number: int) -> str:
     return f"{counted(number, 'offset')} {'is' if number == 1 else 'are'}"
+
+
+def _reads(standing: GroupStanding) -> str:
+    """`reads 30 offsets a second`, `at least` while the rate of a partition is unknown."""
+    least = "at least " if standing.out_rate is None else ""
+    return f"reads {least}{rate(standing.out_least)} offsets a second"
 
 
 def _shares(standing: GroupStanding) -> bool:

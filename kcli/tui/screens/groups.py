@@ -47,7 +47,7 @@ def arrow(standing: GroupStanding) -> Cell:
     next commit. Rates that are too close count as neither."""
     if standing.growth is None or not standing.total.lag or standing.status in CALM:
         return Cell("")
-    steady = abs(standing.growth) <= STEADY * max(standing.in_rate or 0.0, standing.out_rate or 0.0)
+    steady = abs(standing.growth) <= STEADY * max(standing.in_least, standing.out_least)
     if not standing.growth or (steady and not (standing.growth > 0 and standing.status == GROWING)):
         return Cell("→", "dim")
     return Cell("↗", "bad") if standing.growth > 0 else Cell("↘", "good")

@@ -69,13 +69,13 @@ class Line(NamedTuple):
 
 def small(standing: GroupStanding) -> bool:
     """Whether it is an orphan that hardly matters."""
-    few = (standing.total.lag or 0) < FEW and (standing.in_rate or 0.0) < SLOW
+    few = (standing.total.lag or 0) < FEW and standing.in_least < SLOW
     return standing.status == ORPHANED and few and not standing.total.at_least
 
 
 def folded(standing: GroupStanding) -> bool:
     """Whether it is a small orphan of long ago."""
-    return small(standing) and not standing.in_rate and (standing.time_lag or 0.0) >= OLD
+    return small(standing) and not standing.in_least and (standing.time_lag or 0.0) >= OLD
 
 
 def loudness(standing: GroupStanding) -> tuple[float, float, float, str]:

@@ -87,7 +87,12 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(BEHIND), "its member has not committed for 1m37s", "kcli groups members 'g 1'"),
         (group(BEHIND, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
-        (group(BEHIND, still=3.0), "it has not committed while it was watched", "kcli groups why 'g 1' --over 40s"),
+        (group(BEHIND, still=3.0), "how fast it reads is not known", "kcli groups why 'g 1' --over 40s"),
+        (
+            group(BEHIND, still=3.0, out_rate=0.0),
+            "it has not committed while it was watched",
+            "kcli groups why 'g 1' --over 40s",
+        ),
         (group(BEHIND, eta=90.0, out_rate=3.0), "it will have caught up in 1m30s", CATCH_UP),
         (group(BEHIND, out_rate=3.0), "it reads 3.0 offsets a second", CATCH_UP),
         (group(REWOUND), "t[0] went back from 9 to 7", "kcli groups reset 'g 1' -t t:0 --to 9"),
