@@ -164,22 +164,23 @@ class History:
         return {group: tracks.keys() for group, tracks in self._tracks.items()}
 
     def standstills(self) -> Standstills:
-        """The partitions that have something to read and have not moved for longer than a member's patience."""
+        """The partitions that have something to read and have not moved for longer than a member's patience, and those
+        that commit rarely."""
         found = {group: dict(some) for group, some in self._stood.items()}  # those whose first sample is to come
         for name, standing in self._before.items():
-            if any(part.still > PATIENCE for part in standing.partitions):
-                for at, stood in self._standing(name, standing):
-                    found.setdefault(name, {})[at] = stood
+            for at, stood in self._standing(name, standing):
+                found.setdefault(name, {})[at] = stood
         return found
 
     def _standing(self, group: str, standing: GroupStanding) -> Iterator[tuple[TopicPartition, Stood]]:
         tracks = self._tracks[group]
+        moved = _moved(tracks.values())
         for part in standing.partitions:
-            if part.still > PATIENCE and part.lag.lag:
-                at = TopicPartition(part.lag.sample.topic, part.lag.sample.partition)
-                track = tracks[at]
-                if part.status in (STALLED, STUCK) or part.still > self._patience(track):
-                    yield at, track.stands(part.status)
+            at = TopicPartition(part.lag.sample.topic, part.lag.sample.partition)
+            track = tracks[at]
+            halted = part.still > PATIENCE and part.lag.lag
+            if track.slow or (halted and (part.status in (STALLED, STUCK) or part.still > self._patience(track))):
+                yield at, track.stands(moved[track.sample.member_id])
 
     def _patience(self, track: Track) -> float:
         return patience(Facts(commit_interval=track.interval(track.done.last, self._window)))
@@ -356,12 +357,12 @@ def _time_lag(standing: Standing) -> float:
     return standing.time_lag or 0.0
 
 
-def _sum(values: list[float | None]) -> float | None:
 def _least(rate: float | None, parts: list[float | None]) -> float:
     """A sum of rates, or what is known of it."""
     return sum(part or 0.0 for part in parts) if rate is None else rate
 
 
+def _sum(values: list[float | None]) -> float | None:
     """The sum of a group's partitions; None without any, and while one of them is unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None

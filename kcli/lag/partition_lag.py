@@ -10,7 +10,7 @@ from math import inf
 
 from kcli.lag.figures import Lag, Sample, facts_of, measured
 from kcli.lag.series import Series
-from kcli.lag.status import BEHIND, CALM, GROWING, HALTED, OK, ORPHANED, STALLED, STUCK
+from kcli.lag.status import BEHIND, CALM, COMMITS, GROWING, HALTED, OK, ORPHANED, PATIENCE, STALLED, STUCK
 from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
 from kcli.values import Value, field
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
     from kcli.model import TopicPartition
 
-    Stood = tuple[int, float, bool]
-    """The offset of a partition that stands still, since when, and whether its member moved meanwhile."""
+    Stood = tuple[int, float, bool, tuple[float, ...]]
+    """The offset of a partition, since when it could have moved and did not, whether its member moved meanwhile, and
+    the waits of its track. The offset is NOWHERE where it has nothing to read, and only the waits count."""
 
 UNREAD = (BEHIND, GROWING, STALLED, STUCK, ORPHANED)
 """Statuses of a partition that has records to read."""
 WINDOW = 60.0  # seconds that rates are taken over
 UNSEEN = 60.0  # seconds without a sample after which what happened meanwhile is not known
 WAITS = 4  # newest commits whose intervals are remembered
-STEPS = 3  # commits at least; the window reaches further back for them
 NOWHERE = -1
 SHOWN = 0.1  # offsets a second: a step that changes a rate by less is not seen in it
+STEPS = 3  # commits at least; the window reaches further back for them
 
 
 class Log:
@@ -162,14 +163,24 @@ class Track:
         recent = usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
         return min(self.waits) if recent is None and len(self.waits) > 1 else recent
 
-    def stands(self, status: str) -> Stood:
-        """Where it is, since when it could have moved and did not, and whether its member moved."""
-        return self.done.values[-1], max(self.done.times[-1], self.idle_until), status == STALLED
+    def stands(self, member_moved: float) -> Stood:
+        """What the next watch has to know; `member_moved` is when any partition of its member was last seen to move."""
+        waits = tuple(map(round, self.waits)) if self.slow else ()
+        done, since = self.done.values[-1], max(self.done.times[-1], self.idle_until)
+        if done >= (self.sample.end or 0):
+            return NOWHERE, 0.0, False, waits
+        return done, since, max(self.since, member_moved) > since, waits
+
+    @property
+    def slow(self) -> bool:
+        """Whether it commits so rarely that the next watch would take it for stuck."""
+        return len(self.waits) > 1 and COMMITS * min(self.waits) > PATIENCE
 
     def go_on(self, stood: Stood) -> None:
-        """An earlier watch saw no commit. Where its first sample finds it at the same offset, with something to
-        read, it has not moved meanwhile either, as ends do not go back; elsewhere nothing is known of that time."""
-        done, since, member_moved = stood
+        """What an earlier watch knew: its waits, and that it saw no commit. Where its first sample finds it at the same
+        offset, with something to read, it has not moved meanwhile either, as ends do not go back; elsewhere nothing is
+        known of that time."""
+        done, since, member_moved, self.waits = stood
         first = len(self.done) == 1 and self.done.times[0] == self.idle_until > since
         if first and self.done.values[0] == done < (self.sample.end or 0):
             self.done.times[0] = self.idle_until = since
@@ -187,6 +198,7 @@ class Standing(Value):
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
     out_rate: float | None = None
+    few: bool = False
     trend: float | None = None
     growth: float | None = None
     eta: float | None = None
@@ -198,7 +210,6 @@ class Standing(Value):
     peak: int = 0
     loss_in: float | None = None
     age: float = 0.0
-    few: bool = False
     status: str = ""
     rewound: tuple[int, int] | None = None
 
@@ -234,6 +245,8 @@ def stand(
     since = max(log.end.unbroken(now - window, slack), track.done.unbroken(now - window, slack))
     if track.sample.error is None and track.sample.end is not None:
         in_rate, out_rate = log.in_rate(now, window, slack), rate(track.done, now, window, slack)
+        if out_rate is None:
+            out_rate, few = mean(track.done, now, window, slack, SHOWN * window), True
         trend, growing = _trend(track.done, log.end, since)
     steps = track.steps(now, window, member_moved)
     facts = facts_of(track.sample, threshold, in_rate=in_rate, growing=growing, **steps)
@@ -242,11 +255,10 @@ def stand(
         lag=row,
         in_rate=in_rate,
         out_rate=out_rate,
+        few=few,
         trend=trend,
         still=facts.still,
         peak=track.peak,
-        if out_rate is None:
-            out_rate, few = mean(track.done, now, window, slack, SHOWN * window), True
         status=row.status,
         rewound=facts.rewound,
         age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
@@ -255,7 +267,6 @@ def stand(
         _add_times(out, track, log, facts.committed, now, since, slack)
     out.eta = eta([out])
     return out
-        few=few,
 
 
 def _add_times(out: Standing, track: Track, log: Log, committed: int, now: float, since: float, slack: float) -> None:
@@ -297,17 +308,6 @@ def rate(series: Series, now: float, window: float, slack: float = UNSEEN) -> fl
     return step_rate(times, values, now)
 
 
-def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
-    """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
-    times, values = done.since(since)
-    if len(times) > STEPS:
-        points = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
-        return [t for t, e, _ in points if e is not None], [max(e - v, 0) for _, e, v in points if e is not None]
-    if not len(done):
-        return [], []
-    moments, ends = end.since(since)
-    lags = [(t, e, done.at(t)) for t, e in zip(moments, ends, strict=True)]
-    return [t for t, _, v in lags if v is not None], [max(e - v, 0) for _, e, v in lags if v is not None]
 def mean(series: Series, now: float, window: float, slack: float, most: float = inf) -> float | None:
     """Offsets a second over the window, however few changes. None unless the whole window was watched, and where a
     change is larger than `most`."""
@@ -320,6 +320,17 @@ def mean(series: Series, now: float, window: float, slack: float, most: float = 
     return (values[-1] - values[0]) / (now - begun)
 
 
+def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
+    """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
+    times, values = done.since(since)
+    if len(times) > STEPS:
+        points = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
+        return [t for t, e, _ in points if e is not None], [max(e - v, 0) for _, e, v in points if e is not None]
+    if not len(done):
+        return [], []
+    moments, ends = end.since(since)
+    lags = [(t, e, done.at(t)) for t, e in zip(moments, ends, strict=True)]
+    return [t for t, _, v in lags if v is not None], [max(e - v, 0) for _, e, v in lags if v is not None]
 
 
 def drift(done: Series, end: Series, since: float, now: float) -> float | None:
@@ -353,6 +364,8 @@ def eta(partitions: Sequence[Standing]) -> float | None:
         elif lag:
             if part.status in HALTED or part.few:
                 return None  # the rate of a halted one falls to zero only slowly
+            if part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
+                return None
             slowest = max(slowest, lag / (part.out_rate - part.in_rate))
     return None if waiting and not slowest else slowest
 
@@ -364,8 +377,6 @@ def time_lag(end: Series, committed: int, lag: int, now: float, slack: float = U
     reached = end.reached(committed, slack)
     if reached is not None:
         written, least = reached
-            if part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
-                return None
         return max(now - written, 0.0), least
     reach = now - end.times[0] if len(end) else 0.0
     return (reach, True) if reach > 0 else (None, False)

@@ -193,7 +193,7 @@ def test_a_group_that_stood_still_in_an_earlier_watch_is_stuck_at_the_first_samp
     assert [part.status for part in found.partitions] == [STUCK, "BEHIND"]
     assert found.partitions[0].still == 300.0 + later
     assert found.partitions[0].out_rate == 0.0
-    assert now.standstills() == {"g": {AT: (50, 1000.0, False)}}, "a third watch knows it too"
+    assert now.standstills() == {"g": {AT: (50, 1000.0, False, ())}}, "a third watch knows it too"
     now.add(1340.0 + later, look({0: 50, 1: 120}, 120))
     assert [event.text for event in now.events if "STUCK" in event.text] == []
 
@@ -250,7 +250,7 @@ def test_a_partition_that_was_stalled_is_so_when_the_watch_starts_again(closed: 
     before = History()
     for n in range(30):
         before.add(1000.0 + 5.0 * n, look({0: 50, 1: 100 + 10 * n}, 10_000))
-    assert before.standstills() == {"g": {AT: (50, 1000.0, True)}}
+    assert before.standstills() == {"g": {AT: (50, 1000.0, True, ())}}
     now = again(before)
     for n in range(12):
         time = 1145.0 + closed + 5.0 * n
@@ -363,11 +363,34 @@ def test_a_partition_stands_still_only_after_three_of_its_own_commit_intervals()
         for beat in range(12):
             history.add(1000.0 + 60.0 * n + 5.0 * beat, look({0: 10 * n}, 100))
     for n in range(20):
-        history.add(1300.0 + 5.0 * n, look({0: 40}, 100))
-    assert history.standstills() == {}, "155 s without a commit, of a group that commits every minute"
-    for n in range(8):
-        history.add(1400.0 + 5.0 * n, look({0: 40}, 100))
-    assert history.standstills() == {"g": {AT: (40, 1240.0, False)}}
+        (found,) = history.add(1300.0 + 5.0 * n, look({0: 40}, 100))
+    assert found.status != STUCK, "155 s without a commit, of a group that commits every minute"
+    assert history.standstills() == {"g": {AT: (40, 1240.0, False, (60, 60, 60))}}
+    (found,) = again(history).add(1400.0, look({0: 40}, 100))
+    assert (found.status, found.partitions[0].still) == ("BEHIND", 160.0)
+    (found,) = again(history).add(1425.0, look({0: 40}, 100))
+    assert (found.status, found.partitions[0].still) == (STUCK, 185.0)
+
+
+@pytest.mark.parametrize("restarts", [(35,), (31,), (33, 37), (31, 41, 50)])
+def test_a_group_that_commits_every_ten_minutes_is_not_stuck_in_a_new_watch(restarts: tuple[int, ...]) -> None:
+    """A look a minute; its last commit is at the thirtieth."""
+    history, statuses = History(), {}
+    for n in range(66):
+        if n in restarts:
+            history = again(history)
+        (found,) = history.add(1000.0 + 60.0 * n, look({0: 100 * (min(n, 30) // 10 * 10)}, 100 * n))
+        statuses[n] = found.status
+    stuck = [n for n, status in statuses.items() if n >= 30 and status == STUCK]
+    assert stuck == list(range(61, 66)), "half an hour, three of its own intervals"
+
+
+def test_of_a_member_that_moved_in_another_partition_a_new_watch_does_not_say_that_it_stood_still() -> None:
+    before = History()
+    for n in range(32):
+        before.add(1000.0 + 60.0 * n, look({0: 100 * (n // 10 * 10), 1: 100 * n}, 10_000))
+    found = again(before).add(4000.0, look({0: 3000, 1: 3100}, 10_000))[0].partitions
+    assert [(part.status, part.still) for part in found] == [("BEHIND", 1200.0), ("STUCK", 1140.0)]
 
 
 def test_what_cannot_be_read_at_first_is_compared_when_it_can() -> None:

@@ -1,7 +1,8 @@
-"""The offsets of partitions that stand still, in a file beside the history of their cluster.
+"""The offsets of partitions that stand still, in a file beside the history of their cluster, and the commit intervals
+of those that commit rarely.
 
 A dashboard or `--watch` that is started again knows since when a partition is STUCK or STALLED if it finds it at the
-same offset.
+same offset, and does not call one STUCK that commits every ten minutes.
 
     state_folder/history/CLUSTER.ndjson.still    at most 2 MiB, replaced as a whole, with mode 600
 """
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from kcli.lag.history import Standstills
     from kcli.lag.partition_lag import Stood
 
-    Topics = dict[str, list[tuple[float, bool, dict[str, int]]]]
+    Topics = dict[str, list[tuple[float, bool, tuple[float, ...], dict[str, int]]]]
 
-VERSION = "kcli.lag.still/2"
+VERSION = "kcli.lag.still/3"
 MOST = 2 << 20
 """Bytes of a file; where there would be more, none is kept."""
 
@@ -58,15 +59,16 @@ def read(path: str) -> Standstills | None:
 
 def _by_time(some: dict[TopicPartition, Stood]) -> Topics:
     """Partitions with their offsets, by topic and time: those of a group often stop at one moment."""
-    topics: dict[str, dict[tuple[float, bool], dict[str, int]]] = {}
-    for at, (done, since, member_moved) in some.items():
-        places = topics.setdefault(at.topic, {}).setdefault((round(since, 3), member_moved), {})
+    topics: dict[str, dict[tuple[float, bool, tuple[float, ...]], dict[str, int]]] = {}
+    for at, (done, since, member_moved, waits) in some.items():
+        places = topics.setdefault(at.topic, {}).setdefault((round(since, 3), member_moved, waits), {})
         places[str(at.partition)] = done
     return {topic: [(*key, places) for key, places in times.items()] for topic, times in topics.items()}
 
 
 def _places(topics: Topics) -> Iterator[tuple[TopicPartition, Stood]]:
     for topic, times in topics.items():
-        for since, member_moved, places in times:
+        for since, member_moved, waits, places in times:
+            stood = float(since), bool(member_moved), tuple(map(float, waits))
             for partition, done in places.items():
-                yield TopicPartition(str(topic), int(partition)), (int(done), float(since), bool(member_moved))
+                yield TopicPartition(str(topic), int(partition)), (int(done), *stood)

@@ -344,7 +344,7 @@ def _home(folder: Path, prefix: str, cases: dict[str, Case]) -> dict[str, str]:
     before = time.time() - 2400
     stood = {
         prefix + name: {
-            TopicPartition(prefix + topic, n): (offset, before, False)
+            TopicPartition(prefix + topic, n): (offset, before, False, ())
             for topic, offsets in case.stood.items()
             for n, offset in enumerate(offsets)
             if offset is not None

@@ -11,12 +11,17 @@ import pytest
 from kcli.lag.formats import standstills
 from kcli.lag.formats.past import Past, recall
 from kcli.lag.history import History
+from kcli.lag.partition_lag import NOWHERE
 from kcli.model import TopicPartition
 from tests.admin.tiny import Tiny
 
 STOOD = {
-    "billing": {TopicPartition("orders", 0): (50, 1000.5, False), TopicPartition("orders", 11): (7, 1000.5, True)},
-    'a "strange" näme': {TopicPartition("t", 3): (1 << 60, 1_795_265_117.123, False)},
+    "billing": {
+        TopicPartition("orders", 0): (50, 1000.5, False, ()),
+        TopicPartition("orders", 11): (7, 1000.5, True, (600.0, 590.0)),
+        TopicPartition("orders", 12): (NOWHERE, 0.0, False, (600.0, 590.0)),
+    },
+    'a "strange" näme': {TopicPartition("t", 3): (1 << 60, 1_795_265_117.123, False, ())},
 }
 
 
@@ -37,11 +42,12 @@ def test_what_is_written_is_read_again_and_only_by_this_user(tmp_path: Path) -> 
         b"{",
         b"[]",
         b"\xff",
-        b'{"kcli":"kcli.lag.still/1","groups":{}}',
-        b'{"kcli":"kcli.lag.still/2","groups":{"g":7}}',
-        b'{"kcli":"kcli.lag.still/2","groups":{"g":{"t":[[1,{"0":1}]]}}}',
-        b'{"kcli":"kcli.lag.still/2","groups":{"g":{"t":[[1,false,{"x":1}]]}}}',
-        b'{"kcli":"kcli.lag.still/2","groups":{"g":{"t":[[1,false,{"0":null}]]}}}',
+        b'{"kcli":"kcli.lag.still/2","groups":{}}',
+        b'{"kcli":"kcli.lag.still/3","groups":{"g":7}}',
+        b'{"kcli":"kcli.lag.still/3","groups":{"g":{"t":[[1,{"0":1}]]}}}',
+        b'{"kcli":"kcli.lag.still/3","groups":{"g":{"t":[[1,false,[],{"x":1}]]}}}',
+        b'{"kcli":"kcli.lag.still/3","groups":{"g":{"t":[[1,false,7,{"0":1}]]}}}',
+        b'{"kcli":"kcli.lag.still/3","groups":{"g":{"t":[[1,false,[],{"0":null}]]}}}',
     ],
 )
 def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
@@ -55,13 +61,14 @@ def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
 def test_ten_thousand_topics_and_a_thousand_groups_that_stand_still_fit(tmp_path: Path) -> None:
     path = str(tmp_path / "c.ndjson.still")
     many = {
-        f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3, False) for p in range(100)}
+        f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3, False, ()) for p in range(100)}
         for g in range(1000)
     }
     standstills.write(path, many)
     assert len(standstills.read(path) or ()) == 1000
     assert os.path.getsize(path) <= standstills.MOST
-    more = many | {f"more-{g}": {TopicPartition("t", p): (1, 1.0 + p, False) for p in range(100)} for g in range(1000)}
+    places = [TopicPartition("t", p) for p in range(100)]
+    more = many | {f"more-{g}": {at: (1, 1.0 + at.partition, False, ()) for at in places} for g in range(1000)}
     standstills.write(path, more)
     assert standstills.read(path) is None, "nothing old is kept, and no file grows without end"
     standstills.write(path, more)
@@ -103,13 +110,13 @@ def test_a_watch_of_some_groups_keeps_those_of_others_and_leaves_the_file_to_a_d
 def test_a_watch_of_some_topics_keeps_what_is_known_of_the_others(tmp_path: Path) -> None:
     orders, mail = TopicPartition("orders", 0), TopicPartition("mail", 0)
     past = Past("c", folder=str(tmp_path))
-    past.stand_for({"g": {orders, mail}}, {"g": {orders: (1, 10.0, False), mail: (2, 20.0, True)}})
-    past.stand_for(
-        {"g": {orders}}, {"g": {orders: (5, 50.0, False), mail: (1, 5.0, False)}, "h": {orders: (1, 1.0, True)}}
-    )
-    assert past.stood() == {"g": {orders: (5, 50.0, False), mail: (2, 20.0, True)}}, "it has not seen the others"
+    past.stand_for({"g": {orders, mail}}, {"g": {orders: (1, 10.0, False, ()), mail: (2, 20.0, True, ())}})
+    newer = {orders: (5, 50.0, False, ()), mail: (1, 5.0, False, ())}
+    past.stand_for({"g": {orders}}, {"g": newer, "h": {orders: (1, 1.0, True, ())}})
+    found = {"g": {orders: (5, 50.0, False, ()), mail: (2, 20.0, True, ())}}
+    assert past.stood() == found, "it has not seen the others"
     past.stand_for({"g": {orders}}, {})
-    assert past.stood() == {"g": {mail: (2, 20.0, True)}}
+    assert past.stood() == {"g": {mail: (2, 20.0, True, ())}}
 
 
 async def test_what_stood_still_is_recalled_without_asking_for_the_controller(
@@ -119,7 +126,7 @@ async def test_what_stood_still_is_recalled_without_asking_for_the_controller(
     tiny, history = Tiny(brokers=1), History()
     past = await recall(tiny, history)  # type: ignore[arg-type]
     assert past is not None
-    past.stand_for({"g": {TopicPartition("orders", 0)}}, {"g": {TopicPartition("orders", 0): (1, 10.0, False)}})
+    past.stand_for({"g": {TopicPartition("orders", 0)}}, {"g": {TopicPartition("orders", 0): (1, 10.0, False, ())}})
     tiny.asked.clear()
     await recall(tiny, history)  # type: ignore[arg-type]
     assert history.standstills() == past.stood()
