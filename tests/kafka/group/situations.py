@@ -362,7 +362,7 @@ def _home(folder: Path, prefix: str, cases: dict[str, Case]) -> dict[str, str]:
 
 async def _kcli(kafka: Kafka, pattern: str, *words: str, home: dict[str, str], code: int) -> dict[str, Any]:
     """The last document that a command prints."""
-    done = await asyncio.to_thread(run, [*KCLI, *words, "-J", "-b", kafka.bootstrap], env=home)
+    done = await asyncio.to_thread(run, [*KCLI, *words, "-J", "-b", kafka.bootstrap], env=home, timeout=150)
     assert done.code == code, done
     *_, last = _documents(done.out.decode().replace(pattern[:-1], ""))
     return last

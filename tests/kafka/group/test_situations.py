@@ -685,4 +685,7 @@ def test_a_partition_whose_leader_is_away_is_unknown_in_every_output(
         assert matches(case.sentence, one.why.why), one.why.why
         assert one.table.unknown == 1
         assert one.why.eta is None
+        drawn = found.table[name]
+        assert case.status in drawn["STATUS"]
+        assert drawn["LAG"] == f"≥ {case.lag}"
         assert metric(one.prometheus, "kafka_consumergroup_lag_sum", name) is None
