@@ -72,8 +72,8 @@ def test_a_group_put_back_is_where_another_consumer_goes_on(kafka: Kafka, topic:
     assert kcli("produce", topic, "-p", "1", "-b", kafka.bootstrap, "-X", "batch.size=3000", stdin=lines).code == 0
     start = (BASE + 2000) * 1000
     done = kcli(
-        "rollback", topic, "--create", "-t", topic, "--time-field", "event.at", "--start", iso(BASE + 2000), "--execute",
-        "--no-undo", "-b", kafka.bootstrap, "--jitter", f"{JITTER}s",
+        "rollback", topic, "--create", "-t", topic, "--time-field", "event.at", "--start", iso(BASE + 2000),
+        "--execute", "--no-undo", "-b", kafka.bootstrap, "--jitter", f"{JITTER}s",
     )  # fmt: skip
     assert done.code == 0, done.err
     expected = next(n for n, moment in enumerate(made) if moment >= start)

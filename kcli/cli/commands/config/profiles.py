@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from kcli.cli.output.failure import complain_of_nothing
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
@@ -59,4 +60,5 @@ def print_rows(options: FormatOptions, shape: Shape, rows: Sequence[Row]) -> int
     )
     if rows or format_of(options) != "table":
         write(document, format_of(options))
+    complain_of_nothing(document, format_of(options))
     return 0
