@@ -23,6 +23,7 @@ LIMIT = 300
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(1500)
+@pytest.mark.long
 def test_every_line_of_the_page_runs(tmp_path: Path) -> None:
     printed = {}
     with SandboxThread(control=True, rebalance_delay=0) as sandbox:

@@ -77,6 +77,7 @@ EXECUTORS = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_an_executor_that_is_killed_in_mid_job_costs_nothing(standalone, topics: Topics, tmp_path: Path):
     url, workers = standalone
     topic, target = topics.make(2), topics.make(2)

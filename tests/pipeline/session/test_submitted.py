@@ -31,6 +31,7 @@ PROGRAM = ROOT / "examples" / "spark_submit" / "pipeline.py"
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(400)
+@pytest.mark.long
 def test_spark_submit_runs_a_pipeline_in_its_own_jvm(topics: Topics, tmp_path: Path) -> None:
     topic = topics.make(2)
     for partition in range(2):

@@ -86,6 +86,7 @@ def numbers(table: Any) -> list[int]:
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(1000)
+@pytest.mark.long
 def test_a_table_is_drained_and_then_stopped_and_has_each_record_once(bucket: str, shells: Shells) -> None:
     import deltalake
 

@@ -37,6 +37,7 @@ def records(numbers: range) -> list[tuple[int | None, int | None, bytes | None, 
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(1200)
+@pytest.mark.long
 def test_a_kill_at_each_point_leaves_the_table_equal_to_the_topic(topics: Topics, tmp_path: Path) -> None:
     topic, lake = topics.make(2), tmp_path / "lake"
     topics.fill(topic, records(range(1000)))

@@ -60,6 +60,7 @@ def rows_in(lake: Path) -> list[int]:
     return [dataset.dataset(lake, format="parquet").count_rows(), int(found[0])]
 
 
+@pytest.mark.long
 def test_what_is_beside_a_folder_is_removed_and_a_half_replaced_one_comes_back(topics: Topics, tmp_path: Path) -> None:
     exports, lake = Exports(topics, tmp_path), tmp_path / "lake"
     lake.mkdir()
@@ -83,6 +84,7 @@ def test_what_is_beside_a_folder_is_removed_and_a_half_replaced_one_comes_back(t
     assert [os.listdir(lake), rows_in(lake)] == [["out"], [1000, 1000]]
 
 
+@pytest.mark.long
 def test_files_that_no_table_has_are_deleted_and_those_of_a_commit_stay(topics: Topics, tmp_path: Path) -> None:
     exports, lake = Exports(topics, tmp_path), tmp_path / "lake"
     line = ["raw.orders", "--file-format", "iceberg", "--warehouse", "lake"]

@@ -122,6 +122,7 @@ def rows_of(table: Any) -> list[int]:
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(1000)
+@pytest.mark.long
 def test_both_kinds_of_tables_are_written_and_followed(bucket: str, topics: Topics, tmp_path: Path) -> None:
     import deltalake
 

@@ -28,6 +28,7 @@ CHECKPOINT = "s3a://lake/checkpoint"
 @pytest.mark.spark
 @pytest.mark.process
 @pytest.mark.timeout(1000)
+@pytest.mark.long
 def test_a_stream_with_its_checkpoint_and_table_in_a_store_is_killed_and_continued(
     bucket: str, topics: Topics, tmp_path: Path
 ) -> None:
