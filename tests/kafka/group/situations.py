@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -43,6 +43,9 @@ from tests.kafka.admin.test_streams_groups import StreamsMember
 from tests.kafka.cluster import CLUSTER_ID, Kafka
 from tests.lag.outputs import MOST, Outputs
 from tests.programs import KCLI, Background, run, until
+
+if TYPE_CHECKING:
+    from kcli.lag.history import Standstills
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 SHARES = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
@@ -342,7 +345,7 @@ def _row(kind: Any, rows: list[dict[str, Any]], group: str) -> Any:
 def _home(folder: Path, prefix: str, cases: dict[str, Case]) -> dict[str, str]:
     """An environment in which a watch has seen what stood still before."""
     before = time.time() - 2400
-    stood = {
+    stood: Standstills = {
         prefix + name: {
             TopicPartition(prefix + topic, n): (offset, before, False, ())
             for topic, offsets in case.stood.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +16,11 @@ from kcli.lag.partition_lag import NOWHERE
 from kcli.model import TopicPartition
 from tests.admin.tiny import Tiny
 
-STOOD = {
+if TYPE_CHECKING:
+    from kcli.lag.history import Standstills
+    from kcli.lag.partition_lag import Stood
+
+STOOD: Standstills = {
     "billing": {
         TopicPartition("orders", 0): (50, 1000.5, False, ()),
         TopicPartition("orders", 11): (7, 1000.5, True, (600.0, 590.0)),
@@ -60,7 +65,7 @@ def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ten_thousand_topics_and_a_thousand_groups_that_stand_still_fit(tmp_path: Path) -> None:
     path = str(tmp_path / "c.ndjson.still")
-    many = {
+    many: Standstills = {
         f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3, False, ()) for p in range(100)}
         for g in range(1000)
     }
@@ -111,7 +116,7 @@ def test_a_watch_of_some_topics_keeps_what_is_known_of_the_others(tmp_path: Path
     orders, mail = TopicPartition("orders", 0), TopicPartition("mail", 0)
     past = Past("c", folder=str(tmp_path))
     past.stand_for({"g": {orders, mail}}, {"g": {orders: (1, 10.0, False, ()), mail: (2, 20.0, True, ())}})
-    newer = {orders: (5, 50.0, False, ()), mail: (1, 5.0, False, ())}
+    newer: dict[TopicPartition, Stood] = {orders: (5, 50.0, False, ()), mail: (1, 5.0, False, ())}
     past.stand_for({"g": {orders}}, {"g": newer, "h": {orders: (1, 1.0, True, ())}})
     found = {"g": {orders: (5, 50.0, False, ()), mail: (2, 20.0, True, ())}}
     assert past.stood() == found, "it has not seen the others"

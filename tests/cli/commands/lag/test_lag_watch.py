@@ -12,6 +12,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -36,6 +37,9 @@ from kcli.text.numbers import human_time
 from tests.cli.conftest import Shell, inside
 from tests.lag.test_history import look
 from tests.programs import KCLI, Background
+
+if TYPE_CHECKING:
+    from kcli.lag.history import Standstills
 
 
 def recorded(path: Path, *, seconds: int, rate: int, speed: int, backlog: int = 0) -> str:
@@ -483,7 +487,7 @@ def test_ages_survive_a_restart_of_watch_and_why_knows_them(kcli: Shell) -> None
     kcli.ok("produce", topic, stdin=b"".join(b"%d\n" % n for n in range(10)))
     kcli.ok("groups", "reset", "--create", topic, "-t", topic, "--to", "4", "--execute", "-q", "--no-undo")
     cluster_id = kcli.ok("cluster", "describe", "--format", "plain").decode().split("\t")[0]
-    stood = {topic: {TopicPartition(topic, 0): (4, time.time() - 600.0, False, ())}}
+    stood: Standstills = {topic: {TopicPartition(topic, 0): (4, time.time() - 600.0, False, ())}}
     Past(cluster_id).stand_for({topic: {TopicPartition(topic, 0)}}, stood)
     group = GroupSettings(group=topic, auto_commit=False)
     with SyncClient(kcli.bootstrap) as kafka, kafka.consumer(topic, group=group) as consumer:
