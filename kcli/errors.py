@@ -19,8 +19,9 @@ class KcliError(Exception):
     retriable: bool = False
     """Whether the same request may succeed if it is sent again: the one answer to that question. As in Kafka's Java
     client (RetriableException): an error code that Kafka declares retriable, a connection that broke, and a request
-    that was not answered in time. Not what was refused for good (AuthError), and not bytes that are no protocol
-    (DecodeError): the same peer would send them again. Whoever retries says until when."""
+    that was not answered in time. Not a connection that cannot come about before something is changed (AuthError,
+    TlsError, NeverMet), and not bytes that are no protocol (DecodeError): the same peer would send them again. Whoever
+    retries says until when."""
 
 
 class UsageError(KcliError):
@@ -45,7 +46,7 @@ class Unreached(ConnectError):
 
 
 class AuthError(ConnectError):
-    """The broker rejected the credentials. Final: a retry changes nothing (B19)."""
+    """The broker rejected the credentials. A retry changes nothing (B19)."""
 
     retriable = False
 
@@ -56,13 +57,22 @@ class LoginFailed(ConnectError):
     connection."""
 
 
-class TlsError(AuthError):
-    """No secure connection can come about here: a certificate, a name or a setting has to change first."""
+class TlsError(ConnectError):
+    """No secure connection is possible: a certificate, a name or a setting has to change first."""
+
+    retriable = False
 
 
-class NeverMet(AuthError):
-    """The bootstrap address answers, and none of the brokers can be reached where they tell clients to come. Final, as
-    long as none of them ever was: their advertised.listeners have to change first, or our broker map (C2)."""
+class NeverMet(ConnectError):
+    """The bootstrap address answers, and none of the brokers can be reached at the address that it advertises. Final
+    until one of them was reached: their advertised.listeners have to change first, or our broker map (C2)."""
+
+    retriable = False
+
+
+def cannot_connect(error: KcliError) -> bool:
+    """Whether no connection is possible until credentials, certificates or addresses are changed."""
+    return isinstance(error, ConnectError) and not error.retriable
 
 
 class UnsupportedVersion(KcliError):

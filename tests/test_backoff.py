@@ -21,8 +21,10 @@ from kcli.errors import (
     DecodeError,
     KcliError,
     NeverMet,
+    TlsError,
     UnknownOutcome,
     UnsupportedVersion,
+    cannot_connect,
 )
 from tests.producer.world import now, play
 
@@ -84,6 +86,7 @@ def test_it_is_cheap_to_import() -> None:
         (BrokerError(codes.UNKNOWN_SERVER_ERROR), False),
         (BrokerError(codes.of(9999)), False),
         (AuthError("who?"), False),
+        (TlsError("expired"), False),
         (NeverMet("nobody"), False),
         (DecodeError("no Kafka"), False),
         (UnsupportedVersion("old"), False),
@@ -95,6 +98,15 @@ def test_it_is_cheap_to_import() -> None:
 )
 def test_one_predicate_says_what_may_be_asked_again(error: KcliError, retriable: bool) -> None:
     assert error.retriable is retriable
+
+
+@pytest.mark.parametrize("kind", [AuthError, TlsError, NeverMet])
+def test_what_no_retry_helps_is_no_kind_of_refused_login(kind: type[ConnectError]) -> None:
+    """Finality is `retriable`; only a refused login is an AuthError."""
+    assert cannot_connect(kind("no"))
+    assert not cannot_connect(ConnectError("gone"))
+    assert issubclass(kind, AuthError) is (kind is AuthError)
+    assert kind.exit_code == 5
 
 
 def failing(*errors: KcliError) -> tuple[list[float], Callable[[], Awaitable[str]]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kcli.errors import AuthError, Closed, ConnectError, DeadlineExceeded, DecodeError, UnknownOutcome
+from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError, UnknownOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
         broker = await cluster.anyone()
         try:
             return await broker.ask(request)
-        except AuthError:
-            raise
-        except ConnectError:
-            continue
+        except ConnectError as error:
+            if not error.retriable:
+                raise
     return await (await cluster.anyone()).ask(request)
 
 

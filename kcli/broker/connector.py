@@ -11,7 +11,7 @@ from kcli.backoff import Backoff
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.dialing import dial
 from kcli.broker.connection.handshake import OtherForm, agree_on_versions
-from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError, LoginFailed, Unreached
+from kcli.errors import ConnectError, DeadlineExceeded, KcliError, LoginFailed, Unreached
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ class Opening:
                 LOG.warning("%s: no connection: %s", self._name, problem)
             if self.observer is not None:
                 self.observer.refused(loop.time() - self.last_attempt, problem)
-            if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
+            if isinstance(problem, ConnectError) and problem.retriable:
                 kind = type(problem) if isinstance(problem, LoginFailed | Unreached) else ConnectError
                 raise kind(f"{problem}{self.hint}") from problem
             raise

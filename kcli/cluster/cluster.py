@@ -9,7 +9,7 @@ from kcli.cluster.coordinators import Coordinators
 from kcli.cluster.first_answer import first_of
 from kcli.cluster.metadata import Metadata
 from kcli.cluster.pool import Pool
-from kcli.errors import AuthError, BrokerError, ConnectError
+from kcli.errors import BrokerError, ConnectError
 from kcli.proto.schema import NO_ID
 from kcli.text.log import Log
 
@@ -115,9 +115,9 @@ class NetworkCluster:
         await self._metadata.know()
         try:
             return await self._reachable()
-        except AuthError:
-            raise
-        except ConnectError:
+        except ConnectError as error:
+            if not error.retriable:
+                raise
             await self.refresh([])  # none of those we know: the seeds may know others (C16)
             return await self._reachable()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.errors import AuthError, Closed, ConnectError, DeadlineExceeded
+from kcli.errors import Closed, ConnectError, DeadlineExceeded, cannot_connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ async def first_of(
     seconds: float,
 ) -> tuple[R, BrokerConnection] | None:
     """The first answer and its entrant; None without an answer, with each one's error in `reasons`. A connected broker
-    may take its time: no other starts meanwhile. All others have started within half of `seconds`. Raises AuthError,
-    and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
+    may take its time: no other starts meanwhile. All others have started within half of `seconds`. Raises a
+    ConnectError that is not retriable, and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
     waiting = list(reversed(brokers))
     head_start = min(HEAD_START, max(0.0, seconds) / 2 / max(1, len(waiting)))
     running: dict[asyncio.Task[R], BrokerConnection] = {}
@@ -48,9 +48,9 @@ async def first_of(
                 broker = running.pop(task)
                 try:
                     return task.result(), broker
-                except AuthError:
-                    raise
                 except (ConnectError, DeadlineExceeded, Closed) as problem:
+                    if cannot_connect(problem):
+                        raise
                     reasons[broker] = problem
     finally:
         for task in running:

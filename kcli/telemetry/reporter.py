@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kcli import codes
 from kcli.backoff import Backoff, spread
-from kcli.errors import AuthError, KcliError, UnsupportedVersion
+from kcli.errors import KcliError, UnsupportedVersion, cannot_connect
 from kcli.metrics.observer import Observer, ProducerObserver
 from kcli.metrics.values import ConsumerMetrics, ProducerMetrics
 from kcli.proto.batch import CODECS
@@ -91,10 +91,10 @@ class Reporter:
         while True:
             try:
                 wait = await self._step()
-            except (AuthError, UnsupportedVersion) as problem:
-                LOG.info("no telemetry: %s", problem)
-                return
             except KcliError as problem:
+                if cannot_connect(problem) or isinstance(problem, UnsupportedVersion):
+                    LOG.info("no telemetry: %s", problem)
+                    return
                 LOG.info("no telemetry for %g s: %s", self._interval, problem)
                 self._subscription, self._broker, wait = None, None, self._interval
             if wait is None:

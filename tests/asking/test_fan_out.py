@@ -8,7 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.asking.fan_out import gather
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError
+from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, TlsError
 from tests.producer.world import play
 
 
@@ -59,6 +59,7 @@ def test_C17_each_broker_is_asked_once_about_all_it_has_in_pieces_of_a_size() ->
         (ConnectError("gone"), True, True),
         (DeadlineExceeded("hangs"), True, True),
         (AuthError("who?"), False, False),
+        (TlsError("expired"), False, False),
         (DecodeError("what?"), False, False),
         (BrokerError(codes.GROUP_AUTHORIZATION_FAILED), False, False),
     ],

@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.errors import AuthError, BrokerError, BufferFull, Closed, ConnectError, KcliError, UnknownOutcome, UsageError
+from kcli.errors import (
+    AuthError,
+    BrokerError,
+    BufferFull,
+    Closed,
+    ConnectError,
+    KcliError,
+    TlsError,
+    UnknownOutcome,
+    UsageError,
+)
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.producer import Producer
 from kcli.proto.batch import Batch
@@ -531,7 +541,7 @@ def test_B29_A5_27_a_task_that_dies_poisons_the_producer_and_nobody_hangs() -> N
     play(scene())
 
 
-@pytest.mark.parametrize("problem", [codes.CLUSTER_AUTHORIZATION_FAILED, AuthError("no")])
+@pytest.mark.parametrize("problem", [codes.CLUSTER_AUTHORIZATION_FAILED, AuthError("no"), TlsError("no")])
 def test_D24_an_id_that_is_refused_fails_what_waits_with_the_reason(problem: Any) -> None:
     async def scene() -> None:
         world = World()

@@ -15,7 +15,15 @@ from kcli.consumer.fetch import frames
 from kcli.consumer.fetch.chunk import Chunk
 from kcli.consumer.fetch.cursor import READY, VALIDATING
 from kcli.consumer.fetch.fetch_session import Ask, FetchSession
-from kcli.errors import AuthError, BrokerError, ConnectError, EncodeError, KcliError, TopicRecreated, UnsupportedVersion
+from kcli.errors import (
+    BrokerError,
+    ConnectError,
+    EncodeError,
+    KcliError,
+    TopicRecreated,
+    UnsupportedVersion,
+    cannot_connect,
+)
 from kcli.model import Node, TopicPartition
 from kcli.proto import core
 from kcli.proto.batch import CorruptBatch
@@ -119,9 +127,11 @@ class Fetcher:
             self._tells_epochs = False
             self.session.broke()
             return
-        except (AuthError, UnsupportedVersion):
+        except UnsupportedVersion:
             raise
         except KcliError as error:
+            if cannot_connect(error):
+                raise
             self._broke(asked, error)
             return
         await self._answered(asked, answer)

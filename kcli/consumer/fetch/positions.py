@@ -13,7 +13,7 @@ from kcli.asking.ask import ask_leader
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.consumer.fetch.cursor import READY, RESOLVING, VALIDATING
 from kcli.consumer.offsets import resolve
-from kcli.errors import AuthError, BrokerError, KcliError
+from kcli.errors import BrokerError, KcliError, cannot_connect
 from kcli.grammar.bound import Bound
 from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
@@ -122,9 +122,9 @@ class Positions:
         try:
             if still:  # a seek since this task was created may want another look-up, or none
                 await work(still)
-        except AuthError:
-            raise
         except KcliError as error:
+            if cannot_connect(error):
+                raise
             for cursor in still:
                 self._later(cursor, error)
         finally:
@@ -147,9 +147,9 @@ class Positions:
         async def find(cursor: Cursor) -> None:
             try:
                 await self.reader.cluster.leader(cursor.at)
-            except AuthError:
-                raise
             except KcliError as error:
+                if cannot_connect(error):
+                    raise
                 self._later(cursor, error)
 
         await asyncio.gather(*(find(cursor) for cursor in cursors))
@@ -226,9 +226,9 @@ class Positions:
         async def validate(cursor: Cursor) -> None:
             try:
                 await self._validate_one(cursor)
-            except AuthError:
-                raise
             except KcliError as error:
+                if cannot_connect(error):
+                    raise
                 self._again(cursor, error)
 
         await asyncio.gather(*(validate(cursor) for cursor in cursors))

@@ -12,7 +12,7 @@ from itertools import count
 from kcli import codes
 from kcli.consumer.share.ranges import NAMES, RENEW, Outcome, Range, cut, halves, merged
 from kcli.consumer.share.share_session import FINAL, ShareSession
-from kcli.errors import AuthError, BrokerError, DeadlineExceeded, DecodeError, KcliError, UnsupportedVersion
+from kcli.errors import BrokerError, DeadlineExceeded, DecodeError, KcliError, UnsupportedVersion, cannot_connect
 from kcli.model import TopicPartition
 from kcli.proto.messages.share_acknowledge import (
     AcknowledgementBatch,
@@ -168,9 +168,11 @@ class Acknowledging:
         except asyncio.CancelledError:
             self.cancelled(acked)
             raise
-        except (AuthError, UnsupportedVersion):
+        except UnsupportedVersion:
             raise
         except KcliError as error:
+            if cannot_connect(error):
+                raise
             self.lost(acked, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
             return None
         code = codes.of(answer.error_code)

@@ -12,7 +12,7 @@ from kcli import codes
 from kcli.backoff import LEAST, Backoff, Floor
 from kcli.consumer.share.acknowledging import Acknowledging
 from kcli.consumer.share.chunk import Arrived
-from kcli.errors import AuthError, BrokerError, Closed, DecodeError, KcliError, UnsupportedVersion
+from kcli.errors import BrokerError, Closed, DecodeError, KcliError, UnsupportedVersion, cannot_connect
 from kcli.model import Node
 from kcli.proto.messages.share_fetch import (
     AcknowledgementBatch,
@@ -107,9 +107,11 @@ class ShareFetcher:
         except asyncio.CancelledError:
             acks.cancelled(acked)
             raise
-        except (AuthError, UnsupportedVersion):
+        except UnsupportedVersion:
             raise
         except KcliError as error:
+            if cannot_connect(error):
+                raise
             self._broke(acked, wanted, error)
             raise Again from error
         received = loop.time()

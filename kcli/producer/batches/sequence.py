@@ -6,7 +6,7 @@ import asyncio
 
 from kcli import codes
 from kcli.backoff import Backoff, retry
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 from kcli.text.log import Log
 
@@ -59,10 +59,9 @@ class Identity:
         try:
             broker = await self._cluster.anyone()
             answer = await broker.ask(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
-        except AuthError:
-            raise
         except (ConnectError, DeadlineExceeded) as problem:
-            self.unreachable = problem if isinstance(problem, ConnectError) else None
+            if problem.retriable:
+                self.unreachable = problem if isinstance(problem, ConnectError) else None
             raise
         code = codes.of(answer.error_code)
         if code:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.backoff import Backoff
-from kcli.errors import AuthError, BrokerError, KcliError
+from kcli.errors import BrokerError, KcliError, cannot_connect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,11 +73,9 @@ class Search:
         names = sorted({at.topic for at in wanted} | topics)
         try:
             await self._cluster.refresh(names)
-        except (AuthError, BrokerError) as problem:
-            if not problem.retriable:
+        except KcliError as problem:  # where no broker can be reached now the delivery timeout decides
+            if cannot_connect(problem) or (isinstance(problem, BrokerError) and not problem.retriable):
                 self._hopeless(problem)
-        except KcliError:
-            pass  # no broker can be reached now: the delivery timeout decides
         self._refreshed(topics)
         still = {at for at in wanted if self._cluster.leader_id(at) < 0}
         if not still:
