@@ -58,7 +58,7 @@ UNKNOWN_SERVER_ERROR = _final(-1, "the broker failed while doing this; its log s
 NONE = _final(0, "no error")
 OFFSET_OUT_OF_RANGE = _final(1, "the offset does not exist: deleted by retention or truncation, or not written yet")
 CORRUPT_MESSAGE = _retry(2, "the record is damaged, too large, or has no key although the topic is compacted")
-UNKNOWN_TOPIC_OR_PARTITION = _leader(3, "this topic or partition does not exist; `kcli topics list` shows what does")
+UNKNOWN_TOPIC_OR_PARTITION = _leader(3, "this topic or partition does not exist")
 INVALID_FETCH_SIZE = _final(4, "a fetch cannot have this size")
 LEADER_NOT_AVAILABLE = _leader(5, "the partition has no leader at the moment; an election is under way")
 NOT_LEADER_OR_FOLLOWER = _leader(6, "this broker does not lead the partition, or holds no replica of it")
@@ -103,7 +103,7 @@ UNSUPPORTED_SASL_MECHANISM = _final(
 )
 ILLEGAL_SASL_STATE = _final(34, "this is out of turn while a client authenticates")
 UNSUPPORTED_VERSION = _final(35, "the broker speaks no version of this request that was asked for")
-TOPIC_ALREADY_EXISTS = _final(36, "there is a topic of this name already; --if-not-exists accepts that")
+TOPIC_ALREADY_EXISTS = _final(36, "there is a topic of this name already")
 INVALID_PARTITIONS = _final(37, "a topic cannot have this number of partitions")
 INVALID_REPLICATION_FACTOR = _final(
     38, "there are not that many brokers to hold replicas, or the number is not positive"

@@ -1,4 +1,5 @@
-"""Exceptions, by what the caller does about them. Every message says what to do; `exit_code` is the process's."""
+"""Exceptions, by what the caller does about them; `exit_code` is the process's. Messages name no option and no command:
+what a user of a face can do is a `Hint`."""
 
 from __future__ import annotations
 
@@ -6,7 +7,44 @@ from kcli.redact import redacted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
     from kcli.codes import ErrorCode
+
+    Wording = Callable[[str, "Hint"], str]
+    """Of a face: a sentence with the words for its hint."""
+
+
+class Hint:
+    """What may help, as a code with values. It is text only where a face (command line, dashboard) has words for it:
+    the library knows neither options nor commands."""
+
+    __slots__ = ("code", "values")
+
+    def __init__(self, code: str, /, **values: object) -> None:
+        self.code = code
+        self.values = values
+
+    def __str__(self) -> str:
+        return _worded("", self)
+
+
+OPTION = "option"
+"""The hint of a sentence that begins with the name of a setting: a face says the option instead."""
+wording: Wording | None = None
+
+
+def set_wording(words: Wording | None) -> Wording | None:
+    """Have errors speak as a face does; returns the words before. Errors become parts of other errors as text, so the
+    words are chosen here and not where an error is printed."""
+    global wording
+    before, wording = wording, words
+    return before
+
+
+def _worded(text: str, hint: Hint) -> str:
+    return text if wording is None else wording(text, hint)
 
 
 FORKED = "the client was made before the process was forked, and does not work in the child: make a client in the child"
@@ -16,12 +54,23 @@ class KcliError(Exception):
     """The root of all that kcli raises on purpose."""
 
     exit_code = 1
+    hint: Hint | None = None
     retriable: bool = False
     """Whether the same request may succeed if it is sent again: the one answer to that question. As in Kafka's Java
     client (RetriableException): an error code that Kafka declares retriable, a connection that broke, and a request
     that was not answered in time. Not a connection that cannot come about before something is changed (AuthError,
     TlsError, NeverMet), and not bytes that are no protocol (DecodeError): the same peer would send them again. Whoever
     retries says until when."""
+
+    def hinted(self, code: str, /, **values: object) -> Self:
+        """The error itself, with a hint; none for an empty code."""
+        if code:
+            self.hint = Hint(code, **values)
+        return self
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.hint is None else _worded(text, self.hint)
 
 
 class UsageError(KcliError):
@@ -93,6 +142,8 @@ class BrokerError(KcliError):
         if not text.endswith(f"({code.name})"):  # a broker's own words may name it already
             text = f"{text} ({code.name})"
         super().__init__(f"{about}: {text}" if about else text)
+        if not message:
+            self.hint = Hint(code.name)
 
 
 class DecodeError(KcliError):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli import redact
+from kcli.cli.output.hints import worded
 from kcli.sandbox.sandbox import Sandbox
 from tests import components, librdkafka, needs
 from tests.both_parsers import BothParsers
@@ -68,6 +69,12 @@ def leaves_no_undo_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture
+def face(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hints have the words of the command line, which a command sets for itself."""
+    monkeypatch.setattr("kcli.errors.wording", worded)
 
 
 @pytest.fixture

@@ -51,14 +51,14 @@ def test_how_long_a_record_pythons_own_engine_may_have(pattern: str, most: int) 
 )
 def test_a_pattern_without_end_is_an_error_that_names_it(pattern: str, data: bytes) -> None:
     with pytest.raises(KcliError, match="more than a second on one record") as told:
-        Pattern(pattern, "--grep").holds(data)
-    assert str(told.value).startswith(f"--grep {pattern}: ")
+        Pattern(pattern, "grep").holds(data)
+    assert str(told.value).startswith(f"grep {pattern}: ")
 
 
 @pytest.mark.slow
 def test_matches_of_where_is_stopped_too() -> None:
     where = Where(r"matches(value, '(a|aa)+$')")
-    with pytest.raises(KcliError, match=r"--where .*more than a second"):
+    with pytest.raises(KcliError, match=r"where .*more than a second"):
         where.test("", "a" * 100 + "b", {}, "t", 0, 0, 0)
 
 
@@ -109,8 +109,8 @@ DEEP = "(" * 900 + "a" + ")" * 900
 @pytest.mark.parametrize(
     ("what", "read"),
     [
-        ("consume --grep", lambda: Pattern(DEEP, "--grep")),
-        ("--where matches()", lambda: Where(f'matches(value, "{DEEP}")')),
+        ("consume --grep", lambda: Pattern(DEEP, "grep")),
+        ("where matches()", lambda: Where(f'matches(value, "{DEEP}")')),
         ("topics list ^RE", lambda: NamePattern(f"^{DEEP}")),
         ("consume ^RE", lambda: TopicPattern([f"^{DEEP}"], ()).check()),
         ("option subscribePattern", lambda: _subject({"subscribepattern": DEEP})),

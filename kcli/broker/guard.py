@@ -91,7 +91,8 @@ def check(guard: str, profile: str, request: Request[Any]) -> None:
         raise UsageError(f"refused by read-only profile {profile}: {name} would change the cluster")
     known = key in READING or key in WORKING
     if guard == "protected" and (not known or (key == OFFSET_COMMIT and _from_outside(request))):
-        raise UsageError(f"refused by protected profile {profile}: {name} deletes or alters; add --confirm {profile}")
+        refused = UsageError(f"refused by protected profile {profile}: {name} deletes or alters")
+        raise refused.hinted("confirm", profile=profile)
 
 
 def _creates(request: Any) -> bool:

@@ -113,7 +113,7 @@ async def nearest(cluster: Cluster, at: Resource, name: str) -> str:
 
 def add_hint(problem: KcliError, hint: str) -> None:
     """Put a hint behind the sentence of an error."""
-    problem.args = (f"{problem}{hint}",)
+    problem.args = (f"{problem.args[0]}{hint}",)
 
 
 async def names_of(cluster: Cluster, resources: list[Resource]) -> set[str]:

@@ -122,7 +122,7 @@ def entry(number: int) -> Entry:
     for one in entries():
         if one.number == number:
             return one
-    raise UsageError(f"the journal has no change {number}; `kcli history` lists them")
+    raise UsageError(f"the journal has no change {number}").hinted("history")
 
 
 def _take(found: dict[int, Entry], line: bytes) -> None:

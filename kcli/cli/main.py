@@ -8,7 +8,7 @@ import sys
 
 from kcli import cli
 from kcli.cli.output.messages import complain, name_of, print_version, sentence, settle
-from kcli.errors import KcliError, UsageError
+from kcli.errors import Hint, KcliError, UsageError, set_wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     if (sys.stdin is None or sys.stdout is None or sys.stderr is None) and not _reopen(words):
         return 1
     cli.typed = words
+    before = set_wording(_worded)
     try:
         code = _dispatch(words)
         sys.stdout.flush()
@@ -46,6 +47,13 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     finally:
         settle()
+        set_wording(before)  # of a program that calls this: its errors are the library's
+
+
+def _worded(text: str, hint: Hint) -> str:
+    from kcli.cli.output.hints import worded  # only where there is an error
+
+    return worded(text, hint)
 
 
 def _utf8(word: str) -> str:

@@ -153,5 +153,5 @@ def never_met(reasons: Sequence[str], seeds: Sequence[Address]) -> NeverMet:
     answers = ", ".join(f"{host}:{port}" for host, port in seeds)
     return NeverMet(
         f"{answers} answers, but {none} be reached at the address it advertises: {'; '.join(reasons[:3])}: change its "
-        "advertised.listeners, or map it with --broker-map; `kcli doctor` tries each"
-    )
+        "advertised.listeners, or map the address (broker_map)"
+    ).hinted("broker-map")

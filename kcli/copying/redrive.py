@@ -195,8 +195,8 @@ class Redriver:
             return True
         place = f"{at.topic}[{at.partition}] offset {record.offset}"
         what = reason if topic is None else f"{topic}: {reason}"
-        hints = {NO_ORIGIN: "--topic-header, --to TOPIC or --missing skip", MISSING: f"`kcli topics create {topic}`"}
-        self.problem = KcliError(f"{place}: {what}; {hints.get(reason, '--on-error skip')} helps")
+        hint = {NO_ORIGIN: "no-origin", MISSING: "create-topic"}.get(reason, "skip-error")
+        self.problem = KcliError(f"{place}: {what}").hinted(hint, topic=topic)
         return False
 
     async def _publish(

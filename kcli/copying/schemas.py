@@ -60,9 +60,8 @@ class SchemaMoves:
         if known is None:
             subject, version = places[0]
             raise KcliError(
-                f"{subject} version {version}: {self._target.settings.name} does not have this schema; "
-                "--schemas register registers it"
-            )
+                f"{subject} version {version}: {self._target.settings.name} does not have this schema"
+            ).hinted("schemas-register")
         return known
 
     async def _carry_out(self, transfer: Transfer) -> None:

@@ -15,7 +15,7 @@ from kcli.backoff import repeat
 from kcli.declared.kinds import acls, configs, quotas, schemas, topics, users
 from kcli.declared.model import Declared, Step
 from kcli.declared.secrets import Secrets
-from kcli.errors import ConnectError, KcliError, UsageError
+from kcli.errors import OPTION, ConnectError, KcliError, UsageError
 from kcli.model import Cluster
 from kcli.registry.client import RegistryClient
 
@@ -41,11 +41,11 @@ class Plan:
         declared schemas go."""
         if prune and not any(declared.scope.values()) and not _absent(declared):
             raise UsageError(
-                "--prune removes only what is within a scope, and no file has one; for example "
+                "prune removes only what is within a scope, and no file has one; for example "
                 "`scope: {topics: [orders-*]}`"
-            )
+            ).hinted(OPTION)
         if registry is None and _schemas_of(declared, prune=prune):
-            raise UsageError(schemas.NO_REGISTRY)
+            raise UsageError(schemas.NO_REGISTRY).hinted("schema-registry")
         self._cluster = cluster
         self._declared = declared
         self._prune = prune

@@ -87,12 +87,12 @@ DEFS: dict[str, Schema] = {
 SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "A declared Kafka cluster",
-    **_object("What `kcli apply` makes true and `kcli diff` compares.", {
+    **_object("The state that a cluster is changed to, or compared with.", {
         "schema": {"const": ID},
         "taken": _list(_map(VALUE), "In an undo file: when, and of which cluster."),
         "scope": _object(
-            "What these files speak for: --prune removes what is within and in no file. Patterns as a shell's; configs "
-            "as KIND/NAME, quotas as `user alice`, acls by principal.",
+            "What these files speak for: pruning removes what is within and in no file. Patterns as a shell's; "
+            "configs as KIND/NAME, quotas as `user alice`, acls by principal.",
             {section: _list(NAME) for section in SECTIONS},
         ),
         "defaults": _object("What holds for each topic of this file that does not say otherwise.", {
@@ -108,7 +108,7 @@ SCHEMA: Schema = {
         "quotas": _list(_ref("quota")),
         "acls": _list(_ref("acl")),
         "schemas": _map(_ref("subject"), "By subject."),
-        "absent": _object("Resources that must not exist; removed only with --prune.", {
+        "absent": _object("Resources that must not exist; only pruning removes them.", {
             "topics": _list(NAME), "acls": _list(_ref("acl")), "schemas": _list(NAME),
             "users": _map(_list({"type": "string", "enum": list(MECHANISMS)}), "Mechanisms by user."),
         }),

@@ -9,7 +9,7 @@ A stop is exclusive.
 
 from __future__ import annotations
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.grammar.bound import Bound
 from kcli.grammar.zone import zone
 
@@ -85,15 +85,15 @@ class Range:
 
 
 def parse_range(texts: list[str], now: int) -> Range:
-    """All `-o` of a command line together (kcat's s@ and e@ are two). `now` is in ms since the epoch."""
+    """All places of a command line together (kcat's s@ and e@ are two). `now` is in ms since the epoch."""
     span = Range()
     for text in texts:
         given = _parse(text.strip(), now)
         if (given.start and span.start) or (given.stop and span.stop):
-            raise UsageError(f"-o {text}: say only once where to start, and where to stop")
+            raise _bad(text, "say only once where to start, and where to stop")
         twice = given.starts.keys() & span.starts.keys()
         if twice:
-            raise UsageError(f"-o {text}: say only once where partition {min(twice)} starts")
+            raise _bad(text, f"say only once where partition {min(twice)} starts")
         span = Range(
             given.start or span.start,
             given.stop or span.stop,
@@ -101,7 +101,7 @@ def parse_range(texts: list[str], now: int) -> Range:
             places=given.places or span.places,
         )
         if span.backwards:
-            raise UsageError(f"-o {text}: it stops before it starts")
+            raise _bad(text, "it stops before it starts")
     return span
 
 
@@ -110,7 +110,7 @@ def one_place(text: str, now: int, option: str = "") -> Bound:
     of the error. Raises UsageError."""
     try:
         range = parse_range([text], now)
-    except UsageError:  # which speaks of -o and of ranges
+    except UsageError:  # which speaks of ranges
         range = Range()
     if range.start is None or range.stop is not None or range.start.kind == "stored":
         raise UsageError(f"{option}{text}: one place, such as 4711, -1000, @-7d or end")
@@ -127,14 +127,14 @@ def _parse(text: str, now: int) -> Range:
         return _times(text, now)
     like_a_day = text.startswith(("today", "yesterday")) or (text[:1] == "0" and text[1:2].isdigit())  # not 0:50
     if like_a_day and _of_day(text, now) is not None:
-        raise UsageError(f"-o {text}: a time is written with an @: -o '@{text}'")
+        raise _bad(text, f"a time is written with an @: '@{text}'")
     left, _, right = text.partition(":")
     if right.startswith("@"):
         return Range(_point(left, text) if left else None, Bound("time", _time(right[1:], now, text)))
     start = _point(left, text) if left else None
     stop = _point(right, text) if right else None
     if stop is not None and stop.kind == "stored":
-        raise UsageError(f"-o {text}: the stored position cannot be where to stop")
+        raise _bad(text, "the stored position cannot be where to stop")
     if start is None and stop is None:
         raise _wrong(text)
     return Range(start, stop)
@@ -146,12 +146,12 @@ def _starts(text: str, now: int) -> dict[int, Bound]:
     for part in text.split(","):
         number, _, place = part.partition("=")
         if not (number.isascii() and number.isdigit()) or len(number) > 9 or not place:
-            raise UsageError(f"-o {text}: {part!r} names no partition and its start; expected 0=5,1=end,2=@-1h")
+            raise _bad(text, f"{part!r} names no partition and its start; expected 0=5,1=end,2=@-1h")
         given = _parse(place, now)
         if given.start is None or given.stop is not None:
-            raise UsageError(f"-o {text}: {part!r}: a partition has a start; name where to stop by -o :M for all")
+            raise _bad(text, f"{part!r}: a partition has a start; name where to stop by :M for all")
         if int(number) in starts:
-            raise UsageError(f"-o {text}: say only once where partition {int(number)} starts")
+            raise _bad(text, f"say only once where partition {int(number)} starts")
         starts[int(number)] = given.start
     return starts
 
@@ -174,7 +174,7 @@ def _times(text: str, now: int) -> Range:
         return Range(start=Bound("time", whole))
     parts = body.split(":")
     if len(parts) in (2, 3) and all(part.isascii() and part.isdigit() and len(part) <= 2 for part in parts):
-        raise UsageError(f"-o {text}: no such time: hours are 0 to 23, minutes and seconds 00 to 59")
+        raise _bad(text, "no such time: hours are 0 to 23, minutes and seconds 00 to 59")
     for place in range(len(body) - 1, -1, -1):
         if body[place] != ":":
             continue
@@ -286,8 +286,9 @@ def _iso(word: str) -> int | None:
 
 
 def _wrong(text: str) -> UsageError:
-    return UsageError(
-        f"-o {text}: expected beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS, e@MS "
-        "or 0=5,1=end; "
-        f"a TIME is {TIMES}"
-    )
+    forms = "beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS, e@MS or 0=5,1=end"
+    return _bad(text, f"expected {forms}; a TIME is {TIMES}")
+
+
+def _bad(text: str, why: str) -> UsageError:
+    return UsageError(f"offset {text}: {why}").hinted(OPTION)

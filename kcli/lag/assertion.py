@@ -44,7 +44,7 @@ class LagAssertion:
 
     @property
     def _limit(self) -> str:
-        return f"--max-lag {self.max_lag}" if self.max_lag is not None else f"--max-time {self.max_time:g}s"
+        return f"max-lag {self.max_lag}" if self.max_lag is not None else f"max-time {self.max_time:g}s"
 
     def unread(self, snapshot: LagSnapshot) -> list[str]:
         """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
@@ -80,7 +80,7 @@ def _late(group: GroupStanding, most: float) -> Breach | None:
             return None
         text, worst = f"{name}: the age of its first unread record is unknown", unknown[0]
     at = worst.lag.sample
-    return Breach(group=name, topic=at.topic, partition=at.partition, limit=f"--max-time {most:g}s", text=text)
+    return Breach(group=name, topic=at.topic, partition=at.partition, limit=f"max-time {most:g}s", text=text)
 
 
 def _trouble(sample: Sample) -> str:

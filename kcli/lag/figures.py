@@ -214,7 +214,7 @@ def over(totals: Iterable[tuple[Total, Sequence[Lag]]], most: int, noun: str = "
         else:
             continue
         at = max(parts, key=lambda part: (part.lag or 0) if lag > most else (part.unread or 0)).sample
-        limit = f"--max-lag {most}"
+        limit = f"max-lag {most}"
         why.append(Breach(group=row.group, topic=at.topic, partition=at.partition, limit=limit, text=text))
     return why
 
@@ -242,7 +242,7 @@ def untold(totals: Iterable[tuple[Total, Sequence[Lag]]], named: Iterable[str], 
             at = max(parts, key=lambda part: part.beyond).sample
             text = (
                 f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or recreated, and "
-                "its lag is unknown; `kcli groups reset` brings it back into the log"
+                "its lag is unknown; a reset of its offsets brings it back into the log"
             )
             why.append(Breach(group=row.group, topic=at.topic, partition=at.partition, limit=limit, text=text))
     return why

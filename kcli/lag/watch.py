@@ -9,7 +9,7 @@ from kcli.admin.transactions.producers import describe_producers
 from kcli.asking.fan_out import good
 from kcli.asking.offsets import list_offsets
 from kcli.backoff import every
-from kcli.errors import KcliError
+from kcli.errors import Hint, KcliError
 from kcli.lag.history import GroupStanding, History, summed
 from kcli.lag.partition_lag import UNREAD
 from kcli.lag.record_times import HANDFUL, PATIENCE, first_records, spot
@@ -234,8 +234,8 @@ class Watch:
                 age = max(now - first.last_timestamp / 1000, 0.0)
                 why[group, topic, partition] = (
                     f"waits at {sample.committed} for the transaction of producer id {first.producer_id}, "
-                    f"epoch {first.epoch}, whose last record is {age:.0f} s old; whether it will ever end: "
-                    f"kcli txn find-hanging {topic}:{partition} --older-than 0s"
+                    f"epoch {first.epoch}, whose last record is {age:.0f} s old"
+                    f"{Hint('judge-transaction', topic=topic, partition=partition)}"
                 )
         return why
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.text.prometheus import CONTENT_TYPE
 
 TYPE_CHECKING = False
@@ -16,10 +16,10 @@ HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
 
 
 def address(text: str) -> tuple[str, int]:
-    """[HOST]:PORT or PORT of --prometheus; without a host only this machine is served. Raises UsageError."""
+    """[HOST]:PORT or PORT; without a host only this machine is served. Raises UsageError."""
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or not 0 <= int(port) < 65536:
-        raise UsageError(f"--prometheus {text}: expected [HOST]:PORT, such as :9308")
+        raise UsageError(f"prometheus {text}: expected [HOST]:PORT, such as :9308").hinted(OPTION)
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
@@ -43,7 +43,8 @@ async def listening(host: str, port: int, page: Callable[[], str]) -> AsyncItera
     try:
         server = await asyncio.start_server(answer, host, port)
     except OSError as problem:
-        raise UsageError(f"--prometheus {host}:{port}: cannot listen there ({problem.strerror})") from problem
+        refused = UsageError(f"prometheus {host}:{port}: cannot listen there ({problem.strerror})")
+        raise refused.hinted(OPTION) from problem
     async with server:
         bound = server.sockets[0].getsockname()
         yield f"http://{bound[0]}:{bound[1]}/metrics"

@@ -33,7 +33,7 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
     ours = list(_OURS.finditer(text))
     if ours:
         module, name, sentence = ours[-1].groups()
-        return PipelineError(_clean(sentence), _exit_code(module, name))
+        return PipelineError(_clean(sentence), _exit_code(module, name)).hinted("spark-option")
     where = f"; the log is {log}" if log is not None else ""
     theirs = list(_PYTHON.finditer(text))
     lines = [line for line in text.splitlines() if line.strip()]

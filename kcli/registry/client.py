@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from urllib.parse import urlencode
 
-from kcli.errors import UsageError
+from kcli.errors import Hint, UsageError
 from kcli.registry import answers
 from kcli.registry.errors import (
     BadAnswer,
@@ -259,7 +259,7 @@ class RegistryClient:
         from kcli.text.suggest import did_you_mean
 
         if subject in await self.subjects(subject, deleted_only=True):
-            return "; it is soft-deleted (registry list --deleted)"
+            return f"; it is soft-deleted{Hint('list-deleted')}"
         return visible(did_you_mean(subject, await self.subjects()))
 
     # -- requests ------------------------------------------------------------------------------------------------------
@@ -351,9 +351,8 @@ def allow(method: str, path: str, guard: str, profile: str) -> None:
     if guard == "read_only":
         raise UsageError(f"refused by read-only profile {profile}: {method} {path} would change the registry")
     if guard == "protected" and method != "POST":
-        raise UsageError(
-            f"refused by protected profile {profile}: {method} {path} deletes or alters; add --confirm {profile}"
-        )
+        refused = UsageError(f"refused by protected profile {profile}: {method} {path} deletes or alters")
+        raise refused.hinted("confirm", profile=profile)
 
 
 def _json(body: bytes) -> object:

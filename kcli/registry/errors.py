@@ -31,10 +31,10 @@ TEXTS = {
     40401: "the registry has no such subject",
     40402: "the subject has no such version",
     40403: "the registry has no such schema",
-    40404: "the subject is soft-deleted: --deleted shows it, --permanent deletes it for good",
-    40405: "the subject is not soft-deleted yet: delete it without --permanent first",
-    40406: "the version is soft-deleted: --deleted shows it, --permanent deletes it for good",
-    40407: "the version is not soft-deleted yet: delete it without --permanent first",
+    40404: "the subject is soft-deleted",
+    40405: "the subject is not soft-deleted yet",
+    40406: "the version is soft-deleted",
+    40407: "the version is not soft-deleted yet",
     40408: "the subject has no compatibility level of its own: the inherited one applies",
     40409: "the subject has no mode of its own: the inherited one applies",
     42201: "the schema is not valid",
@@ -54,6 +54,8 @@ TEXTS = {
     50003: "the registry could not forward the request to its leader",
     50004: "the registry has no leader now",
 }
+DELETED = {40404: "soft-deleted", 40405: "delete-first", 40406: "soft-deleted", 40407: "delete-first"}
+"""Codes that need a hint, and which."""
 EXPLAINED = (42201, 42205, 42206, 42207, 42208, 42209, 42210, 42212, 50001, 50003)
 """Codes after which the registry's own words say more."""
 
@@ -137,7 +139,8 @@ def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliE
         return Unavailable(f"{origin}: {reason}", status=status, wait=_wait(answer))
     if text:
         kind = NotFound if code in NOT_FOUND else RegistryError
-        return kind(f"{about}: {text} ({code})", status, code)
+        error = kind(f"{about}: {text} ({code})", status, code)
+        return error.hinted(DELETED[code]) if code in DELETED else error
     if status in (404, 405, 501):
         why = "; is the path of schema.registry.url complete? Apicurio's ends with /apis/ccompat/v7"
         if "/apis/ccompat/" in origin:

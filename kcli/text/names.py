@@ -57,10 +57,10 @@ class Match(Value):
 
     def refusal(self, kind: str) -> NoMatch:
         """The error for the patterns that match nothing of a `kind`: topic or group."""
-        hint = f"; `kcli {kind}s` lists them"
+        problem = NoMatch(f"{', '.join(self.unmatched)}: no {kind} matches")
         if self.passed is not None:
-            hint = f" but {self.passed}, which only its own name means"
-        return NoMatch(f"{', '.join(self.unmatched)}: no {kind} matches{hint}")
+            return NoMatch(f"{problem} but {self.passed}, which only its own name means")
+        return problem.hinted("list-names", kind=kind)
 
 
 class Names:

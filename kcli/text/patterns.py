@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from kcli.errors import KcliError, UsageError
+from kcli.errors import OPTION, KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +36,10 @@ def compiled(text: AnyStr) -> re.Pattern[AnyStr]:
 
 
 def searcher(pattern: re.Pattern[Any], shown: str) -> Callable[[Any], object]:
-    """`search` of a pattern, for bytes or text as it is made; `shown` names it in errors. Raises KcliError for data on
-    which it takes more than a second; UsageError where the engine that can be stopped does not know the pattern."""
-    return _timed(pattern, shown, "search", lambda data: f"one record, of {len(data)} bytes")
+    """`search` of a pattern, for bytes or text as it is made; `shown` names it in errors, the setting first. Raises
+    KcliError for data on which it takes more than a second; UsageError where the engine that can be stopped does not
+    know the pattern."""
+    return _timed(pattern, shown, "search", lambda data: f"one record, of {len(data)} bytes", OPTION)
 
 
 def matcher(pattern: re.Pattern[str], shown: str, *, whole: bool) -> Callable[[str], object]:
@@ -46,7 +47,9 @@ def matcher(pattern: re.Pattern[str], shown: str, *, whole: bool) -> Callable[[s
     return _timed(pattern, shown, "fullmatch" if whole else "match", lambda name: f"the name {name}")
 
 
-def _timed(pattern: re.Pattern[Any], shown: str, how: str, subject: Callable[[Any], str]) -> Callable[[Any], object]:
+def _timed(
+    pattern: re.Pattern[Any], shown: str, how: str, subject: Callable[[Any], str], hint: str = ""
+) -> Callable[[Any], object]:
     quick, most = getattr(pattern, how), longest(pattern.pattern)
     stoppable: Callable[..., object] | None = None
 
@@ -56,19 +59,19 @@ def _timed(pattern: re.Pattern[Any], shown: str, how: str, subject: Callable[[An
             found: object = quick(data)
             return found
         if stoppable is None:
-            stoppable = _stoppable(pattern, shown, how)
+            stoppable = _stoppable(pattern, shown, how, hint)
         try:
             return stoppable(data, timeout=SECONDS)
         except TimeoutError:
             raise KcliError(
                 f"{shown}: takes more than a second on {subject(data)}; "
                 "a repeat inside of a repeat, as in (a+)+, can often be written as one"
-            ) from None
+            ).hinted(hint) from None
 
     return holds
 
 
-def _stoppable(pattern: re.Pattern[Any], shown: str, how: str) -> Callable[..., object]:
+def _stoppable(pattern: re.Pattern[Any], shown: str, how: str, hint: str) -> Callable[..., object]:
     import warnings
 
     import regex
@@ -78,7 +81,7 @@ def _stoppable(pattern: re.Pattern[Any], shown: str, how: str) -> Callable[..., 
             warnings.simplefilter("ignore", FutureWarning)  # `re` said what there is to say
             known: Callable[..., object] = getattr(regex.compile(pattern.pattern, regex.VERSION0), how)
     except regex.error as problem:
-        raise UsageError(f"{shown}: {problem.msg}") from None
+        raise UsageError(f"{shown}: {problem.msg}").hinted(hint) from None
     return known
 
 

@@ -29,6 +29,11 @@ NUMBERS = itertools.count(1)
 KCLI = [sys.executable, "-m", "kcli"]
 
 
+@pytest.fixture(autouse=True)
+def within_a_command(face: None) -> None:
+    """Parts of commands are tested by themselves, too."""
+
+
 @contextlib.contextmanager
 def redirected(*fds: int) -> Iterator[None]:
     """Have 0, 1 and 2 be these, also as Python's streams, as a shell's redirections do."""

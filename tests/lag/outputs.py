@@ -55,7 +55,7 @@ def outputs(seen: LagSnapshot, group: str) -> Outputs:
         prometheus=render(only),
         broken=[one.text for one in LagAssertion(MOST, None, groups=[group]).broken(only)],
         broken_once=[
-            one.text for one in untold([(total, rows)], [group], f"--max-lag {MOST}") + over([(total, rows)], MOST)
+            one.text for one in untold([(total, rows)], [group], f"max-lag {MOST}") + over([(total, rows)], MOST)
         ],
     )
 

@@ -114,13 +114,13 @@ def test_a_broken_limit_is_named_with_its_group_and_its_worst_partition() -> Non
     for time in (0.0, 300.0):
         seen = LagSnapshot(time=time, groups=history.add(time, shot))
     (lag,) = LagAssertion(10, None).broken(seen)
-    assert (lag.group, lag.topic, lag.partition, lag.limit) == ("g", "t", 1, "--max-lag 10")
+    assert (lag.group, lag.topic, lag.partition, lag.limit) == ("g", "t", 1, "max-lag 10")
     (age,) = LagAssertion(None, 60.0).broken(seen)
-    assert (age.group, age.topic, age.limit) == ("g", "t", "--max-time 60s")
+    assert (age.group, age.topic, age.limit) == ("g", "t", "max-time 60s")
     (past,) = LagAssertion(10, None).broken(at(0.0, -20))
     assert (past.group, past.topic, past.partition) == ("g", "t", 0)
     (nobody,) = LagAssertion(10, None, groups=["other"]).broken(seen)[:1]
-    assert (nobody.group, nobody.partition, nobody.limit) == ("other", -1, "--max-lag 10")
+    assert (nobody.group, nobody.partition, nobody.limit) == ("other", -1, "max-lag 10")
 
 
 def test_a_recorded_look_is_the_look() -> None:

@@ -253,7 +253,7 @@ def test_java_is_looked_for_in_order_and_an_old_one_is_refused(tmp_path, monkeyp
     monkeypatch.delenv("KCLI_JAVA_HOME", raising=False)
     monkeypatch.setenv("JAVA_HOME", str(new))
     assert (find_java().where, find_java().major) == ("JAVA_HOME", 21)
-    with pytest.raises(UsageError, match=r"--java-home .*: Java 11\.0\.2; Spark needs 17"):
+    with pytest.raises(UsageError, match=r"java_home .*: Java 11\.0\.2; Spark needs 17"):
         find_java(str(old))
     with pytest.raises(UsageError, match="there is no bin/java in it"):
         find_java(str(tmp_path))

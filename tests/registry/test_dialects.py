@@ -50,11 +50,11 @@ async def test_a_schema(row: dict[str, object], references: tuple[Reference, ...
         (404, 40403, "Schema 7 not found", NotFound, "the registry has no such schema (40403)"),
         (
             404, 40404, "Subject 's' was soft deleted.Set permanent=true to delete permanently", RegistryError,
-            "the subject is soft-deleted: --deleted shows it",
+            "the subject is soft-deleted (40404)",
         ),
         (
             404, 40405, "Subject 's' was not deleted first before being permanently deleted", RegistryError,
-            "delete it without --permanent first (40405)",
+            "not soft-deleted yet (40405)",
         ),
         (
             404, 40408, "Subject 's' does not have subject-level compatibility configured", RegistryError,
@@ -130,7 +130,7 @@ async def test_a_subject_that_is_soft_deleted_is_no_other_name() -> None:
         client = await ask(server.url)
         with pytest.raises(NotFound) as problem:
             await client.version("orders-value")
-        assert await client.hint(problem.value, "orders-value") == "; it is soft-deleted (registry list --deleted)"
+        assert await client.hint(problem.value, "orders-value") == "; it is soft-deleted"
         await client.close()
 
 

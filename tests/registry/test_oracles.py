@@ -113,7 +113,7 @@ async def test_deleted_softly_then_for_good(client: RegistryClient, oracle: Orac
     name = subject("s")
     number = (await client.register(name, record(subject("R").replace("-", ""), "a"))).id
     if oracle.name != "srfake":  # which deletes for good at once
-        with pytest.raises(RegistryError, match=r"delete it without --permanent first \(40405\)"):
+        with pytest.raises(RegistryError, match=r"not soft-deleted yet \(40405\)"):
             await client.delete_subject(name, permanent=True)
     assert await client.delete_subject(name) == [1]
     assert name not in await client.subjects()

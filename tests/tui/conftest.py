@@ -33,6 +33,11 @@ TOPICS = {"orders": 3, "payments": 2}
 RECORDS = {"orders": 300, "payments": 100}
 
 
+@pytest.fixture(autouse=True)
+def within_the_command(face: None) -> None:
+    """The dashboard is started by a command."""
+
+
 @pytest.fixture(scope="package")
 def seeded() -> Iterator[SandboxThread]:
     """300 orders, 100 payments; `billing` read all orders, `fraud` 40 payments, `audit` 10 of everything."""

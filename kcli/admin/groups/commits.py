@@ -212,6 +212,5 @@ def _in_doubt(answer: object) -> bool:
 
 def _unknown(group: str, at: TopicPartition, error: object) -> UnknownOutcome:
     return UnknownOutcome(
-        f"{group}: {at.topic} [{at.partition}]: it is unknown whether the offset was changed ({error}); "
-        f"`kcli groups describe {group}` shows what is committed"
-    )
+        f"{group}: {at.topic} [{at.partition}]: it is unknown whether the offset was changed ({error})"
+    ).hinted("committed", group=group)

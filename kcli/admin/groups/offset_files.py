@@ -78,7 +78,7 @@ def _read_json(text: str, name: str) -> Saved:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: no offsets can be read from it, it is no JSON: {error}") from None
     if whole.get("schema") != SCHEMA or not isinstance(whole.get("offsets"), list):
-        raise UsageError(f"{name}: expected offsets as `kcli groups export -J` or an undo file has them ({SCHEMA})")
+        raise UsageError(f"{name}: expected a document of the schema {SCHEMA}").hinted("export-groups")
     saved = Saved(plain=False)
     taken = whole.get("taken")
     for row in taken if isinstance(taken, list) else []:
@@ -138,7 +138,7 @@ def _lines(lines: Iterator[list[str]], name: str) -> Iterator[list[str]]:
 
 def _expected(width: int) -> str:
     return {3: "TOPIC,PARTITION,OFFSET", 4: "GROUP,TOPIC,PARTITION,OFFSET"}.get(
-        width, "TOPIC,PARTITION,OFFSET or GROUP,TOPIC,PARTITION,OFFSET, or JSON of `kcli groups export -J`"
+        width, f"TOPIC,PARTITION,OFFSET or GROUP,TOPIC,PARTITION,OFFSET, or JSON of the schema {SCHEMA}"
     )
 
 

@@ -206,8 +206,8 @@ def refuse_parts_of_topics(target: Target, rows: Iterable[Change]) -> None:
         stay = {at for at in target.committed if at.topic == topic} - {row.at for row in some}
         if stay:
             error = KcliError(
-                f"{target.group}: a share group forgets all partitions of a topic or none; name {topic} without "
-                "partitions in `kcli groups delete-offsets`"
+                f"{target.group}: a share group forgets all partitions of a topic or none: delete its offsets of the "
+                f"whole topic {topic}"
             )
             for row in some:
                 row.result, row.error = "refused", error

@@ -63,7 +63,7 @@ class Connection:
 
         if path is None and not given and self.profile is None and not environment:
             return Properties()
-        return read_properties(path, given, self.profile, environment, named=self._named, looking=looking)
+        return read_properties(path, given, self.profile, environment, named=self._named, looking=looking, option="-X")
 
     def client(self) -> ClientSettings:
         """Settings to make a Client with; secrets are looked up. Prints the notes about the configuration once.

@@ -22,12 +22,12 @@ def properties() -> list[tuple[str, str, str]]:
     if not names:
         return []
     from kcli.config.properties.known import KNOWN
-    from kcli.config.properties.names import SECURITY, elsewhere, refusal
+    from kcli.config.properties.names import SECURITY, elsewhere, refusal_of
 
     found = []
     for name in sorted(names):
         key = name[len(PREFIX) :].lower().replace("_", ".")
-        if key in KNOWN or key in SECURITY or elsewhere(key) or refusal(key) is not None:
+        if key in KNOWN or key in SECURITY or elsewhere(key) or refusal_of(key):
             found.append((name, key, os.environ[name]))
             continue
         from kcli.text.suggest import did_you_mean

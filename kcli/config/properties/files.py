@@ -3,7 +3,7 @@ a backslash. Comments, `=` or `:`, and continued lines are read in both."""
 
 from __future__ import annotations
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def _read(path: str, java: bool) -> str:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as problem:
-        raise UsageError(f"--command-config {path}: {problem.strerror}") from None
+        raise UsageError(f"command_config {path}: {problem.strerror}").hinted(OPTION) from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         if java:
             return data.decode("latin-1")  # what the format was made for
-        raise UsageError(f"--command-config {path}: is not UTF-8 text") from None
+        raise UsageError(f"command_config {path}: is not UTF-8 text").hinted(OPTION) from None
 
 
 def _separator(text: str, java: bool) -> int:

@@ -146,14 +146,15 @@ class Properties:
 
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or unknown."""
-        from kcli.config.properties.names import SECURITY, elsewhere, of_a_registry, refusal
+        from kcli.config.properties.names import INSTEAD, REFUSED, SECURITY, elsewhere, of_a_registry, refusal_of
 
         if key in SECURITY:
             self._secured = True
         elif of_a_registry(key):
             return
-        elif (why := refusal(key)) is not None:
-            raise UsageError(f"{where}: {why}" if key in where else f"{where}: {key}: {why}")
+        elif name := refusal_of(key):
+            named = where if key in where else f"{where}: {key}"
+            raise UsageError(f"{named}: {REFUSED[name]}").hinted(INSTEAD.get(name, ""))
         elif elsewhere(key):
             self.notes.append(f"{where}: {key} has no effect in kcli and is ignored")
         else:
@@ -168,9 +169,11 @@ def read_properties(
     *,
     named: bool = False,
     looking: bool = True,
+    option: str = "property",
 ) -> Properties:
     """A profile's properties, the environment's (name, property, value), a file's, then those of the command line; a
-    profile that was `named` there goes before the environment. Raises UsageError, naming the line."""
+    profile that was `named` there goes before the environment. `option` is what is in front of each of those in
+    messages. Raises UsageError, naming the line."""
     properties = Properties(looking=looking)
     properties.project = profile if profile is not None and not profile.trusted else None
     if named:
@@ -190,13 +193,13 @@ def read_properties(
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not key:
             shown = f" {key}" if key in KNOWN or secretive(key) else ""  # else it may be a secret
-            raise UsageError(f"-X{shown}: expected KEY=VALUE")
+            raise UsageError(f"{option}{shown}: expected KEY=VALUE")
         # a key that is not known may be a mistyped secret
-        properties.put(key, text, f"-X {key}={text}" if key in KNOWN else f"-X {key}")
+        properties.put(key, text, f"{option} {key}={text}" if key in KNOWN else f"{option} {key}")
         if secretive(key) and isinstance(properties.given[key][0], str):
             properties.warnings.append(
-                f"-X {key}: others on this machine can read command lines; "
-                f"a profile, -F FILE or KCLI_{key.upper().replace('.', '_')} keeps it from them"
+                f"{option} {key}: others on this machine can read command lines; "
+                f"a profile, a properties file or KCLI_{key.upper().replace('.', '_')} keeps it from them"
             )
     return properties
 

@@ -89,12 +89,20 @@ REFUSED = {
     "sasl.oauthbearer.assertion.": "JWT assertions are not made here; let sasl.oauthbearer.token.command print a token",
     "sasl.oauthbearer.jwt.retriever.class": "Java classes cannot be run here; use sasl.oauthbearer.token.command",
     "sasl.oauthbearer.metadata.": "cloud metadata is not asked; let sasl.oauthbearer.token.command print a token",
-    "print.": "it is kafka-console-consumer's; choose what is printed with -f, such as -f '%T %k %s\\n'",
-    "parse.key": "it is kafka-console-producer's; here -K DELIM parts key and value",
-    "key.separator": "it is Kafka's console tools'; here -K DELIM separates key and value",
-    "line.separator": "it is Kafka's console tools'; here -D DELIM separates records",
+    "print.": "it is kafka-console-consumer's",
+    "parse.key": "it is kafka-console-producer's",
+    "key.separator": "it is Kafka's console tools'",
+    "line.separator": "it is Kafka's console tools'",
     "transaction.two.phase.commit.enable": "two-phase commit (KIP-939) is not supported",
 }
+
+INSTEAD = {
+    "line.separator": "delimiter",
+    "key.separator": "key-delimiter",
+    "parse.key": "key-delimiter",
+    "print.": "template",
+}
+"""The hints of some of these."""
 
 # Known to Java's or librdkafka's clients, and about nothing that kcli does, or does otherwise.
 _ELSEWHERE = """
@@ -161,12 +169,9 @@ def of_a_registry(key: str) -> str:
     return bare if bare != key or bare.startswith(UNPREFIXED) else ""
 
 
-def refusal(key: str) -> str | None:
-    """Why a property is refused although it has a meaning elsewhere; None when it is not."""
-    for name, why in REFUSED.items():
-        if key == name or (name.endswith(".") and key.startswith(name)):
-            return why
-    return None
+def refusal_of(key: str) -> str:
+    """The name or the beginning in REFUSED of a property; "" when it is not refused."""
+    return next((name for name in REFUSED if key == name or (name.endswith(".") and key.startswith(name))), "")
 
 
 def elsewhere(key: str) -> bool:

@@ -10,7 +10,7 @@ from kcli.registry.moving.snapshot import each, in_order, own_level
 from kcli.schemas import Schema
 
 SET, DELETE = 25, 75
-NO_REGISTRY = "schemas are declared, and no registry is named: add --schema-registry URL, or schema.registry.url"
+NO_REGISTRY = "schemas are declared, and no registry is named (schema.registry.url)"
 
 
 async def plan(registry: RegistryClient | None, declared: Declared, *, prune: bool) -> list[Step]:

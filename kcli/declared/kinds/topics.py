@@ -78,16 +78,15 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
             step.refused = True
             step.problem = KcliError(
                 f"{topic.place}: {name} has {have} partitions, and no topic can have fewer: create another with "
-                f"{topic.partitions} and `kcli copy {name} OTHER`"
-            )
+                f"{topic.partitions}, and copy the records"
+            ).hinted("copy-topic", topic=name)
         yield step
     if topic.replication is not None and topic.replication != replicas:
         step = Step(kind="topic", name=name, order=GROW, place=topic.place, refused=True)
         step.items = [Item(what="replication", old=str(replicas), new=str(topic.replication))]
         step.problem = KcliError(
-            f"{topic.place}: {name} has {replicas} replicas of each partition, not {topic.replication}: moving them is "
-            f"`kcli reassign execute {name} --replication-factor {topic.replication}`"
-        )
+            f"{topic.place}: {name} has {replicas} replicas of each partition, not {topic.replication}: reassign them"
+        ).hinted("reassign-topic", topic=name, replicas=topic.replication)
         yield step
 
 

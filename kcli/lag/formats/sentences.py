@@ -1,7 +1,8 @@
-"""Why a group lags, in a sentence, and the command that fixes it: for the dashboard and `kcli groups why`. Pure."""
+"""Why a group lags, in a sentence, and what to do about it. Pure."""
 
 from __future__ import annotations
 
+from kcli.errors import Hint
 from kcli.lag import status as lag_status
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
@@ -117,43 +118,43 @@ def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     return "it has read everything"
 
 
-def remedy(standing: GroupStanding) -> tuple[str, str] | None:
-    """What to do about it, and the command; None for a group that needs nothing."""
+def remedy(standing: GroupStanding) -> tuple[str, Hint] | None:
+    """What to do about it, and the hint that is the command; None for a group that needs nothing."""
     group = _word(standing.described.group)
     worst = _worst(standing)
     sample = worst[0].lag.sample if worst else None
     at = f"{_word(sample.topic)}:{sample.partition}" if sample is not None else ""
     if advice := _about_members(standing):
-        return advice, f"kcli groups members {group}"
+        return advice, Hint("members", group=group)
     match standing.status:
         case lag_status.ORPHANED if standing.described.members and sample is not None:
             advice = "subscribe its consumers to the topic, or delete its offsets if the topic is no longer read"
-            return advice, f"kcli groups delete-offsets {group} -t {_word(sample.topic)}"
+            return advice, Hint("delete-offsets", group=group, topic=_word(sample.topic))
         case lag_status.ORPHANED if standing.out_least:
-            return "see how fast it reads", f"kcli lag {group} --watch"
+            return "see how fast it reads", Hint("watch-lag", group=group)
         case lag_status.ORPHANED:
-            return RETIRED, f"kcli groups delete {group}"
+            return RETIRED, Hint("delete-group", group=group)
         case lag_status.STUCK:
-            return "read the record it stops at", f"kcli groups peek {group} -t {at}"
+            return "read the record it stops at", Hint("peek", group=group, at=at)
         case lag_status.LOSING_DATA if sample is not None:
-            return "compare retention with the lag", f"kcli configs get topic {_word(sample.topic)}"
+            return "compare retention with the lag", Hint("topic-configs", topic=_word(sample.topic))
         case lag_status.PAST_END if sample is not None:
-            return "choose where it continues", f"kcli groups reset {group} -t {at} --to beginning"
+            return "choose where it continues", Hint("reset", group=group, at=at, to="beginning")
         case lag_status.REWOUND if worst and worst[0].rewound is not None:
             before = worst[0].rewound[0]
-            return "undo it if it was a mistake", f"kcli groups reset {group} -t {at} --to {before}"
+            return "undo it if it was a mistake", Hint("reset", group=group, at=at, to=before)
         case lag_status.TXN_BLOCKED:
-            return "find the open transaction", f"kcli txn find-hanging {at} --older-than 0s"
+            return "find the open transaction", Hint("find-hanging", at=at)
         case lag_status.GROWING:
             return _more_hands(standing, group)
         case lag_status.BEHIND if not standing.out_least:
-            return "watch it for longer", f"kcli groups why {group} --over 40s"
+            return "watch it for longer", Hint("why", group=group)
         case lag_status.BEHIND:
-            return "wait until it has caught up", f"kcli lag {group} --max-lag 0 --timeout 10m"
+            return "wait until it has caught up", Hint("caught-up", group=group)
         case lag_status.NO_COMMIT:
-            return RETIRED, f"kcli groups delete {group}"
+            return RETIRED, Hint("delete-group", group=group)
         case lag_status.UNKNOWN:
-            return "find out what cannot be reached", "kcli doctor"
+            return "find out what cannot be reached", Hint("doctor")
     return None
 
 
@@ -265,19 +266,19 @@ def _members(standing: GroupStanding) -> str:
     return "its member has not" if members == 1 else f"none of its {members} members has"
 
 
-def _more_hands(standing: GroupStanding, group: str) -> tuple[str, str]:
+def _more_hands(standing: GroupStanding, group: str) -> tuple[str, Hint]:
     """A group that is too slow takes more members, and a topic more partitions once each has a member."""
     members, partitions = len(standing.described.members), len(standing.partitions)
     if _shares(standing):
-        return f"start more consumers, which can share partitions: it has {members}", f"kcli groups describe {group}"
+        sentence = f"start more consumers, which can share partitions: it has {members}"
+        return sentence, Hint("describe-group", group=group)
     if members < partitions:
         sentence = f"start more consumers: {members} of at most {partitions} read"
-        return sentence, f"kcli groups describe {group}"
+        return sentence, Hint("describe-group", group=group)
     topic = _worst(standing)[0].lag.sample.topic
-    return (
-        "add partitions and consumers: each partition has its own member already",
-        f"kcli topics alter {_word(topic)} -p {2 * sum(row.lag.sample.topic == topic for row in standing.partitions)}",
-    )
+    twice = 2 * sum(row.lag.sample.topic == topic for row in standing.partitions)
+    sentence = "add partitions and consumers: each partition has its own member already"
+    return sentence, Hint("add-partitions", topic=_word(topic), partitions=twice)
 
 
 def _word(name: str) -> str:

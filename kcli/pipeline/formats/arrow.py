@@ -96,9 +96,7 @@ class Frame:
         if errors and not self._null_bad:
             row = min(errors)
             offset = fixed(pa.int64(), got.rows, got.offsets)[row].as_py()
-            raise BadRecord(
-                f"{self._place} offset {offset}: bad {name}: {errors[row]}; onBad=null (--on-bad null) makes it null"
-            )
+            raise BadRecord(f"{self._place} offset {offset}: bad {name}: {errors[row]}; onBad=null makes it null")
         self.bad += len(errors)
         return made, errors
 

@@ -15,7 +15,7 @@ from kcli.pipeline.offset_options import KEY, from_offsets
 from kcli.pipeline.sink.storage import storage_here
 from kcli.values import Value, field
 
-ELSEWHERE = "--checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
+ELSEWHERE = "checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
 MOST = 16 << 20
 """Bytes of a file beside a checkpoint."""
 

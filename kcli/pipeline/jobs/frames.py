@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.pipeline.options import COLUMNS
 from kcli.pipeline.schemas.wanted import REGISTERED
 
@@ -70,7 +70,7 @@ def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> Da
     if null_bad:
         frame = frame.withColumn(f"{part}Error", f.when(bad, f.lit("not JSON of the schema")))
     else:
-        said = f" bad {part}: not JSON of the schema; --on-bad null makes it null"
+        said = f" bad {part}: not JSON of the schema; onBad=null makes it null"
         place = f.format_string(
             "\nkcli.pipeline.arrow.BadRecord: %s[%d] offset %d:" + said.replace("%", "%%"),
             "topic",
@@ -91,8 +91,8 @@ def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]], *, null_ba
     for part, (form, schema) in formats.items():
         if form in ("msgpack", *REGISTERED):
             raise UsageError(
-                f"--{part}-format {form}: it is the bytes that are sent on, and Spark's SQL reads no {form}"
-            )
+                f"{part}_format {form}: it is the bytes that are sent on, and Spark's SQL reads no {form}"
+            ).hinted(OPTION)
         if form == "json":
             frame = from_json(frame, part, schema, null_bad=null_bad)
         elif form == "string":
@@ -111,7 +111,7 @@ def chosen(
     there; `more` has names and SQL of others. Raises UsageError for SQL that is none, or names what is not there."""
     spark = frame.sparkSession
     for condition in where:
-        frame = tried(f"--where {condition}", partial(frame.where, condition))
+        frame = tried(f"where {condition}", partial(frame.where, condition))
     known = MADE | dict(more)
     made = [name for name in extra if name in known and name not in frame.columns]
     if select is None:
@@ -119,17 +119,17 @@ def chosen(
             frame = with_column(frame, name, known[name])
         return frame
     frame.createOrReplaceTempView(VIEW)
-    found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select} FROM {VIEW}"))
+    found = tried(f"select {select}", lambda: spark.sql(f"SELECT {select} FROM {VIEW}"))
     missing = [name for name in made if name not in found.columns]
     if missing:
         beside = ", ".join(f"{known[name]} AS `{name}`" for name in missing)
-        found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select}, {beside} FROM {VIEW}"))
+        found = tried(f"select {select}", lambda: spark.sql(f"SELECT {select}, {beside} FROM {VIEW}"))
     return found
 
 
 def with_column(frame: DataFrame, name: str, sql: str) -> DataFrame:
     """The frame with a column more. Raises UsageError for SQL that is none, or names what is not there."""
-    return tried(f"column {name}", partial(frame.selectExpr, "*", f"{sql} AS `{name}`"))
+    return tried(f"column {name}", partial(frame.selectExpr, "*", f"{sql} AS `{name}`"), option=False)
 
 
 def placed(frame: DataFrame, where: Sequence[str]) -> tuple[DataFrame, list[str]]:
@@ -149,8 +149,9 @@ def placed(frame: DataFrame, where: Sequence[str]) -> tuple[DataFrame, list[str]
     return frame, left
 
 
-def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
-    """What `make` gives, with its columns looked up. Raises UsageError that says which text it was."""
+def tried(what: str, make: Callable[[], DataFrame], *, option: bool = True) -> DataFrame:
+    """What `make` gives, with its columns looked up. Raises UsageError that says which text it was;
+    with `option` that begins with the name of a setting."""
     from pyspark.errors import AnalysisException, ParseException
 
     from kcli.pipeline.errors import told
@@ -159,7 +160,8 @@ def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
         frame = make()
         frame.columns  # noqa: B018  # Connect looks names up only now
     except (AnalysisException, ParseException) as problem:
-        raise UsageError(f"{what}: {_first(str(told(problem)))}") from problem
+        wrong = UsageError(f"{what}: {_first(str(told(problem)))}")
+        raise (wrong.hinted(OPTION) if option else wrong) from problem
     return frame
 
 

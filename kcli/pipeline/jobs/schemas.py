@@ -33,9 +33,8 @@ def json_schema(spark: SparkSession, samples: Sequence[bytes], *, nulls: bool = 
     none. Raises UsageError where none is an object."""
     found = [text for value in samples if (text := _object(value, nulls=nulls)) is not None]
     if not found:
-        raise UsageError(
-            "--value-format json: no JSON object is among the newest records that a schema could be taken from; "
-            "--value-schema 'id BIGINT, name STRING' says it"
+        raise UsageError("no JSON object is among the newest records, so no schema can be taken from them").hinted(
+            "json-schema"
         )
     from pyspark.sql import functions as f
     from pyspark.sql.types import ArrayType, StructType

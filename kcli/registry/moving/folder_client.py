@@ -97,7 +97,6 @@ class FolderClient(RegistryClient):
 
     def _check(self, about: str, method: str, path: str) -> None:
         """Every other request."""
-        raise UsageError(
-            f"{about}: {self.settings.name} is a folder, which kcli only reads; `kcli registry copy --to "
-            f"{self.settings.name}` writes one"
+        raise UsageError(f"{about}: {self.settings.name} is a folder, which kcli only reads").hinted(
+            "copy-to-folder", folder=self.settings.name
         )

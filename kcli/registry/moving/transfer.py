@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 KNOWN, REGISTER, IMPORT, CONFLICT = "known", "register", "import", "conflict"
 DONE, FAILED = "done", "failed"
-NO_IDS = "{} has no mode IMPORT, which keeps ids; --ids new registers under new ids"
 
 
 class Move(Value):
@@ -124,7 +123,7 @@ class Transfer:
         schema = move.schema
         live, every = self._there[schema.subject]
         if schema.id < 0:
-            move.action, move.error = CONFLICT, KcliError(f"{schema.name}: it has no id; --ids new gives it one")
+            move.action, move.error = CONFLICT, KcliError(f"{schema.name}: it has no id").hinted("ids-new")
         elif same is not None and not _alike(same, schema):
             there = f" ({same.subject} version {same.version})" if same.subject else ""
             move.action = CONFLICT
@@ -140,7 +139,8 @@ class Transfer:
         try:
             await self._target.mode()
         except Unsupported:
-            raise KcliError(NO_IDS.format(self._target.settings.name)) from None
+            unkept = KcliError(f"{self._target.settings.name} has no mode IMPORT, which keeps ids")
+            raise unkept.hinted("ids-new") from None
 
     async def _plan_levels(self) -> None:
         levels = self._snapshot.levels

@@ -19,7 +19,8 @@ class NotASandbox(KcliError):
     """The cluster is no sandbox, or takes no faults."""
 
     def __init__(self) -> None:
-        super().__init__("this is not a sandbox with fault injection (start `kcli sandbox` without --no-control)")
+        super().__init__("this is not a sandbox with fault injection")
+        self.hinted("sandbox-control")
 
 
 async def find(cluster: Cluster) -> str:

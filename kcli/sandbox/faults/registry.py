@@ -47,7 +47,7 @@ class RegistryFaults:
 
     def _order(self, kind: str, value: Any, path: str | None, times: int) -> None:
         if not self._there:
-            raise UsageError("this sandbox has no registry (start `kcli sandbox` with --registry)")
+            raise UsageError("this sandbox has no registry").hinted("sandbox-registry")
         self._ordered.append(_Ordered(kind, value, path, times))
 
     # -- what `Faults` asks -------------------------------------------------------------------------------------------

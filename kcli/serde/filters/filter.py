@@ -47,10 +47,10 @@ class Filter:
         which one must be equal; `headers` are a name and a value, or None for any value; `value` is how `where` sees
         a value; `within` looks last, at what all others keep. `decoded`: keys may be decoded to JSON texts, and are
         then meant without their quotes. Raises UsageError."""
-        self._grep = [Pattern(text, "--grep") for text in grep]
+        self._grep = [Pattern(text, "grep") for text in grep]
         self._keys = frozenset(keys)
         self._decoded_keys = self._keys | {_quoted(key) for key in self._keys} if decoded else self._keys
-        self._key_grep = [Pattern(text, "--key-grep") for text in key_grep]
+        self._key_grep = [Pattern(text, "key_grep") for text in key_grep]
         self._headers = tuple(headers)
         self._where = tuple(where)
         self._value = value

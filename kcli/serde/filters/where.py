@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.serde.filters import operators
 from kcli.serde.filters.hints import hints_of
 from kcli.text.patterns import compiled, searcher
@@ -60,7 +60,7 @@ class Where:
         self.names: set[str] = set()
         self._known: dict[str, Any] = {"__builtins__": {}}
         if len(text) > LONGEST:
-            raise UsageError(f"--where has {len(text)} characters; the most is {LONGEST}")
+            raise UsageError(f"where has {len(text)} characters; the most is {LONGEST}").hinted(OPTION)
         try:
             typed = self._parsed()
             body = self._made(typed)
@@ -69,9 +69,9 @@ class Where:
                 posonlyargs=[], args=[ast.arg(arg=name) for name in NAMES], kwonlyargs=[], kw_defaults=[], defaults=[]
             )
             tree = ast.fix_missing_locations(ast.Expression(ast.Lambda(args=arguments, body=body)))
-            self.test: Test = eval(compile(tree, "--where", "eval"), self._known)
+            self.test: Test = eval(compile(tree, "where", "eval"), self._known)
         except (RecursionError, MemoryError):
-            raise UsageError("--where is nested too deeply") from None
+            raise UsageError("where is nested too deeply").hinted(OPTION) from None
 
     def _parsed(self) -> ast.expr:
         def plain(match: re.Match[str]) -> str:
@@ -84,23 +84,23 @@ class Where:
         self._leading = len(self.text) - len(self.text.lstrip())
         text = self.text.strip()
         if not text:
-            raise UsageError("--where is empty; write a condition such as 'value.user.id == 42'")
+            raise UsageError("where is empty; write a condition such as 'value.user.id == 42'").hinted(OPTION)
         if "\n" in text or "\0" in text:
-            raise UsageError("--where is one line, without NUL")
+            raise UsageError("where is one line, without NUL").hinted(OPTION)
         try:
             read = _PIECES.sub(plain, text)
             self._text, self._bytes = text, read.encode()  # as long as one another; columns of the tree count bytes
             return ast.parse(read, mode="eval").body
         except UnicodeEncodeError:
-            raise UsageError("--where is not UTF-8 text") from None
+            raise UsageError("where is not UTF-8 text").hinted(OPTION) from None
         except SyntaxError as problem:
             place = min(problem.offset - 1 if problem.offset else len(text), len(text))
             raise self._wrong(place, _said(problem, text, place)) from None
         except ValueError as problem:
-            raise UsageError(f"--where {self.text}: {problem}") from None
+            raise UsageError(f"where {self.text}: {problem}").hinted(OPTION) from None
 
     def _wrong(self, place: int, reason: str) -> UsageError:
-        return UsageError(f"--where {self.text}: column {self._leading + place + 1}: {reason}")
+        return UsageError(f"where {self.text}: column {self._leading + place + 1}: {reason}").hinted(OPTION)
 
     def _at(self, node: ast.expr, reason: str) -> UsageError:
         return self._wrong(self._place(node.col_offset), reason)
@@ -112,7 +112,7 @@ class Where:
         """A node of our own for one that was read."""
         maker = getattr(self, f"_{type(node).__name__}", None)
         if maker is None:
-            raise self._at(node, "this has no meaning here; see `kcli consume --help`")
+            raise self._at(node, "this has no meaning here: conditions compare values, and are joined by and, or, not")
         expression: ast.expr = maker(node)
         return expression
 
@@ -218,7 +218,7 @@ class Where:
         if not isinstance(pattern, ast.Constant) or type(pattern.value) is not str:
             raise self._at(pattern, "the pattern of matches is a text in quotes")
         try:
-            search = searcher(compiled(pattern.value), f"--where {self.text}: matches({pattern.value!r})")
+            search = searcher(compiled(pattern.value), f"where {self.text}: matches({pattern.value!r})")
         except re.error as problem:
             raise self._at(pattern, f"no regular expression: {problem}") from None
         name = f"_matches{len(self._known)}"

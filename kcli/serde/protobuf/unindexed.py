@@ -35,7 +35,7 @@ class UnindexedReader(PayloadReader):
         if len(readings) > 1:
             raise Unreadable(
                 f"it has no message indexes, and {' and '.join(list(readings)[:3])} read it; "
-                "--value-schema SPEC#MESSAGE says which message it is"
+                "#MESSAGE behind the schema says which message it is"
             )
         for shown in readings.values():
             return shown

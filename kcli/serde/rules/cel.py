@@ -40,8 +40,8 @@ def rules_run(schema: Schema, rules: Sequence[Rule], referred: Sequence[tuple[st
     except ImportError:
         raise UsageError(
             f"the rule {rules[0].name} ({rules[0].type}) of {schema.name} is evaluated by cel-python: "
-            "pip install 'kcli-kafka[rules]'; --without-rules runs none"
-        ) from None
+            "pip install 'kcli-kafka[rules]'"
+        ).hinted("without-rules") from None
     from kcli.serde.rules.functions import FUNCTIONS, environment
 
     made = environment()

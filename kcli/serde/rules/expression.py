@@ -68,7 +68,7 @@ class Expression:
         from celpy import CELParseError
 
         if len(text) > LONGEST:
-            raise UsageError(f"{self._about} is longer than {LONGEST:,} characters; --without-rules runs none")
+            raise UsageError(f"{self._about} is longer than {LONGEST:,} characters").hinted("without-rules")
         try:
             tree = self._environment.compile(text)
             called = {*_called(tree)} - MACROS
@@ -76,7 +76,7 @@ class Expression:
             raise UsageError(f"{self._about} is no expression: {reason(problem)}") from None
         unknown = sorted(called - self._functions.keys())
         if unknown:
-            raise UsageError(f"{self._about} calls {unknown[0]}, which kcli does not have; --without-rules runs none")
+            raise UsageError(f"{self._about} calls {unknown[0]}, which kcli does not have").hinted("without-rules")
         return self._environment.program(tree, self._functions)
 
 

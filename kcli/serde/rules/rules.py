@@ -100,9 +100,8 @@ def reading(schema: Schema) -> list[Rule]:
     other = next((rule for rule in rules if rule not in run and rule.misread != "NONE"), None)
     if other is not None:
         raise SchemaRefused(
-            f"{schema.name} has the rule {other.name} ({other.type}) for reading, which kcli does not run; "
-            "--without-rules runs none"
-        )
+            f"{schema.name} has the rule {other.name} ({other.type}) for reading, which kcli does not run"
+        ).hinted("without-rules")
     run = earliest(run)
     return [rule._replace(failing=rule.misread) for rule in reversed(run)]
 

@@ -23,5 +23,5 @@ def conditions_of(schema: Schema, *, without: bool = False) -> list[Rule]:
         if checks(rule) or changes_fields(rule):
             conditions.append(rule)
         elif rule.mode in WRITING and not without:
-            raise UsageError(f"{about}, which kcli does not run; --without-rules runs none")
+            raise UsageError(f"{about}, which kcli does not run").hinted("without-rules")
     return [] if without else conditions

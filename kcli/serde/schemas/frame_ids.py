@@ -88,15 +88,14 @@ class FieldFrames(FieldDecoder):
                 where = "a header" if not skips[row] else "a frame without an id of four bytes"
                 raise KcliError(
                     f"offset {columns.offsets[row]}: its {self.kind} names its schema by {where}, which is not "
-                    "rewritten; --schemas keep copies it as it is"
-                )
+                    "rewritten"
+                ).hinted("schemas-keep")
             sealed = [rule for rule in rules_of(self._found[name]) if rule.type == PAYLOAD]
             if sealed:
                 raise KcliError(
                     f"offset {columns.offsets[row]}: its {self.kind} is encrypted whole "
-                    f"({sealed[0].key or sealed[0].name}), so that its frame cannot be checked and is not rewritten; "
-                    "--schemas keep copies it as it is"
-                )
+                    f"({sealed[0].key or sealed[0].name}), so that its frame cannot be checked and is not rewritten"
+                ).hinted("schemas-keep")
             self._ids[name] = await self._new_id(self.kind, self._found[name])
         return self._ids[name]
 

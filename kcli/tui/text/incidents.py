@@ -205,7 +205,7 @@ def details(
             for sentence in unreadable
             for label, text in zip(("next", ""), sentence.splitlines(), strict=False)
         ),
-        *([("do", advice[0]), ("", f"$ {aimed(advice[1])}")] if advice is not None else []),
+        *([("do", advice[0]), ("", f"$ {aimed(str(advice[1]))}")] if advice is not None else []),
         ("lag", f"{lag_text([standing.total])}   time lag {age(standing)}   ETA {eta}"),
         ("rates", f"in {rate(standing.in_rate)}/s   out {rate(standing.out_rate)}/s"),
         ("group", f"{described.state}, {described.type}, {members}"),

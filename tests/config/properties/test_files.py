@@ -60,15 +60,18 @@ def test_the_unit_of_a_property_is_the_one_in_its_name() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("max.in.flight=0", "-X max.in.flight=0: expected a whole number, 1 or more"),
-        ("request.timeout.ms=0", "-X request.timeout.ms=0: expected milliseconds, more than 0 and at most 2147483647"),
+        ("max.in.flight=0", "property max.in.flight=0: expected a whole number, 1 or more"),
+        (
+            "request.timeout.ms=0",
+            "property request.timeout.ms=0: expected milliseconds, more than 0 and at most 2147483647",
+        ),
         (
             "request.timeout.ms=3000000000",
-            "-X request.timeout.ms=3000000000: expected milliseconds, more than 0 and at most 2147483647",
+            "property request.timeout.ms=3000000000: expected milliseconds, more than 0 and at most 2147483647",
         ),
-        ("linger.ms=-1", "-X linger.ms=-1: expected milliseconds, 0 or more"),
-        ("group.id=", "-X group.id=: expected the name of a group"),
-        ("isolation.level=committed", "-X isolation.level=committed: isolation.level is one of read_committed"),
+        ("linger.ms=-1", "property linger.ms=-1: expected milliseconds, 0 or more"),
+        ("group.id=", "property group.id=: expected the name of a group"),
+        ("isolation.level=committed", "property isolation.level=committed: isolation.level is one of read_committed"),
     ],
 )
 def test_a_value_that_a_setting_does_not_take_is_refused_by_the_propertys_name(given: str, says: str) -> None:

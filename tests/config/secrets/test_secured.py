@@ -11,7 +11,7 @@ import pytest
 
 from kcli.config.properties.known import KNOWN, SERVERS
 from kcli.config.properties.merged import Properties, read_properties
-from kcli.config.properties.names import SECURITY, elsewhere, refusal
+from kcli.config.properties.names import SECURITY, elsewhere, refusal_of
 from kcli.errors import UsageError
 from kcli.secret import Secret
 from kcli.security import Kerberos, OAuth, Sasl, Security, Tls
@@ -186,8 +186,8 @@ def test_what_makes_no_sense_is_refused_and_says_what_to_do(given: list[str], sa
 def test_who_one_is_said_to_be_without_being_asked_is_a_warning() -> None:
     found = read_properties(None, ["security.protocol=SSL", "sasl.mechanism=PLAIN", "sasl.kerberos.service.name=kafka"])
     assert found.security() == Security(tls=Tls())
-    assert found.warnings == ["-X sasl.mechanism is not used with security.protocol=SSL"]
-    assert found.notes == ["-X sasl.kerberos.service.name is not used with security.protocol=SSL"]
+    assert found.warnings == ["property sasl.mechanism is not used with security.protocol=SSL"]
+    assert found.notes == ["property sasl.kerberos.service.name is not used with security.protocol=SSL"]
 
 
 def test_a_password_on_the_command_line_is_warned_about() -> None:
@@ -259,5 +259,5 @@ NAMES = (Path(__file__).parent / "client_properties.txt").read_text().split()
 @each("name", NAMES)
 def test_every_property_of_javas_and_librdkafkas_clients_is_known(name: str) -> None:
     """It is a setting here, or about security, or means nothing to kcli, or is refused with a reason."""
-    places = [name in KNOWN or name in SERVERS, name in SECURITY, elsewhere(name), refusal(name) is not None]
+    places = [name in KNOWN or name in SERVERS, name in SECURITY, elsewhere(name), bool(refusal_of(name))]
     assert sum(places) == 1

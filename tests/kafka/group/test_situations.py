@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from kcli.admin.configs.resources import SET, Operation, Resource, alter_configs
 from kcli.admin.topics.delete_records import delete_records
 from kcli.admin.topics.partitions import grow_topics
 from kcli.admin.topics.topics import delete_topics, wait_for_topics
+from kcli.cli.output.hints import worded
 from kcli.client import Client
 from kcli.lag.history import History
 from kcli.lag.watch import Watch
@@ -336,6 +337,14 @@ def owned(case: Case) -> int:
         return case.owns
     topics = {topic for one in case.members for topic in one.topics.split()}
     return sum(3 if topic == "grown" else len(TOPICS[topic]) for topic in topics)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def face() -> Iterator[None]:
+    """Commands in sentences, from the first look on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kcli.errors.wording", worded)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def test_what_the_jvm_connector_brings_is_checked_too(spark):
     formats = {"value": ("json", "id BIGINT")}
     with pytest.raises(Exception) as found:
         as_ours(frame, ["value"], formats, text=False).collect()
-    assert str(told(found.value)) == "t[3] offset 8: bad value: not JSON of the schema; --on-bad null makes it null"
+    assert str(told(found.value)) == "t[3] offset 8: bad value: not JSON of the schema; onBad=null makes it null"
     null = as_ours(frame, ["value", "valueError"], formats, text=False, null_bad=True).collect()
     assert [(row.value and row.value.id, row.valueError) for row in null] == [
         (1, None),

@@ -221,7 +221,7 @@ def test_bad_records_are_an_error_or_null_and_counted_and_times_have_statistics(
     line = ["export", topic, "--value-format", "json", "--value-schema", "n BIGINT"]
     assert kcli(*line, "out") == 1
     err = capfd.readouterr().err
-    assert f"{topic}[1] offset 50: bad value: not a JSON object; onBad=null (--on-bad null) makes it null" in err
+    assert f"{topic}[1] offset 50: bad value: not a JSON object; --on-bad null makes it null" in err
     assert not (tmp_path / "out").exists()
     where = ["--where", "offset >= 0", "--where", "value.n IS NULL"]
     assert kcli(*line, "out", "--on-bad", "null", *where, "-J") == 0

@@ -61,7 +61,7 @@ def test_a_stream_does_not_go_on_in_a_folder_that_was_replaced(lake):
 
 def test_a_batch_is_not_added_to_what_a_stream_wrote_where_no_spark_would_read_it(lake, tmp_path):
     lake([0], [0], [0])
-    with pytest.raises(UsageError, match="reads there only what their log"):
+    with pytest.raises(UsageError, match="reads there only what its log"):
         Folder(str(tmp_path / "out"), "append").check()
     Folder(str(tmp_path / "out"), "overwrite").check()
 
@@ -139,10 +139,10 @@ def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path,
 @pytest.mark.parametrize(
     ("there", "form", "partition_by", "why"),
     [
-        ("part-0.c000.zstd.parquet", "json", [], "has parquet files: --file-format json does not fit to them"),
+        ("part-0.c000.zstd.parquet", "json", [], "has parquet files, which json files do not fit to"),
         ("part-0.c000.json.gz", "csv", [], "has json files"),
-        ("part-0.snappy.parquet", "parquet", ["date"], "has folders by no column: --partition-by"),
-        ("date=1/n=2/part-0.snappy.parquet", "parquet", ["n", "date"], "has folders by date, n: --partition-by"),
+        ("part-0.snappy.parquet", "parquet", ["date"], "has folders by no column: partition by the same columns"),
+        ("date=1/n=2/part-0.snappy.parquet", "parquet", ["n", "date"], "has folders by date, n: partition by the same"),
         ("_delta_log/0.json", "parquet", [], "is a Delta table"),
         ("part-0.snappy.parquet", "delta", [], "has files and is no Delta table"),
         ("part-0.c000.zstd.parquet", "parquet", [], None),

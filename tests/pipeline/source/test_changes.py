@@ -58,7 +58,9 @@ def test_a_log_that_lost_its_end_is_told_before_what_comes_then_is_passed_over(h
     assert begun[topic] == {"0": 20}
     sandbox.faults.logs.truncate(topic, 0, 12)
     here.values(topic, 3)
-    with pytest.raises(LogChanged, match=r"ends at \d+, and this query was at 20: .* --reset-to end continues"):
+    with pytest.raises(
+        LogChanged, match=r"ends at \d+, and this query was at 20: .* reset this one to the end, which continues"
+    ):
         ahead(query, begun)
     with pytest.raises(LogChanged):
         ahead(reader(subscribe=topic), begun)  # a later start

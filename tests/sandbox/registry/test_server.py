@@ -134,7 +134,7 @@ def test_with_tls_the_registry_speaks_it_too(tmp_path: Path) -> None:
 def test_a_sandbox_without_a_registry_has_no_such_faults() -> None:
     with SandboxThread() as sandbox:
         assert sandbox.registry_url == ""
-        with pytest.raises(UsageError, match="start `kcli sandbox` with --registry"):
+        with pytest.raises(UsageError, match="this sandbox has no registry"):
             sandbox.faults.registry.fail_registry(500)
 
 

@@ -157,7 +157,7 @@ def test_a_long_value_is_searched_by_what_can_be_stopped() -> None:
 
 @pytest.mark.parametrize("bad", ["(", "a{2,1}", "[z-a]", "(?P<x", "*"])
 def test_a_bad_pattern_is_one_sentence(bad: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(f"--grep {bad}: ")):
+    with pytest.raises(UsageError, match=re.escape(f"grep {bad}: ")):
         Filter(grep=[bad])
 
 

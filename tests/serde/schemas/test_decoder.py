@@ -225,7 +225,7 @@ async def test_message_indexes_choose_the_message_of_a_protobuf_schema() -> None
     assert decoding.fields[0].undecoded.reasons == {
         "its schema has no message with the indexes 5": 1,
         "the payload ends in the middle of a value": 1,
-        "it has no message indexes, and P and P.Q read it; --value-schema SPEC#MESSAGE says which message it is": 1,
+        "it has no message indexes, and P and P.Q read it; #MESSAGE behind the schema says which message it is": 1,
         "its message indexes are not Confluent's": 1,
     }
 

@@ -80,7 +80,7 @@ NESTED = 'syntax = "proto3"; message A { int32 n = 1; message B { message C { me
     ("schema", "payload", "found"),
     [
         (TWO, b"\x0a\2hi\x10\5", '{"x":"hi","y":5}'),
-        (TWO, b"\x0a\2hi", "it has no message indexes, and A and B read it; --value-schema SPEC#MESSAGE says which"),
+        (TWO, b"\x0a\2hi", "it has no message indexes, and A and B read it; #MESSAGE behind the schema says which"),
         (TWO, b"\x20\1", '{"z":true}'),
         (TWO, b"", "it has no message indexes, and A and B and B.In read it"),
         (TWO, b"\x28\1", "its message indexes are not Confluent's"),

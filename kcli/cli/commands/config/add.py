@@ -89,7 +89,7 @@ def _new(name: str, options: AddOptions) -> NewProfile:
         new.bootstrap, new.properties = cluster.bootstrap, cluster.properties
         if cluster.left_out and not options.quiet:
             complain(f"{options.config_file}: omitted: {', '.join(cluster.left_out)}")
-    read_properties(None, options.properties, looking=False)  # refuses unknown names and values
+    read_properties(None, options.properties, looking=False, option="-X")  # refuses unknown names and values
     for item in options.properties:
         key, _, value = (part.strip() for part in item.partition("="))
         if key in SERVERS:

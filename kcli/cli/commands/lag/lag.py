@@ -139,7 +139,7 @@ def _assertion(
         return None
     why = engine.over(totals, options.max_lag, "record" if options.records else "offset")
     if not document.errors:
-        why = engine.untold(totals, groups.exact, f"--max-lag {options.max_lag}") + why
+        why = engine.untold(totals, groups.exact, f"max-lag {options.max_lag}") + why
     add_breaches(document, why)
     return 3 if why else None
 

@@ -43,7 +43,7 @@ def add_breaches(document: Document, broken: Sequence[Breach]) -> None:
     """Put broken limits into a document, with the group and the partition."""
     for breach in broken:
         place = {"topic": breach.topic, "partition": breach.partition} if breach.partition >= 0 else {}
-        document.breach(breach.group, breach.text, limit=breach.limit, **place)
+        document.breach(breach.group, breach.text, limit=f"--{breach.limit}", **place)
 
 
 def head_of(snapshot: LagSnapshot) -> str:

@@ -182,7 +182,7 @@ async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) 
         raise KcliError(f"--replay {plan.replay}: the recording has no refresh")
     if last is not None and not plan.watch:
         if code == LATE and not why:
-            why = [Breach(limit=f"--timeout {plan.timeout or 0:g}s", text="the assertion has not held for long enough")]
+            why = [Breach(limit=f"timeout {plan.timeout or 0:g}s", text="the assertion has not held for long enough")]
         shown.show(document_of(plan, last, why), "")
     if stop.asked and plan.assertion is not None:
         return 130

@@ -114,7 +114,8 @@ def _java(options: DoctorOptions) -> Result:
     from kcli.pipeline.session.java import find_java
 
     java = find_java(options.java_home)
-    return "ok", f"{java.version} of {java.where}: {java.home}", None
+    where = "--java-home" if options.java_home else java.where
+    return "ok", f"{java.version} of {where}: {java.home}", None
 
 
 def _archive(options: DoctorOptions) -> Result:

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from kcli.cli.output.hints import worded
 from kcli.config.properties.known import CLIENT, CONSUMER, GROUP, KNOWN, PRODUCER, SERVERS
-from kcli.config.properties.names import AWS, KERBEROS, OAUTH, OF_A_REGISTRY, REFUSED, REGISTRY_PREFIX, SASL, TLS
+from kcli.config.properties.names import (
+    AWS,
+    INSTEAD,
+    KERBEROS,
+    OAUTH,
+    OF_A_REGISTRY,
+    REFUSED,
+    REGISTRY_PREFIX,
+    SASL,
+    TLS,
+)
+from kcli.errors import Hint
 from kcli.security import Aws, Kerberos, OAuth, Sasl, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
@@ -57,7 +69,10 @@ def page() -> str:
         parts.append(f"## {title}\n\n{first}| property | setting | default |\n|---|---|---|\n{rows}")
     registry = "".join(f"- `{REGISTRY_PREFIX}{name}`\n" for name in OF_A_REGISTRY if name not in TLS)
     parts.append(f"## Schema registry\n\n{REGISTRY}\n{registry}")
-    refused = "".join(f"- `{name}{'…' if name.endswith('.') else ''}`: {why}\n" for name, why in REFUSED.items())
+    refused = "".join(
+        f"- `{name}{'…' if name.endswith('.') else ''}`: {worded(why, Hint(INSTEAD.get(name, '')))}\n"
+        for name, why in REFUSED.items()
+    )
     parts.append(f"## Refused\n\nIgnoring them would make a connection less safe, or change it.\n\n{refused}")
     return "\n".join([*parts, LAST]) + "\n"
 

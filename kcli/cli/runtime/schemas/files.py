@@ -48,7 +48,7 @@ class FileSchemas:
             id = await self._schemas.register(subject, schema.replace(subject=""))
         except KcliError as problem:
             for done in self._done:
-                problem.args = (f"{problem}; {done} is registered, and stays so",)
+                problem.args = (f"{problem.args[0]}; {done} is registered, and stays so",)
             raise
         self._done.append(f"the schema of {subject}")
         if id >= 0:

@@ -40,20 +40,23 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
         known = FORMS.search(file)
         if known is not None and known[1] != form:
             raise UsageError(
-                f"{place} has {known[1]} files: --file-format {form} does not fit to them; name a folder of its own"
+                f"{place} has {known[1]} files, which {form} files do not fit to; name a folder of its own"
             )
         if known is None:
             continue
         by = [unquote(part.partition("=")[0]) for part in file.split("/")[:-1] if "=" in part]
         if by != list(partition_by):
-            raise UsageError(f"{place} has folders by {', '.join(by) or 'no column'}: --partition-by has to say so too")
+            differs = UsageError(
+                f"{place} has folders by {', '.join(by) or 'no column'}: partition by the same columns"
+            )
+            raise differs.hinted("partition-by")
 
 
 def check_table(place: str, form: str, *, is_table: bool, has_files: bool) -> None:
     """Raise UsageError where files would lie in a Delta table that does not know them, or the other way round."""
     if is_table and form != "delta":
         raise UsageError(
-            f"{place} is a Delta table, and its log would not name new files: add with --file-format delta"
+            f"{place} is a Delta table, and its log would not name new files: add files of the format delta"
         )
     if form == "delta" and has_files and not is_table:
         raise UsageError(f"{place} has files and is no Delta table: name a folder of its own")
@@ -91,8 +94,8 @@ def compare(place: str, theirs: Mapping[str, str], ours: Mapping[str, str], form
         )
     if form == "csv" and list(theirs) != list(ours):
         raise UsageError(
-            f"{place} has files with the columns {', '.join(theirs)}, in this order: --select has to say so too"
-        )
+            f"{place} has files with the columns {', '.join(theirs)}, in this order: select them so"
+        ).hinted("select")
 
 
 def kind_of(type_name: str) -> str:

@@ -47,6 +47,5 @@ def _check_types(known: StructType, now: StructType, form: str) -> None:
         path, (before, after) = next(iter(types.items()))
         raise ColumnsChanged(
             f"the column {path} is {after}, and earlier runs wrote {before}: Spark reads no folder with {form} files "
-            "of both; nothing was written. --file-format delta widens columns (--schema-mode evolve); else write to "
-            "another DIR with another --name"
-        )
+            "of both; nothing was written"
+        ).hinted("columns-changed")

@@ -46,9 +46,7 @@ def load(spark: Any, path: Path, table: Any = None) -> DataFrame:
     table = table or DeltaTable(path)
     more = UNREAD & set(table.protocol().reader_features or ())
     if more:
-        raise UsageError(
-            f"{path} has {', '.join(sorted(more))}: Delta's own jars read it, --conf spark.jars.packages=io.delta:…"
-        )
+        raise UsageError(f"{path} has {', '.join(sorted(more))}: only Delta's own jars read it").hinted("delta-jars")
     schema = StructType.fromJson(json.loads(table.schema().to_json()))
     by = table.metadata().partition_columns
     inside = StructType([field for field in schema.fields if field.name not in by])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.pipeline.jobs.checkpoints import ELSEWHERE, query_of, stored
 from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.files.timed import Timed, Written
@@ -78,7 +78,8 @@ def check(form: FileForm) -> None:
 
         catalogs.check()
     if form.compression and form.compression not in CODECS[form.form]:
-        raise UsageError(f"-z {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
+        wrong = UsageError(f"compression {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
+        raise wrong.hinted(OPTION)
 
 
 class Export:
@@ -99,7 +100,8 @@ class Export:
         missing = [name for name in form.partition_by if name not in frame.columns]
         if missing:
             there = ", ".join(frame.columns)
-            raise UsageError(f"--partition-by {missing[0]}: unknown column; the columns are {there}")
+            unknown = UsageError(f"partition_by {missing[0]}: unknown column; the columns are {there}")
+            raise unknown.hinted(OPTION)
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form

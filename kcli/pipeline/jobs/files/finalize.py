@@ -47,12 +47,10 @@ def look(path: Path) -> Leavings:
     if not path.is_dir() and not parts:
         raise UsageError(f"{path}: folder not found")
     if not (path / LOG).is_dir() and not parts:
-        raise UsageError(
-            f"{path} has no {LOG}: no pipeline with --once or --continuous wrote it, so there is nothing to finalize"
-        )
+        raise UsageError(f"{path} has no {LOG}: no stream wrote it, so there is nothing to finalize")
     busy = next((entry for entry in registry.entries() if entry.alive and same(entry.destination, str(path))), None)
     if busy is not None:
-        raise UsageError(f"{busy.name} writes to {path} now: kcli pipeline drain {busy.id}, then finalize")
+        raise UsageError(f"{busy.name} writes to {path} now").hinted("drain", id=busy.id)
     if (path / LOG).is_dir():
         _against_the_log(path, leavings)
     leavings.orphans += parts

@@ -63,17 +63,17 @@ class Folder:
         there = self._listed()
         if LOG in there and self.mode == "append":
             raise UsageError(
-                f"{self._path} was written with --once or --continuous, and Spark reads there only what their log "
-                f"{LOG} names: add to it so too, or name a folder of its own"
+                f"{self._path} was written by a stream, and Spark reads there only what its log {LOG} names: add to "
+                "it with a stream, or name a folder of its own"
             )
         if there and self.mode == "append" and form:
             self._check_adding(form, partition_by, is_table=DELTA in there)
         if not there or self.mode == "append":
             return
         if self.mode == "error":
-            raise UsageError(f"{self._path} is not empty: --append adds to it, --overwrite replaces it")
+            raise UsageError(f"{self._path} is not empty").hinted("append-overwrite")
         if not any(mark in there for mark in MARKS):
-            raise UsageError(f"--overwrite: {self._path} has {there[0]} in it and is no export; remove it yourself")
+            raise UsageError(f"{self._path} has {there[0]} in it and is no export to replace; remove it yourself")
 
     def _check_adding(self, form: str, partition_by: Sequence[str], *, is_table: bool, begun: bool = False) -> None:
         """`begun`: files without a log may be of this pipeline, which was killed before its first commit."""
@@ -109,12 +109,12 @@ class Folder:
         if there and not known and not (added and DELTA in there):
             raise UsageError(
                 f"{self._path} is not empty and was not written by this pipeline ({checkpoint} knows nothing of it): "
-                "name an empty folder, or the --checkpoint that wrote it"
+                "name an empty folder, or the checkpoint that wrote it"
             )
         if known and not there:
             raise UsageError(
                 f"{checkpoint} says that records were written to {self._path}, but the folder is empty: start over "
-                "with another --name or --checkpoint"
+                "with another name or checkpoint"
             )
         if known and form:
             self._check_adding(form, partition_by, is_table=DELTA in there, begun=True)
@@ -129,12 +129,12 @@ class Folder:
             raise UsageError(
                 f"{self._path} has the batches of a pipeline up to {written}, and {checkpoint} begins with "
                 f"{begun + 1}: they are not of one pipeline, and its records would be lost; name an empty folder, "
-                "or the --checkpoint that wrote this one"
+                "or the checkpoint that wrote this one"
             )
         if written < 0 <= last(checkpoint / "commits"):
             raise UsageError(
                 f"{checkpoint} says that records were written to {self._path}, which has no log of them ({LOG}): it "
-                "was replaced since; name an empty folder and another --name or --checkpoint"
+                "was replaced since; name an empty folder and another name or checkpoint"
             )
 
     def settle(self) -> int:

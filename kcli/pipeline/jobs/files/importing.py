@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.pipeline.jobs.files.folder import DELTA
 from kcli.pipeline.jobs.records import as_records
 
@@ -58,7 +58,8 @@ def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
         return form
     shown = ", ".join(sorted(form for form in forms if form)) if forms else ""
     named_so = f"{shown} and others" if shown else "nothing"
-    raise UsageError(f"--file-format says the format of {places[0]}: its files' names say {named_so}")
+    missing = UsageError(f"file_format says the format of {places[0]}: its files' names say {named_so}")
+    raise missing.hinted(OPTION)
 
 
 def _suffix(path: Path) -> str:
@@ -113,10 +114,7 @@ def records(
     by_schema = "value" in typed
     whole = whole or (by_schema and value is None and "value" not in there)
     if not whole and value is None and "value" not in there:
-        raise UsageError(
-            f"which column is the value? There are {', '.join(there)}: --value-column NAME, or --value json takes the "
-            "whole row"
-        )
+        raise UsageError(f"which column is the value? There are {', '.join(there)}").hinted("value-column")
     if partitions and not frame.isStreaming:
         frame = frame.repartition("partition")
         frame = frame.sortWithinPartitions("partition", "offset") if "offset" in there else frame
@@ -133,12 +131,12 @@ def records(
 
 def _check(there: Sequence[str], *, key: str | None, value: str | None, partitions: bool, timestamps: bool) -> None:
     """Raise UsageError for a column that is not there."""
-    for option, name in (("--key-column", key), ("--value-column", value)):
+    for option, name in (("key_column", key), ("value_column", value)):
         if name is not None and name not in there:
-            raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(there)}")
+            raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(there)}").hinted(OPTION)
     for option, name, wanted in (
-        ("--keep-partitions", "partition", partitions),
-        ("--keep-timestamps", "timestamp", timestamps),
+        ("keep_partitions", "partition", partitions),
+        ("keep_timestamps", "timestamp", timestamps),
     ):
         if wanted and name not in there:
-            raise UsageError(f"{option} takes a column {name}; columns: {', '.join(there)}")
+            raise UsageError(f"{option} takes a column {name}; columns: {', '.join(there)}").hinted(OPTION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.values import Frozen
 
 UNITS = {
@@ -40,13 +40,13 @@ def partitioning_of(given: str | None) -> Partitioning:
         words: list[str] = re.findall(r"\w+", time)
         if word not in UNITS or not words:
             raise UsageError(
-                f"--partition-by {text}: expected a column, or {', '.join(UNITS)} of one, such as day(timestamp)"
-            )
+                f"partition_by {text}: expected a column, or {', '.join(UNITS)} of one, such as day(timestamp)"
+            ).hinted(OPTION)
         name = f"{words[-1]}_{word}"
         made[name] = UNITS[word].format(time)
         names.append(name)
         units.append((name, word, time))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"--partition-by: {twice} is named twice")
+        raise UsageError(f"partition_by: {twice} is named twice").hinted(OPTION)
     return Partitioning(names=tuple(names), made=tuple(made.items()), units=tuple(units))

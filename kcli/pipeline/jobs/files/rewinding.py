@@ -26,20 +26,20 @@ def check(checkpoint: Checkpoint) -> None:
     store."""
     if checkpoint.store:
         raise UsageError(
-            f"{checkpoint.store} is in a store, where kcli moves nothing: begin another pipeline with --checkpoint and "
-            "-o, or --append to the same table"
+            f"{checkpoint.store} is in a store, where kcli moves nothing: begin another pipeline with another "
+            "checkpoint at the offsets that you want, or append to the same table"
         )
     if checkpoint.batch < 0:
-        raise UsageError(f"{checkpoint.path} has no batch yet: where a first run begins, its options say (-o)")
+        raise UsageError(f"{checkpoint.path} has no batch yet: where a first run begins, its options say")
     if checkpoint.committed < 0:
         raise UsageError(
-            f"{checkpoint.path} has no whole batch yet: its first is done again as it was begun; another --name or "
-            "--checkpoint begins elsewhere"
+            f"{checkpoint.path} has no whole batch yet: its first is done again as it was begun; another name or "
+            "checkpoint begins elsewhere"
         )
     if (checkpoint.path / "state").is_dir():
         raise UsageError(
             f"{checkpoint.path} also keeps sums and windows of what was read; with other offsets they would be wrong: "
-            "start over with another --name or --checkpoint"
+            "start over with another name or checkpoint"
         )
     lines = _lines(checkpoint.path / "offsets" / str(checkpoint.batch))
     if lines[0].strip() != VERSION:

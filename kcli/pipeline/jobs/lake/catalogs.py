@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.errors import ConnectError, KcliError, UsageError
+from kcli.errors import OPTION, ConnectError, KcliError, UsageError
 from kcli.paths import data_folder
 from kcli.pipeline.sink.storage import as_s3, in_s3, storage_here
 from kcli.values import Frozen
@@ -74,23 +74,25 @@ class CatalogPlace(Frozen):
 
         if not Config().get_catalog_config(self.catalog):
             raise UsageError(
-                f"--catalog {self.catalog}: pyiceberg is not configured for it; it reads ~/.pyiceberg.yaml and "
+                f"catalog {self.catalog}: pyiceberg is not configured for it; it reads ~/.pyiceberg.yaml and "
                 f"PYICEBERG_CATALOG__{self.catalog.upper()}__URI"
-            )
+            ).hinted(OPTION)
         return load_catalog(self.catalog)
 
 
 def place_of(warehouse: str | None, catalog: str | None) -> CatalogPlace:
-    """What --warehouse and --catalog say. Raises UsageError."""
+    """What a warehouse and a catalog say. Raises UsageError."""
     place = CatalogPlace(warehouse=warehouse or "", catalog=catalog or "")
     if not warehouse and not catalog:
         raise UsageError(
-            "--file-format iceberg takes --warehouse DIR (or s3://…), or --catalog URL|NAME: where the table is"
-        )
+            "an Iceberg table takes a warehouse (a folder, or s3://…) or a catalog (its URL, or its name in pyiceberg)"
+        ).hinted("warehouse")
     if "://" in place.warehouse and not in_s3(place.warehouse) and not catalog:
-        raise UsageError(f"--warehouse {warehouse}: expected a folder of this machine, or s3://BUCKET/PATH")
+        wrong = UsageError(f"warehouse {warehouse}: expected a folder of this machine, or s3://BUCKET/PATH")
+        raise wrong.hinted(OPTION)
     if any(sign in place.root for sign in "?#%"):
-        raise UsageError(f"--warehouse {warehouse}: Iceberg's locations are URIs; name one without ?, # and %")
+        wrong = UsageError(f"warehouse {warehouse}: Iceberg's locations are URIs; name one without ?, # and %")
+        raise wrong.hinted(OPTION)
     return place
 
 

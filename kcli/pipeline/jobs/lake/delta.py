@@ -218,7 +218,7 @@ class DeltaTable:
                 merge(known, every, self._size)
         except CommitFailedError as problem:
             raise KcliError(
-                f"{self.label}: --compact was refused, as another writer changed its files ({first_of(problem)}); the "
+                f"{self.label}: its files were not merged, as another writer changed them ({first_of(problem)}); the "
                 "rows are in the table"
             ) from problem
 
@@ -244,8 +244,8 @@ class DeltaTable:
         by = known.metadata().partition_columns
         if by != self._by:
             raise UsageError(
-                f"{self.label} has folders by {', '.join(by) or 'no column'}: --partition-by has to say so too"
-            )
+                f"{self.label} has folders by {', '.join(by) or 'no column'}: partition by the same columns"
+            ).hinted("partition-by")
 
     @contextmanager
     def _told(self) -> Iterator[None]:

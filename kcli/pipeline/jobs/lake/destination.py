@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.pipeline.jobs.checkpoints import ELSEWHERE, begun, names, stored
 from kcli.pipeline.jobs.lake.committer import Committer
 
@@ -29,23 +29,23 @@ class Destination:
         """Raise UsageError for a table that is there, unless rows are added to it or replace its own."""
         there = self.table.exists()
         if there and self.mode == "error":
-            raise UsageError(f"the table {self.table.label} is there: --append adds to it, --overwrite replaces it")
+            raise UsageError(f"the table {self.table.label} exists").hinted("append-overwrite")
 
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
-        """Raise UsageError unless table and checkpoint are of one pipeline, or --append says that it is added to."""
+        """Raise UsageError unless table and checkpoint are of one pipeline, or it is added to."""
         added, self.mode = self.mode == "append", "append"
         if isinstance(checkpoint, str) and not stored(checkpoint):
-            raise UsageError(ELSEWHERE)
+            raise UsageError(ELSEWHERE).hinted(OPTION)
         there, known = self.table.exists(), begun(checkpoint)
         if there and not known and not added:
             raise UsageError(
-                f"the table {self.table.label} is there and {checkpoint} knows nothing of it: --append adds to it what "
-                "the topic has, or name the --checkpoint that wrote it"
-            )
+                f"the table {self.table.label} exists and {checkpoint} knows nothing of it: name the checkpoint that "
+                "wrote it, or append to it"
+            ).hinted("append-topic")
         if known and not there and names(checkpoint, "commits"):
             raise UsageError(
                 f"{checkpoint} says that records were written to {self.table.label}, but the table is missing: start "
-                "over with another --name or --checkpoint"
+                "over with another name or checkpoint"
             )
 
     def settle(self) -> int:

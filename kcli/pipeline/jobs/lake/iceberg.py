@@ -138,9 +138,9 @@ class IcebergTable:
         wanted = parts_of(self._by, self._units, table.schema())
         if wanted and wanted != parts:
             raise UsageError(
-                f"{self.label} is partitioned by {said(parts) or 'nothing'}: --partition-by has to say so too, or "
-                "nothing"
-            )
+                f"{self.label} is partitioned by {said(parts) or 'nothing'}: partition by the same columns, or "
+                "name none"
+            ).hinted("partition-by")
         frame = without_hidden(frame, table, self.label)
         if not evolve:
             check_same_columns(frame.schema, table, self.label)

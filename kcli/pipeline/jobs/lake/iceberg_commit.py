@@ -89,7 +89,7 @@ def _commit(transaction: Transaction, label: str) -> None:
     except (CommitStateUnknownException, RequestException) as problem:
         raise KcliError(
             f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); run a "
-            "stream again, it reads which batch the table has; after --batch check the table before you run it again"
+            "stream again, it reads which batch the table has; after a batch check the table before you run it again"
         ) from problem
 
 

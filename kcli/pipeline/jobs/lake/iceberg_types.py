@@ -66,7 +66,7 @@ def _type(kind: DataType, numbers: Iterator[int], path: str) -> Any:
     name = PLAIN.get(kind.simpleString())
     if name is None:
         raise UsageError(
-            f"the column {path} is {kind.simpleString()}, which Iceberg has not: --select CAST({path} AS STRING)"
+            f"the column {path} is {kind.simpleString()}, which Iceberg has not: select CAST({path} AS STRING)"
         )
     return getattr(types, name)()
 

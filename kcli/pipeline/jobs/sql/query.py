@@ -99,7 +99,7 @@ class Script:
             frame = self._recorded(frame, view)
         if self._watermark is not None:
             column, delay = self._watermark
-            frame = tried(f"--watermark {column} {delay}", lambda: frame.withWatermark(column, delay))
+            frame = tried(f"watermark {column} {delay}", lambda: frame.withWatermark(column, delay))
         frame.createOrReplaceTempView(quoted(view.topic))
 
     @staticmethod
@@ -124,13 +124,13 @@ class Script:
 
     def _sql(self, step: Step) -> DataFrame:
         try:
-            return tried(step.where or "SQL", lambda: self._spark.sql(step.sql))
+            return tried(step.where or "SQL", lambda: self._spark.sql(step.sql), option=False)
         except UsageError as problem:
             name = bare(step.sql, self._topics)
             if name is None:
                 for view in self._views:  # so that Spark names every column there is, not those that were asked for
                     self._make(view, whole=True)
-                return tried(step.where or "SQL", lambda: self._spark.sql(step.sql))
+                return tried(step.where or "SQL", lambda: self._spark.sql(step.sql), option=False)
             where = step.where or "SQL"
             raise UsageError(f"{where}: the topic {name} is written in back-quotes: `{name}`") from problem
 

@@ -43,8 +43,8 @@ async def _known(wanted: Wanted, own: Schema, schemas: Opened) -> Known:
         if latest is not None and same(latest.schema, own, list(latest.referred), []):
             return latest
         there = f"the latest version of {subject} is another schema" if latest else f"{subject} has no schema"
-        raise UsageError(
-            f"option {wanted.option} {wanted.reader}: {there}; registerSchemas=true (--register) registers it"
+        raise UsageError(f"option {wanted.option} {wanted.reader}: {there}; registerSchemas=true registers it").hinted(
+            "spark-option"
         )
     if latest is not None:
         check_rules(latest.schema, without=not wanted.rules)  # a new version inherits them

@@ -207,7 +207,7 @@ def test_what_is_no_time_of_day(word: str) -> None:
 
 @pytest.mark.parametrize("text", ["07:30", "today", "yesterday", "yesterday 22:00"])
 def test_a_time_without_its_sign_is_refused_with_the_line_that_has_it(text: str) -> None:
-    with pytest.raises(UsageError, match=f"-o '@{text}'"):
+    with pytest.raises(UsageError, match=f"with an @: '@{text}'"):
         parse_range([text], 1_705_300_000_000)
 
 

@@ -87,8 +87,8 @@ def test_the_latest_of_a_key_is_by_offset_or_by_a_column(spark: SparkSession) ->
     several = records(spark, [(0, 1, 7, 3.0), (1, 1, 7, 4.0)])
     assert [one["total"] for one in latest(several, Merge(keys=("id",), order_by="total")).collect()] == [4.0]
     for rows, why in (
-        ([(0, 1, 7, 3.0), (1, 1, 7, 4.0)], "--merge id: the key 7 is in partitions 0 and 1, whose offsets say nothing"),
-        ([(0, 5, None, 3.0)], "orders[0] offset 5: --merge id is null there, and names no row"),
+        ([(0, 1, 7, 3.0), (1, 1, 7, 4.0)], "the key 7 is in partitions 0 and 1, whose offsets say nothing"),
+        ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, and names no row"),
     ):
         with pytest.raises(Exception) as problem:
             latest(records(spark, rows), Merge(keys=("id",))).collect()
@@ -113,7 +113,7 @@ def test_an_event_that_is_no_change_of_a_row_ends_the_job(spark: SparkSession) -
     ((value, op),) = unwrapped_rows(spark, '{"op": "d", "before": null}')
     assert (tuple(value), op) == ((7, None), "d"), "a delete without a row is by the record's key"
     for text, why in (
-        ('{"op": "t"}', "op t empties the table, which --merge does not"),
+        ('{"op": "t"}', "op t empties the table, which a merge does not"),
         ('{"op": "m"}', "no change event, whose op is c, u, r or d"),
         ('{"op": "u", "after": null}', "the change event has no `after`"),
         ('{"op": "u", "after": {"id": 7, "note": "__debezium_unavailable_value"}}', "set REPLICA IDENTITY FULL"),

@@ -73,7 +73,7 @@ def test_an_export_makes_a_table_adds_to_it_and_replaces_it(
     assert not strays(rest_catalog.warehouse, table)
     batch = ["export", topic, "raw.orders", *into]
     assert kcli(*batch) == 2
-    assert "the table raw.orders is there: --append adds to it" in capfd.readouterr().err
+    assert "the table raw.orders exists: --append adds to it" in capfd.readouterr().err
     assert kcli(*batch, "--overwrite", "-o", "12:") == 0
     table = known(table_at(rest_catalog.url, "raw.orders"))
     assert by_pyiceberg(table, "partition", "offset") == [(n // 3, 12 + n % 3) for n in range(6)]

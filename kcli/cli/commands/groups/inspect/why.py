@@ -120,7 +120,7 @@ def _row(group: GroupStanding, snapshot: LagSnapshot) -> WhyRow:
         lag=group.total.lag,
         why=reason(group, snapshot),
         remedy=None if mend is None else mend[0],
-        command=None if mend is None else mend[1],
+        command=None if mend is None else str(mend[1]),
         eta=None if group.eta is None else round(group.eta, 3),
         status_partitions=group.total.alike,
         partitions=group.total.partitions,

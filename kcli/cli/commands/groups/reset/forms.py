@@ -108,7 +108,7 @@ def place(text: str, now: int) -> tuple[Prepare, int | None]:
     try:
         range = parse_range([text], now)
     except UsageError as error:
-        raise UsageError(f"--to {str(error).removeprefix('-o ')}") from None
+        raise UsageError(f"--to {error.args[0].removeprefix('offset ')}") from None
     if range.starts:
         return _by_partition({number: form_at(bound) for number, bound in range.starts.items()}), None
     start = range.start

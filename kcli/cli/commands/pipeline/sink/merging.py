@@ -117,7 +117,7 @@ class Merging:
             frame, gone = unwrapped(frame), "op = 'd'"
         if self._options.delete_when is not None:
             condition = self._options.delete_when
-            tried(f"--delete-when {condition}", partial(frame.where, condition))
+            tried(f"delete_when {condition}", partial(frame.where, condition))
             gone = f"({gone}) OR coalesce({condition}, false)"
         place = [f.col(name) for name in ("topic", "partition", "offset")]
         return frame.withColumn(SEEN, f.struct(f.expr(gone).alias("deleted"), *place))

@@ -97,7 +97,7 @@ def _target(options: RegistryCopyOptions) -> Registry:
     else:
         if not options.to:
             raise UsageError(NO_TARGET)
-        properties = read_properties(None, options.to_properties)
+        properties = read_properties(None, options.to_properties, option="--to-X")
         properties.put("schema.registry.url", options.to, "--to")
         named, settings = registry_of(properties), ClientSettings()
     if named is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.pipeline.jobs.lake.merging.latest import ERROR
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def event_schema(shape: StructType, topic: str) -> StructType:
     ]
     if not rows:
         raise UsageError(
-            f"--unwrap debezium: the newest records of {topic} are no change events of Debezium, with op, before "
+            f"unwrap debezium: the newest records of {topic} are no change events of Debezium, with op, before "
             "and after"
-        )
+        ).hinted(OPTION)
     row = rows[0] if len(rows) == 1 else evolved(rows[0], rows[1])  # type: ignore[arg-type]
     found = StructType(
         [
@@ -82,7 +82,8 @@ def _event(frame: DataFrame) -> tuple[Column, list[str], StructType]:
         row = shape["after"].dataType
         if isinstance(row, StructType):
             return value, shape.names, row
-    raise UsageError("--unwrap debezium: the values have no columns op and after, as change events of Debezium do")
+    wrong = UsageError("unwrap debezium: the values have no columns op and after, as change events of Debezium do")
+    raise wrong.hinted(OPTION)
 
 
 def _by_key(frame: DataFrame, row: StructType) -> list[Column]:
@@ -124,7 +125,7 @@ def _why(value: Column) -> Column:
 
     place = f.format_string("%s[%d] offset %d", f.col("topic"), f.col("partition"), f.col("offset"))
     reason = (
-        f.when(value.op == "t", f.lit("op t empties the table, which --merge does not"))
+        f.when(value.op == "t", f.lit("op t empties the table, which a merge does not"))
         .when(value.op.isNull() | ~value.op.isin("c", "u", "r"), f.lit("no change event, whose op is c, u, r or d"))
         .when(value.after.isNull(), f.lit("the change event has no `after`"))
         .otherwise(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.errors import UsageError
+from kcli.errors import OPTION, UsageError
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -58,12 +58,13 @@ def marked(frame: DataFrame, merge: Merge) -> DataFrame:
 def check_columns(frame: DataFrame, merge: Merge) -> None:
     """Raise UsageError where the rows have no such columns, or a key's type has no equality to rely on."""
     types = {one.name: one.dataType.simpleString() for one in bare(frame).schema.fields}
-    for flag, name in [*[("--merge", key) for key in merge.keys], ("--order-by", merge.order_by)]:
+    for option, name in [*[("merge", key) for key in merge.keys], ("order_by", merge.order_by)]:
         if name and name not in types:
-            raise UsageError(f"{flag} {name}: unknown column; the columns are {', '.join(types)}")
+            raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(types)}").hinted(OPTION)
     for key in merge.keys:
         if types[key].split("(")[0] not in KEYS:
-            raise UsageError(f"--merge {key}: a key is a number, a text, a date or a time, and {key} is {types[key]}")
+            wrong = UsageError(f"merge {key}: a key is a number, a text, a date or a time, and {key} is {types[key]}")
+            raise wrong.hinted(OPTION)
 
 
 def latest(frame: DataFrame, merge: Merge) -> DataFrame:
@@ -81,7 +82,7 @@ def latest(frame: DataFrame, merge: Merge) -> DataFrame:
         f.concat(mark.topic, f.format_string("[%d] offset %d", mark.partition, mark.offset)), f.lit("SQL")
     )
     named = ", ".join(merge.keys)
-    why = f.concat(f.lit(ERROR), place, f.lit(f": --merge {named} is null there, and names no row"))
+    why = f.concat(f.lit(ERROR), place, f.lit(f": the key {named} is null there, and names no row"))
     checked = frame.withColumn(MARK, f.when(null, f.raise_error(why)).otherwise(mark))
     ordered = [f.col(f"`{merge.order_by}`")] if merge.order_by else []
     order = f.struct(*ordered, mark.offset, mark.partition)
@@ -106,9 +107,9 @@ def _of_one_partition(merge: Merge) -> Column:
     )
     rows = f.lit(f" has several rows in a batch, which do not say which is later: SELECT {RECORD} too, or")
     why = f.concat(
-        f.lit(f"{ERROR}--merge {', '.join(merge.keys)}: the key "),
+        f.lit(f"{ERROR}merge by {', '.join(merge.keys)}: the key "),
         said,
         f.when(f.col("topic").isNull(), rows).otherwise(f.concat(places, f.lit(":"))),
-        f.lit(" --order-by names a column that does"),
+        f.lit(" order_by names a column that does"),
     )
     return f.when(f.col("least") != f.col("most"), f.raise_error(why)).otherwise(f.col("row"))

@@ -64,9 +64,9 @@ class MergedTable:
         if rows > MOST_ROWS or size > MOST_BYTES:
             raise NotCommitted(
                 f"{self._table.label}: {rows:,} keys of {size >> 20:,} MiB in a batch are more than the driver merges, "
-                f"{MOST_ROWS:,} of {MOST_BYTES >> 20} MiB; nothing was committed: start over with another --name "
-                "and a smaller --max-per-batch"
-            )
+                f"{MOST_ROWS:,} of {MOST_BYTES >> 20} MiB; nothing was committed: start over with another name "
+                "and fewer records per batch"
+            ).hinted("max-per-batch")
         self._table.merge(self._staged(entries), self._merge, query, batch)
 
     def _staged(self, entries: Sequence[FileEntry]) -> pa.Table:

@@ -1,0 +1,100 @@
+"""The words of the command line for the hints of errors: options and commands, which the library does not know."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.errors import Hint
+
+WORDS = {
+    # a broker's codes
+    "TOPIC_ALREADY_EXISTS": "; --if-not-exists accepts that",
+    "UNKNOWN_TOPIC_OR_PARTITION": "; `kcli topics list` shows what does",
+    # connections, profiles, names
+    "delimiter": "; here -D DELIM separates records",
+    "key-delimiter": "; here -K DELIM separates key and value",
+    "template": "; choose what is printed with -f, such as -f '%T %k %s\\n'",
+    "broker-map": "; --broker-map maps it, and `kcli doctor` tries each",
+    "confirm": "; add --confirm {profile}",
+    "history": "; `kcli history` lists them",
+    "list-names": "; `kcli {kind}s` lists them",
+    # groups and their offsets
+    "committed": "; `kcli groups describe {group}` shows what is committed",
+    "export-groups": ", as `kcli groups export -J` or an undo file has it",
+    "other-group": "; choose another --group",
+    # copying
+    "create-topic": "; `kcli topics create {topic}` helps",
+    "no-origin": "; --topic-header, --to TOPIC or --missing skip helps",
+    "schemas-keep": "; --schemas keep copies it as it is",
+    "schemas-register": "; --schemas register registers it",
+    "skip-error": "; --on-error skip helps",
+    # declared clusters
+    "copy-topic": ": `kcli copy {topic} OTHER`",
+    "reassign-topic": " with `kcli reassign execute {topic} --replication-factor {replicas}`",
+    "schema-registry": "; add --schema-registry URL",
+    # registries
+    "check-level": "; --level LEVEL compares here",
+    "copy-to-folder": "; `kcli registry copy --to {folder}` writes one",
+    "delete-first": ": delete it without --permanent first",
+    "ids-new": "; --ids new registers under new ids",
+    "list-deleted": " (registry list --deleted)",
+    "soft-deleted": ": --deleted shows it, --permanent deletes it for good",
+    "without-rules": "; --without-rules runs none",
+    # sandboxes
+    "sandbox-control": "; start `kcli sandbox` without --no-control",
+    "sandbox-registry": "; start `kcli sandbox` with --registry",
+    # pipelines
+    "append-overwrite": ": --append adds to it, --overwrite replaces it",
+    "append-topic": " (--append adds what the topic has)",
+    "columns-changed": ". --file-format delta widens columns (--schema-mode evolve); else write to another DIR with "
+    "another --name",
+    "delta-jars": ", --conf spark.jars.packages=io.delta:…",
+    "drain": ": `kcli pipeline drain {id}`, then finalize",
+    "java-home": "; --java-home names one, too",
+    "json-schema": "; --value-schema 'id BIGINT, name STRING' says it",
+    "partition-by": " (--partition-by)",
+    "select": " (--select)",
+    "max-per-batch": " (--max-per-batch)",
+    "value-column": ": --value-column NAME names it, --value json takes the whole row",
+    "warehouse": "; --warehouse DIR or --catalog URL|NAME says where the table is",
+    # what to do about the lag of a group
+    "add-partitions": "kcli topics alter {topic} -p {partitions}",
+    "caught-up": "kcli lag {group} --max-lag 0 --timeout 10m",
+    "delete-group": "kcli groups delete {group}",
+    "delete-offsets": "kcli groups delete-offsets {group} -t {topic}",
+    "describe-group": "kcli groups describe {group}",
+    "doctor": "kcli doctor",
+    "find-hanging": "kcli txn find-hanging {at} --older-than 0s",
+    "judge-transaction": "; whether it will ever end: kcli txn find-hanging {topic}:{partition} --older-than 0s",
+    "members": "kcli groups members {group}",
+    "peek": "kcli groups peek {group} -t {at}",
+    "reset": "kcli groups reset {group} -t {at} --to {to}",
+    "topic-configs": "kcli configs get topic {topic}",
+    "watch-lag": "kcli lag {group} --watch",
+    "why": "kcli groups why {group} --over 40s",
+}
+"""What is said behind a sentence, by the hint's code; of other codes nothing is said."""
+LETTERS = {"compression": "-z", "offset": "-o"}
+"""Options that have a letter, by their settings."""
+SPARK = {
+    "onBad=null": "--on-bad null",
+    "order_by names": "--order-by names",
+    "registerSchemas=true": "--register",
+    "reset this one to the end": "reset this one to the end (`kcli pipeline checkpoint WHERE --reset-to end`)",
+}
+"""Words of the command line for those of sentences that cross Spark as text."""
+
+
+def worded(text: str, hint: Hint) -> str:
+    """A sentence with the words for its hint."""
+    if hint.code == "option":
+        name, space, rest = text.partition(" ")
+        bare = name.removesuffix(":")
+        option = LETTERS.get(bare) or f"--{bare.replace('_', '-')}"
+        return f"{option}{name[len(bare) :]}{space}{rest}"
+    if hint.code == "spark-option":
+        for option, ours in SPARK.items():
+            text = text.replace(option, ours)
+        return text
+    words = WORDS.get(hint.code)
+    return text if words is None else f"{text}{words.format_map(hint.values)}"

@@ -1,0 +1,123 @@
+"""Below the command line and the dashboard no message names an option or a command: hints do, and a face words them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kcli
+from kcli import codes
+from kcli.cli.output.hints import WORDS, worded
+from kcli.errors import OPTION, BrokerError, Hint, KcliError, UsageError
+from kcli.serde.filters.where import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(kcli.__file__).parent
+TABLES = sorted((ROOT / "cli/parsing/tables").glob("*.py"))
+OPTIONS = {flag for table in TABLES for flag in re.findall(r"'(--[a-z][a-z-]*|-[A-Za-z])'", table.read_text())}
+COMMANDS = {table.stem for table in TABLES} | {"help", "version"}
+PROGRAMS = (
+    *("sandbox/__main__.py", "pipeline/session/gateway.py", "system/processes.py"),
+    "changes/confirmation.py",
+)
+"""A program with options of its own, the options of Java and of ps; and what the command line says of a change."""
+FOREIGN = ("kafka-features.sh", "ulimit")
+"""Programs of others whose options a message may name."""
+NAMES = ("kcli sandbox authority", "kcli sandbox")
+"""Names in certificates."""
+
+
+def below_the_faces() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(("cli/", "tui/")) and name not in PROGRAMS:
+            yield name, ast.parse(path.read_text())
+
+
+def texts(tree: ast.Module) -> Iterator[ast.Constant]:
+    """The texts of a module but for its docstrings."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node
+
+
+def hints(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
+    """The hints that a module gives, with the names of their values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and isinstance(code := node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in ("hinted", "Hint"):
+                yield str(code.value), {keyword.arg or "" for keyword in node.keywords}
+
+
+def test_no_message_below_the_faces_names_an_option_or_a_command() -> None:
+    assert {"--where", "--broker-map", "--on-error", "-X"} <= OPTIONS
+    assert {"groups", "topics", "pipeline"} <= COMMANDS
+    found = []
+    for name, tree in below_the_faces():
+        for node in texts(tree):
+            options = OPTIONS.intersection(re.findall(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Za-z](?![\w-]))", node.value))
+            commands = COMMANDS.intersection(re.findall(r"\bkcli ([a-z]+)", node.value))
+            foreign = any(program in node.value for program in FOREIGN)
+            if (options or commands) and node.value not in NAMES and not foreign:
+                found.append(f"{name}:{node.lineno}: {node.value}")
+    assert found == []
+
+
+def test_each_hint_has_words_and_all_words_have_their_values() -> None:
+    given: dict[str, set[str]] = {}
+    spelled = set()
+    for _, tree in below_the_faces():
+        spelled |= {node.value for node in texts(tree)}
+        for code, values in hints(tree):
+            given[code] = given.get(code, values) & values
+    assert given.keys() - WORDS.keys() == {"spark-option"}
+    assert {code for code in WORDS if code not in spelled and not hasattr(codes, code)} == set()
+    for code, values in given.items():
+        fields = {field for _, field, _, _ in string.Formatter().parse(WORDS.get(code, "")) if field}
+        assert fields <= values, code
+
+
+def test_the_library_says_a_sentence_of_its_own_and_a_face_adds_what_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = UsageError("refused by protected profile prod").hinted("confirm", profile="prod")
+    inside = KcliError(f"orders: {BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)}")
+    assert str(error) == "refused by protected profile prod"
+    assert str(inside) == "orders: this topic or partition does not exist (UNKNOWN_TOPIC_OR_PARTITION)"
+    assert (str(Hint("doctor")), str(KcliError("no").hinted("nobody-knows"))) == ("", "no")
+    monkeypatch.setattr("kcli.errors.wording", worded)
+    assert str(error) == "refused by protected profile prod; add --confirm prod"
+    inside = KcliError(f"orders: {BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)}")
+    assert str(inside).endswith("(UNKNOWN_TOPIC_OR_PARTITION); `kcli topics list` shows what does")
+    assert (str(Hint("doctor")), str(KcliError("no").hinted("nobody-knows"))) == ("kcli doctor", "no")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("where is empty", "--where is empty"),
+        ("offset 7-: expected", "-o 7-: expected"),
+        ("partition_by: a is named twice", "--partition-by: a is named twice"),
+        ("key_grep (: missing )", "--key-grep (: missing )"),
+    ],
+)
+def test_a_setting_becomes_its_option(sentence: str, shown: str) -> None:
+    assert worded(sentence, Hint(OPTION)) == shown
+
+
+def test_a_condition_that_is_none_names_the_setting() -> None:
+    with pytest.raises(UsageError, match=r"^where offset <: column "):
+        Where("offset <")
+
+
+def test_an_option_of_spark_becomes_that_of_the_command() -> None:
+    assert worded("bad value; onBad=null makes it null", Hint("spark-option")) == (
+        "bad value; --on-bad null makes it null"
+    )
