@@ -14,10 +14,10 @@ from kcli.values import Value, field
 
 
 class Told(Value):
-    """The response of broker `told_by`. `controller` is that of the cluster, -1 if it is unknown; `missing` and
+    """The response of broker `answered_by`. `controller` is that of the cluster, -1 if it is unknown; `missing` and
     `troubled` are errors of topics and of partitions."""
 
-    told_by: int = -1
+    answered_by: int = -1
     cluster_id: str | None = None
     controller: int = -1
     brokers: list[Node] = field(factory=list)
@@ -33,7 +33,7 @@ async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker
     peer: Broker = await (cluster.anyone() if broker is None else cluster.node(broker))
     answer = await peer.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
     description = Told(
-        told_by=peer.node_id,
+        answered_by=peer.node_id,
         cluster_id=answer.cluster_id,
         controller=await controller_of(cluster, answer.controller_id),
         brokers=sorted(Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in answer.brokers),

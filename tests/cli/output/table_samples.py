@@ -49,12 +49,12 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "note": SENTENCES,
     "error": SENTENCES,
     "why": SENTENCES[::2] * 2,
-    "because": SENTENCES[::2] * 2,
+    "reason": SENTENCES[::2] * 2,
     "remedy": SENTENCES,
-    "mend": SENTENCES,
+    "fix": SENTENCES,
     "documentation": SENTENCES,
     "about": SENTENCES,
-    "what": SENTENCES[::2] * 2,
+    "parameters": SENTENCES[::2] * 2,
     "types": ("string 98 %, null 2 %", "number", "object"),
     "command": ("kcli groups reset fraud-detection-scoring-service-production --to end", None, None),
     "status": ("LOSING DATA", "OK", "TXN-BLOCKED"),
@@ -78,7 +78,6 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "rack": ("eu-west-1a", "eu-west-1b", None),
     "release": ("4.1", "≥ 3.9", "4.0"),
     "role": ("leader", "voter", "observer"),
-    "how": ("unsafe downgrade", "upgrade", None),
     "feature": ("transaction.version", "group.version", "metadata.version"),
     "change": ("+", "~", "-"),
     "file": ("clusters/production/topics.yaml:214", "a.yaml:1", None),
@@ -137,8 +136,7 @@ TEXTS: dict[str, tuple[object, ...]] = {
     "caught_up": TIMES,
     "first": TIMES,
     "last": TIMES,
-    "begun": TIMES,
-    "told": TIMES,
+    "last_report": TIMES,
     "time_lag_kind": ("at least", "exact", None),
     "ip": (None,) * 3,
 }
@@ -148,6 +146,7 @@ OF_SHAPES: dict[str, tuple[object, ...]] = {
     "cluster state": ("fenced", "up", None),
     "cluster old": ("observer", "voter", "observer"),
     "cluster new": ("voter", "observer", "voter"),
+    "cluster action": ("unsafe downgrade", "upgrade", None),
     "config source": ("KCLI_BOOTSTRAP", "/src/.kcli.toml", "~/.config/kcli/config.toml"),
     "config result": ("warning", "ok", "failed"),
     "config value": ("kafka-1:9093,kafka-2:9093", "production", None),
@@ -201,7 +200,7 @@ NUMBERS = {
 SPECIAL = {"partition": (0, 11, 127), "port": (9092, 9093, 9092), "iterations": (8192, 4096, 16384)}
 SMALL = set(
     "broker node epoch coordinator_epoch leader_epoch key coordinator leader controller preferred lowest highest level "
-    "kcli used rank tag times batch told_by last_sequence pid".split()
+    "kcli used rank tag times batch answered_by last_sequence pid".split()
 )
 
 

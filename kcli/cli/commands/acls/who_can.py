@@ -32,7 +32,7 @@ class VerdictRow(Row, section="verdicts"):
     principal: str = column("Principal; User:* stands for users without their own row.", rank=1)
     host: str = column("Client address; * is any without its own row.")
     allowed: bool = column("Whether the principal is allowed.", rank=1)
-    because: str = column("The ACL that decides, or what else does.", unit="sentence")
+    reason: str = column("The ACL that decides, or what else does.", unit="sentence")
 
 
 SHAPE = shape("acls.who-can", "Principals that are allowed or denied, one per row.", VerdictRow)
@@ -84,7 +84,7 @@ def run(options: WhoCanOptions) -> int:
 
 def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> VerdictRow:
     allowed, why = reason(answered, acls, beside)
-    return VerdictRow(principal=answered.principal, host=answered.host, allowed=allowed, because=why)
+    return VerdictRow(principal=answered.principal, host=answered.host, allowed=allowed, reason=why)
 
 
 def _remarks(acls: list[Acl], beside: Authorizer, who: str | None) -> list[str]:

@@ -24,7 +24,7 @@ class LevelRow(Row, section="features"):
     feature: str = column("Name of the feature.", rank=1)
     old: int | None = column("Its level before; 0 is off.", rank=1)
     new: int | None = column("Its level after.", rank=1)
-    how: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
+    action: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
     result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
@@ -142,7 +142,7 @@ def _planned(
     verb: str, name: str, level: int | None, now: Feature | None, unsafe: bool
 ) -> tuple[LevelRow, tuple[int, int] | None]:
     """A row of the plan, and what is to be sent; None where nothing is."""
-    row = LevelRow(feature=name, old=None, new=level, how=None, result="failed", error=None)
+    row = LevelRow(feature=name, old=None, new=level, action=None, result="failed", error=None)
     if now is None:
         row.error = f"unknown feature {name}"
         return row, None
@@ -156,7 +156,7 @@ def _planned(
     if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
         row.error = f"{name} is at {old}, so {new} is no {verb}"
         return row, None
-    row.how, row.result = HOW[how], "would change"
+    row.action, row.result = HOW[how], "would change"
     return row, (new, how)
 
 

@@ -97,7 +97,7 @@ def diagnose(make: Callable[[], Connection]) -> list[Step]:
 
 def sentence(step: Step) -> str:
     who = f"broker {step.broker} at {step.address}" if step.broker is not None else step.address or step.step
-    return f"{who}: {step.result}: {step.mend}" if step.mend else f"{who}: {step.result}"
+    return f"{who}: {step.result}: {step.fix}" if step.fix else f"{who}: {step.result}"
 
 
 def _configuration(make: Callable[[], Connection], steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
@@ -200,12 +200,12 @@ async def _advertised(checks: Checks, broker: MetadataResponseBroker, gate: asyn
         step.status = WARNING if any(step_.status == WARNING for step_ in own.steps) else OK
         warned = next((step_ for step_ in own.steps if step_.status == WARNING), None)
         if warned is not None:
-            step.result, step.fault, step.mend = f"{warned.step}: {warned.result}", warned.fault, warned.mend
+            step.result, step.fault, step.fix = f"{warned.step}: {warned.result}", warned.fault, warned.fix
         return step
     step.status, step.fault, step.result = FAILED, failed.fault, f"{failed.step}: {failed.result}"
-    step.mend = failed.mend
+    step.fix = failed.fix
     if failed.step in ("DNS", "TCP"):
         local = broker.host in LOCAL and checks.address.host not in LOCAL
         sentence = LOOPBACK if local else ADVERTISED
-        step.mend = sentence.format(address=shown(address), host=checks.address.host, port=checks.address.port)
+        step.fix = sentence.format(address=shown(address), host=checks.address.host, port=checks.address.port)
     return step

@@ -7,7 +7,7 @@ from kcli.values import Value
 
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 
-MENDING = {
+FIXES = {
     "name": "check the spelling; ask the resolver (`getent hosts {host}`), /etc/hosts, the VPN; "
     "or name an address that this machine can resolve",
     "refused": "check the port number, and whether the broker runs",
@@ -61,7 +61,7 @@ class StepRow(Row, section="steps"):
     time_ms: float | None = column("How long it took, in milliseconds.", rank=3)
     result: str = column("The finding.", rank=1, unit="sentence")
     fault: str | None = column("Name of the fault, for programs.", table=False, rank=1)
-    mend: str | None = column("Suggested fix.", table=False, unit="sentence")
+    fix: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 
 class Step(Value):
@@ -74,11 +74,11 @@ class Step(Value):
     milliseconds: float | None = None
     result: str = ""
     fault: str | None = None
-    mend: str | None = None
+    fix: str | None = None
 
     def fail(self, fault: Fault, status: str = FAILED) -> None:
         """It does not hold, or only just (WARNING)."""
-        self.status, self.result, self.fault, self.mend = status, fault.result, fault.fault, fault.mend
+        self.status, self.result, self.fault, self.fix = status, fault.result, fault.fault, fault.fix
 
     def row(self) -> StepRow:
         """As a row of the shape."""
@@ -90,12 +90,12 @@ class Step(Value):
             time_ms=None if self.milliseconds is None else round(self.milliseconds, 1),
             result=self.result,
             fault=self.fault,
-            mend=self.mend,
+            fix=self.fix,
         )
 
 
 class Fault(Exception):
-    """What is wrong; `fault` is a key of `MENDING`, `about` fills its sentence."""
+    """What is wrong; `fault` is a key of `FIXES`, `about` fills its sentence."""
 
     def __init__(self, fault: str, result: str, **about: str) -> None:
         super().__init__(result)
@@ -104,8 +104,8 @@ class Fault(Exception):
         self.about = about
 
     @property
-    def mend(self) -> str:
-        return MENDING[self.fault].format_map(_Filled(self.about))
+    def fix(self) -> str:
+        return FIXES[self.fault].format_map(_Filled(self.about))
 
 
 class _Filled(dict[str, str]):

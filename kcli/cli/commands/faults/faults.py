@@ -19,15 +19,15 @@ from kcli.sandbox.faults.control_client import find, tell
 
 class FaultRow(Row, section="faults"):
     fault: str = column("Name of the fault.", rank=1)
-    needs: list[str] = column("Required parameters.")
-    takes: list[str] = column("Optional parameters.", table=False)
+    required: list[str] = column("Required parameters.")
+    optional: list[str] = column("Optional parameters.", table=False)
     about: str = column("What happens.", unit="sentence")
 
 
 class PendingRow(Row, section="pending"):
     fault: str = column("Kind of the fault.", rank=1)
     api: str | None = column("Name of the request; null for connections.", rank=1)
-    what: str = column("Parameters: error, duration, amount.", unit="sentence", rank=1)
+    parameters: str = column("Parameters: error, duration, amount.", unit="sentence", rank=1)
     broker: int | None = column("Id of the broker; null for any.", sparse=True, rank=1)
     topic: str | None = column("Name of the topic; null for any.", sparse=True)
     partition: int | None = column("Number of the partition; null for any.", sparse=True)
@@ -115,8 +115,8 @@ def _row(fault: Mapping[str, Any]) -> FaultRow:
     parameters = fault["parameters"]
     return FaultRow(
         fault=fault["name"],
-        needs=[parameter["name"] for parameter in parameters if parameter["needed"]],
-        takes=[parameter["name"] for parameter in parameters if not parameter["needed"]],
+        required=[parameter["name"] for parameter in parameters if parameter["needed"]],
+        optional=[parameter["name"] for parameter in parameters if not parameter["needed"]],
         about=fault["text"],
     )
 
@@ -126,7 +126,7 @@ def _pending(fault: Mapping[str, Any]) -> PendingRow:
     return PendingRow(
         fault=fault["fault"],
         api=fault.get("api"),
-        what=fault.get("what", ""),
+        parameters=fault.get("what", ""),
         broker=fault.get("broker"),
         topic=fault.get("topic"),
         partition=fault.get("partition"),

@@ -6,7 +6,7 @@ from kcli.admin.cluster.metadata import Told, ask_metadata
 from kcli.admin.topics.topics import describe_topics, id_text
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.rows import Row, column, headed, shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.parsing.option import integer
@@ -19,7 +19,7 @@ from kcli.proto.messages.metadata import MetadataResponsePartition
 class ClusterRow(Row, section="cluster"):
     cluster_id: str | None = column("Its id.", unit="word")
     controller: int | None = column("Id of the controller.")
-    told_by: int = headed("answered by", column("Id of the broker that answered."))
+    answered_by: int = column("Id of the broker that answered.")
 
 
 class BrokerRow(Row, section="brokers"):
@@ -85,7 +85,7 @@ def meta(options: MetaOptions) -> int:
             ClusterRow(
                 cluster_id=metadata.cluster_id,
                 controller=metadata.controller if metadata.controller >= 0 else None,
-                told_by=metadata.told_by,
+                answered_by=metadata.answered_by,
             )
         ]
         document.of(BrokerRow)[:] = [

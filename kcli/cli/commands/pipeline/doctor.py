@@ -31,7 +31,7 @@ class StepRow(Row, section="steps"):
     step: str = column("Name of the check.", rank=1)
     status: str = column("ok, warning or failed.", unit="word", rank=1)
     result: str = column("The finding.", rank=1, unit="sentence")
-    mend: str | None = column("Suggested fix.", table=False, unit="sentence")
+    fix: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 
 SHAPE = shape("pipeline.doctor", "Requirements of a pipeline, checked.", StepRow)
@@ -59,7 +59,7 @@ def doctor(options: DoctorOptions) -> int:
     if whole and not options.no_job:
         steps.append(_step("job", _job, options))
     elif not whole:
-        steps.append(StepRow(step="job", status="skipped", result="an earlier check failed", mend=None))
+        steps.append(StepRow(step="job", status="skipped", result="an earlier check failed", fix=None))
     document = Document(shape=SHAPE, view=view_of(options))
     document.of(StepRow).extend(steps)
     write(document, report_format(options) or "table")
@@ -67,18 +67,18 @@ def doctor(options: DoctorOptions) -> int:
         from kcli.cli.output.messages import complain
 
         for step in steps:
-            if step.mend:
-                complain(f"{step.step}: {step.mend}")
+            if step.fix:
+                complain(f"{step.step}: {step.fix}")
     return 1 if any(step.status == "failed" for step in steps) else 0
 
 
 def _step(name: str, check: Callable[[DoctorOptions], Result], options: DoctorOptions) -> StepRow:
     """One row. What cannot be is a failed step, and its sentence."""
     try:
-        status, result, mend = check(options)
+        status, result, fix = check(options)
     except KcliError as problem:
-        status, result, mend = "failed", str(problem), None
-    return StepRow(step=name, status=status, result=result, mend=mend)
+        status, result, fix = "failed", str(problem), None
+    return StepRow(step=name, status=status, result=result, fix=fix)
 
 
 def _pyspark(options: DoctorOptions) -> Result:

@@ -210,7 +210,7 @@ def test_who_can_tells_the_acl_that_decides(sandbox: SandboxThread, capsys: pyte
     rows(capsys, "add", "--deny", "eve", "--operation", "all", "--topic", "orders", "--execute")
     rows(capsys, "add", "--deny", "bob", "--deny-host", "10.0.0.7", "--operation", "write", "--topic", "*", "--execute")
     told = {
-        (r["principal"], r["host"]): (r["allowed"], r["because"])
+        (r["principal"], r["host"]): (r["allowed"], r["reason"])
         for r in rows(capsys, "who-can", "write", "topic", "orders")
     }
     assert told == {
@@ -224,7 +224,7 @@ def test_who_can_tells_the_acl_that_decides(sandbox: SandboxThread, capsys: pyte
     (one,) = rows(capsys, "who-can", "WRITE", "topic", "orders", "--principal", "eve", code=3)
     assert not one["allowed"]
     (one,) = rows(capsys, "who-can", "write", "topic", "orders", "--principal", "bob", "--host", "10.0.0.7", code=3)
-    assert one["because"].endswith("from 10.0.0.7")
+    assert one["reason"].endswith("from 10.0.0.7")
     (one,) = rows(capsys, "who-can", "create", "cluster")
     assert (one["principal"], one["allowed"]) == ("User:*", False)
 
@@ -235,12 +235,12 @@ def test_who_can_knows_super_users_and_what_is_open(
     with SandboxThread(super_users=["User:ANONYMOUS", "User:root"], everyone=True) as made:
         monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
         told = {
-            row["principal"]: (row["allowed"], row["because"]) for row in rows(capsys, "who-can", "read", "topic", "t")
+            row["principal"]: (row["allowed"], row["reason"]) for row in rows(capsys, "who-can", "read", "topic", "t")
         }
         assert told["User:root"] == (True, "super user")
         assert told["User:*"] == (True, "no ACL covers it, and allow.everyone.if.no.acl.found is true")
         rows(capsys, "add", *BOB, "--operation", "read", "--topic", "t", "--execute", "--no-undo")
         told = {
-            row["principal"]: (row["allowed"], row["because"]) for row in rows(capsys, "who-can", "read", "topic", "t")
+            row["principal"]: (row["allowed"], row["reason"]) for row in rows(capsys, "who-can", "read", "topic", "t")
         }
         assert told["User:*"] == (False, "no ACL allows it")

@@ -47,7 +47,7 @@ def levels(capsys: pytest.CaptureFixture[str]) -> dict[str, int | None]:
 
 def test_levels_go_down_and_up_after_a_plan(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     (plan,) = features(capsys, "downgrade", "transaction.version=1", "--dry-run")
-    assert (plan["old"], plan["new"], plan["how"], plan["result"]) == (2, 1, "downgrade", "would change")
+    assert (plan["old"], plan["new"], plan["action"], plan["result"]) == (2, 1, "downgrade", "would change")
     assert levels(capsys)["transaction.version"] == 2
     assert main(["cluster", "features", "downgrade", "transaction.version=1"]) == 0, "a plan only"
     assert levels(capsys)["transaction.version"] == 2
@@ -55,7 +55,7 @@ def test_levels_go_down_and_up_after_a_plan(sandbox: SandboxThread, capsys: pyte
     assert "to go back: kcli cluster features set transaction.version=2" in capsys.readouterr().err
     assert levels(capsys)["transaction.version"] == 1
     both = features(capsys, "set", "transaction.version=2", "share.version=0", "--execute")
-    assert [(one["how"], one["result"]) for one in both] == [("upgrade", "done"), ("downgrade", "done")]
+    assert [(one["action"], one["result"]) for one in both] == [("upgrade", "done"), ("downgrade", "done")]
     assert levels(capsys) == {"share.version": None, "transaction.version": 2}
     up = features(capsys, "upgrade", "--execute")
     results = {one["feature"]: one["result"] for one in up}
@@ -199,7 +199,7 @@ def test_meta_is_one_brokers_answer(sandbox: SandboxThread, capsys: pytest.Captu
     sandbox.faults.cluster.move_leader("orders", 0, 3)
     sandbox.faults.cluster.no_leader("small", 0)
     told = document(capsys, "meta", "--broker", "2")
-    assert (told["cluster"][0]["told_by"], told["cluster"][0]["controller"]) == (2, 1)
+    assert (told["cluster"][0]["answered_by"], told["cluster"][0]["controller"]) == (2, 1)
     assert [one["broker"] for one in told["brokers"]] == [1, 2, 3]
     assert [(one["topic"], one["partitions"]) for one in told["topics"]] == [("orders", 2), ("small", 1)]
     by_part = {(one["topic"], one["partition"]): one for one in told["partitions"]}

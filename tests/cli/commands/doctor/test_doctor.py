@@ -48,7 +48,7 @@ def examine(address: str, *words: str) -> tuple[int, Rows, str]:
     failed = [step for step in steps if step["status"] == "failed"]
     assert document["ok"] == (not failed)
     assert [error["error"] for error in document["errors"]] == [step["fault"] for step in failed]
-    assert all(step["mend"] for step in failed if step["fault"] != "config"), "what is wrong can be mended"
+    assert all(step["fix"] for step in failed if step["fault"] != "config"), "what is wrong can be mended"
     return done.returncode, steps, done.stderr.decode()
 
 
@@ -98,7 +98,7 @@ def test_C1_a_name_that_does_not_resolve() -> None:
     code, steps, err = examine("no-such-host.invalid:9092")
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "DNS", "name")
-    assert "getent hosts no-such-host.invalid" in failed["mend"]
+    assert "getent hosts no-such-host.invalid" in failed["fix"]
     assert [step["status"] for step in steps[2:]] == ["skipped", "skipped"]
     assert err.startswith("kcli: no-such-host.invalid:9092: no-such-host.invalid does not resolve")
 
@@ -124,7 +124,7 @@ def test_B22_a_dead_address() -> None:
         code, steps, _ = examine(f"127.0.0.1:{port}", *SOON)
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"], failed["result"]) == (5, "TCP", "dead", "127.0.0.1: no answer")
-    assert "firewall" in failed["mend"]
+    assert "firewall" in failed["fix"]
 
 
 def test_one_of_several_bootstrap_addresses_is_enough_to_go_on_and_is_told() -> None:
@@ -151,7 +151,7 @@ def test_B1_a_port_that_speaks_TLS(tmp_path: Path) -> None:
         code, steps, _ = examine(sandbox.bootstrap)
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "ApiVersions", "tls-wanted")
-    assert failed["mend"].startswith("set security.protocol=SSL")
+    assert failed["fix"].startswith("set security.protocol=SSL")
 
 
 def test_B20_a_port_that_speaks_plaintext() -> None:
@@ -226,7 +226,7 @@ def test_B20_an_expired_certificate(authority: Authority) -> None:
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "TLS", "tls-expired")
     assert re.fullmatch(r"the certificate of localhost, 127\.0\.0\.1 expired on \d{4}-\d\d-\d\d", failed["result"])
-    assert "renew" in failed["mend"]
+    assert "renew" in failed["fix"]
 
 
 def test_B20_a_certificate_that_is_not_valid_yet(authority: Authority) -> None:
@@ -249,7 +249,7 @@ def test_B20_a_certificate_for_another_name(authority: Authority) -> None:
     failed = failure(steps)
     assert (code, failed["fault"]) == (5, "tls-name")
     assert failed["result"] == "the certificate is for kafka.internal, *.example.com, 10.0.0.1, and not for localhost"
-    assert "--broker-map" in failed["mend"]
+    assert "--broker-map" in failed["fix"]
 
 
 def test_B20_an_authority_that_nobody_knows(authority: Authority, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_B20_an_authority_that_nobody_knows(authority: Authority, tmp_path: Path
     failed = failure(steps)
     assert (code, failed["fault"]) == (5, "tls-authority")
     assert "was signed by ca of the tests, which is not trusted here" in failed["result"]
-    assert "ssl.ca.location" in failed["mend"]
+    assert "ssl.ca.location" in failed["fix"]
 
 
 def test_B20_a_broker_that_wants_our_certificate(authority: Authority) -> None:
@@ -310,7 +310,7 @@ def test_B19_a_wrong_password(mechanism: str, password: pytest.MonkeyPatch) -> N
         code, steps, err = examine(sandbox.bootstrap, *user(mechanism))
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "SASL", "password")
-    assert "sasl.password" in failed["mend"]
+    assert "sasl.password" in failed["fix"]
     assert "not-hers" not in err + json.dumps(steps)
 
 
@@ -328,7 +328,7 @@ def test_B15_a_listener_that_wants_to_know_who_we_are() -> None:
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "metadata", "sasl-wanted")
     assert failed["result"].endswith("it offers SCRAM-SHA-512")
-    assert failed["mend"].startswith("set security.protocol=SASL_PLAINTEXT")
+    assert failed["fix"].startswith("set security.protocol=SASL_PLAINTEXT")
 
 
 def test_B15_a_listener_that_asks_nobody_who_they_are(password: pytest.MonkeyPatch) -> None:
@@ -336,7 +336,7 @@ def test_B15_a_listener_that_asks_nobody_who_they_are(password: pytest.MonkeyPat
         code, steps, _ = examine(sandbox.bootstrap, *user())
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "SASL", "sasl-unwanted")
-    assert failed["mend"].startswith("set security.protocol=PLAINTEXT")
+    assert failed["fix"].startswith("set security.protocol=PLAINTEXT")
 
 
 # -- behind the bootstrap address --------------------------------------------------------------------------------------
@@ -350,8 +350,8 @@ def test_C2_an_advertised_address_that_does_not_resolve() -> None:
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"], failed["broker"]) == (5, "advertised", "name", 1)
     assert failed["address"] == f"kafka.invalid:{port}"
-    assert "advertised.listeners" in failed["mend"]
-    assert f"--broker-map kafka.invalid:{port}=" in failed["mend"]
+    assert "advertised.listeners" in failed["fix"]
+    assert f"--broker-map kafka.invalid:{port}=" in failed["fix"]
     assert mapped == 0
     assert good[5]["result"].endswith(f"by way of localhost:{port}")
 
@@ -409,7 +409,7 @@ def test_a_topic_that_we_may_not_use(bits: int, code: codes.ErrorCode, says: str
     failed = failure(steps)
     assert (exit_code, failed["step"], failed["fault"]) == (1, "rights", "not-authorized")
     assert says in failed["result"]
-    assert failed["mend"].endswith("User:ANONYMOUS --operation Read --operation Write --topic t")
+    assert failed["fix"].endswith("User:ANONYMOUS --operation Read --operation Write --topic t")
 
 
 @pytest.mark.parametrize("names", [[], ["other", "another"]])
@@ -438,7 +438,7 @@ def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
         f"topic t: Read, Describe; {rest}",
     ]
     assert (code, failure(steps)["fault"]) == (1, "not-authorized")
-    assert failure(steps)["mend"].endswith("--operation Read --group billing")
+    assert failure(steps)["fix"].endswith("--operation Read --group billing")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class WhyRow(Row, section="groups"):
     status: str = column("Status of the group, as in `kcli lag --watch`.", unit="word", rank=1)
     lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
     why: str = column("Why the group has this status.", unit="sentence")
-    remedy: str | None = column("Suggested fix; null if none is needed.", unit="sentence")
+    fix: str | None = column("Suggested fix; null if none is needed.", unit="sentence")
     command: str | None = column("The command that does it.")
     eta: float | None = duration("Seconds until the lag is worked off; null when unknown.", table=False)
     status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
@@ -113,14 +113,14 @@ def _lags(group: GroupStanding) -> bool:
 
 
 def _row(group: GroupStanding, snapshot: LagSnapshot) -> WhyRow:
-    mend = remedy(group)
+    advice = remedy(group)
     return WhyRow(
         group=group.described.group,
         status=group.status,
         lag=group.total.lag,
         why=reason(group, snapshot),
-        remedy=None if mend is None else mend[0],
-        command=None if mend is None else str(mend[1]),
+        fix=None if advice is None else advice[0],
+        command=None if advice is None else str(advice[1]),
         eta=None if group.eta is None else round(group.eta, 3),
         status_partitions=group.total.alike,
         partitions=group.total.partitions,
@@ -145,7 +145,7 @@ def _text(document: Document, format: str, terminal: Terminal | None) -> str:
             *_folded(_seen(row.why, terminal), width, 2),
         ]
         if row.command is not None:
-            lines += [*_folded(f"{row.remedy}:", width, 2), f"    {_seen(row.command, terminal)}"]
+            lines += [*_folded(f"{row.fix}:", width, 2), f"    {_seen(row.command, terminal)}"]
     return "".join(f"{line}\n" for line in lines)
 
 

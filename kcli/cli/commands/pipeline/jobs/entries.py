@@ -38,8 +38,8 @@ class JobRow(Row, section="jobs"):
     done: int = column("Offsets read until now.", table=False, unit="count")
     span: int | None = column("Offsets in total; null without an end.", table=False, unit="count")
     pid: int = column("Its process.", table=False)
-    begun: str = column("When, UTC.", table=False, unit="time")
-    told: str = column("Time of its last status report, UTC.", table=False, unit="time")
+    started: str = column("When it started, UTC.", table=False, unit="time")
+    last_report: str = column("Time of its last status report, UTC.", table=False, unit="time")
     checkpoint: str | None = column("Folder of the checkpoint.", table=False)
     log: str | None = column("Spark's own output.", table=False)
     error: str | None = column("Reason of a failure; null without one.", sparse=True, unit="sentence")
@@ -91,8 +91,8 @@ def row_of(entry: Entry) -> JobRow:
         done=entry.done,
         span=entry.total if entry.total >= 0 else None,
         pid=entry.pid,
-        begun=_time(entry.begun),
-        told=_time(entry.told),
+        started=_time(entry.begun),
+        last_report=_time(entry.told),
         checkpoint=entry.checkpoint or None,
         log=entry.log or None,
         error=entry.error or None,
