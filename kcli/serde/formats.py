@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from json import JSONDecoder
 
+from kcli.value_formats import NUMBERS, PLAIN, SINGLE, load
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
+
+    from kcli.serde.schemas.payloads import PayloadReader
 
     Read = Callable[[bytes], Any]
 
@@ -77,9 +81,6 @@ def read_url(data: bytes) -> dict[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape"))
 
 
-_READERS: dict[str, Read] = {"json": read_json, "msgpack": read_msgpack, "url": read_url}
-
-
 def detect(data: bytes) -> str | None:
     """Which format a value has: only objects, lists, maps and fields count, so that no plain text or number is taken
     for one. None where it is none of them."""
@@ -99,7 +100,7 @@ def _found(data: bytes) -> tuple[str, Any] | None:
     """Name of the format, and the value."""
     for name in _possible(data):
         try:
-            return name, _READERS[name](data)
+            return name, reader(name)(data)
         except ValueError:
             continue
     return None
@@ -116,13 +117,24 @@ def _possible(data: bytes) -> Iterator[str]:
 
 
 def reader(name: str) -> Read:
-    """The reader of a format, also of those of `binary/`. Raises ValueError for a name that is none."""
-    if name in _READERS:
-        return _READERS[name]
-    from kcli.serde.binary.readers import reader_of_format
+    """The reader of a format. Raises ValueError for a name that is none."""
+    known = _readers.get(name)
+    if known is None:
+        known = _readers[name] = load(PLAIN[name]) if name in PLAIN else _by_json(reader_of_format(name))
+    return known
 
-    try:
-        binary = reader_of_format(name)
-    except ValueError:
-        raise ValueError(f"unknown format {name}; known: {', '.join(_READERS)}") from None
+
+_readers: dict[str, Read] = {}
+
+
+def _by_json(binary: PayloadReader) -> Read:
     return lambda data: read_json(binary.json(data))
+
+
+def reader_of_format(name: str) -> PayloadReader:
+    """The reader of a format that is decoded to JSON. Raises ValueError for a name that is none, UsageError where a
+    package is missing."""
+    if name not in SINGLE:
+        raise ValueError(f"unknown format {name}; known: {', '.join((*PLAIN, *SINGLE))}")
+    made: PayloadReader = load(SINGLE[name])(*([name] if name in NUMBERS else []))
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.parsing.option import EVERY, Options, choice, every_name, flag, integer, names, span, text, texts
+from kcli.value_formats import PLAIN, SINGLE, WHOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,20 +252,14 @@ class WaitOptions(Options):
         return seconds(self.timeout, "--timeout", 30.0)
 
 
-PLAIN_FORMATS = ("auto", "json", "msgpack", "url")
-SINGLE_FORMATS = (
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "uuid"),
-    *("cbor", "xml", "protobuf-raw"),
-)
-DECODED_FORMATS = (*SINGLE_FORMATS, "consumer-offsets", "transaction-state", "share-group-state", "mm2")
-"""Formats in which consume, tail and count decode keys and values, as by a schema. The last ones are of whole records:
-what a value is depends on its key or its topic."""
+DECODED_FORMATS = (*SINGLE, *WHOLE)
+"""Formats in which consume, tail and count decode keys and values, as by a schema."""
 
 
 def value_format() -> str | None:
     return choice(
         "--value-format",
-        of=(*PLAIN_FORMATS, *DECODED_FORMATS),
+        of=("auto", *PLAIN, *DECODED_FORMATS),
         help="How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2. "
         "Numbers, cbor and those behind it are printed as JSON.",
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from kcli.serde.binary.readers import reader_of_format
+from kcli.serde.formats import reader_of_format
 from kcli.serde.schemas.decoder import column_of
 from kcli.serde.schemas.payloads import Unreadable
 from kcli.serde.undecoded import Undecoded
+from kcli.value_formats import WHOLE, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
-    from kcli.serde.binary.readers import Read
     from kcli.serde.schemas.labels import Labels
+
+    Read = Callable[[bytes, bytes | None, str], bytes]
+    """A field's JSON, of its bytes, the record's key and its topic. Raises Unreadable."""
 
 
 class FormatDecoder:
@@ -52,14 +55,8 @@ class FormatDecoder:
 
 
 def _read_of(kind: str, name: str) -> Read:
-    if name in ("consumer-offsets", "transaction-state", "share-group-state"):
-        from kcli.serde.binary.internal_topics import read_offsets, read_share_state, read_transactions
-
-        readers = {"consumer-offsets": read_offsets, "transaction-state": read_transactions}
-        return readers.get(name, read_share_state)(kind)
-    if name == "mm2":
-        from kcli.serde.binary.mirror_maker import read_mirror
-
-        return read_mirror(kind)
+    if name in WHOLE:
+        read: Read = load(WHOLE[name])(kind)
+        return read
     reader = reader_of_format(name)
     return lambda data, key, topic: reader.json(data)

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from kcli.serde.binary.readers import Read
+    from kcli.serde.binary.formats import Read
 
     M = TypeVar("M", bound=Message)
 

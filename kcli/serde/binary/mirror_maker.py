@@ -13,7 +13,7 @@ from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.serde.binary.readers import Read
+    from kcli.serde.binary.formats import Read
 
 
 class HeartbeatKey(Message, versions="0"):

@@ -31,6 +31,3 @@ class NumberReader(PayloadReader):
             return uuid(data)
         number = _FLOATS[name].unpack(data)[0]
         return double(number) if name == "double" else single(number)
-
-
-NAMES = (*INTEGERS, *_FLOATS, "uuid")

@@ -32,7 +32,7 @@ from kcli.serde.binary.internal_topics import (
     TransactionPartitions,
     TransactionValue,
 )
-from kcli.serde.binary.readers import reader_of_format
+from kcli.serde.formats import reader_of_format
 from kcli.serde.schemas.decoder import SchemaDecoder
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each

@@ -6,11 +6,11 @@ Imported only when a command line names one of them; a bad expression is refused
 from __future__ import annotations
 
 from kcli.cli.output import text
-from kcli.cli.parsing.groups import DECODED_FORMATS, SINGLE_FORMATS
 from kcli.cli.parsing.record_groups import PRINTED, FilterOptions, PrintOptions
 from kcli.errors import UsageError
 from kcli.serde.decoded import values_as
 from kcli.serde.filters.filter import Filter
+from kcli.value_formats import WHOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def filter_of(
     if options.value_format and not decoded and not options.where and within is None and not _printed(options):
         times = " and --time-field" if has_time_field else ""
         raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
-    if not decoded and options.value_format in DECODED_FORMATS and options.value_format not in SINGLE_FORMATS:
+    if not decoded and options.value_format in WHOLE:
         raise UsageError(f"--value-format {options.value_format} is for consume, tail and count")
     where = []
     if options.where:
