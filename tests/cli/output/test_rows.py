@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import pytest
+
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -32,6 +36,14 @@ def test_a_column_before_another_keeps_its_own_place_in_json() -> None:
 
 def test_a_column_that_is_declared_again_has_the_later_words() -> None:
     assert [c.about for c in PaceRow.columns if c.name == "status"] == ["FAST or SLOW."]
+
+
+def test_a_row_of_a_value_has_its_attributes_and_what_is_given_besides() -> None:
+    place = SimpleNamespace(topic="t", status="OK")
+    assert PaceRow.of(place, rate=3, time="now") == PaceRow(topic="t", status="OK", rate=3, time="now")
+    assert PaceRow.of(place, rate=3, time="now", status="FAST").status == "FAST"
+    with pytest.raises(AttributeError, match="rate"):
+        PaceRow.of(place, time="now")
 
 
 def test_rows_of_several_bases_are_equal_by_all_columns_however_many_there_are() -> None:

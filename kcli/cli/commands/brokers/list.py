@@ -56,18 +56,14 @@ def brokers(options: ReadOptions) -> int:
 
 
 def _broker(row: BrokerRow) -> StateRow:
-    return StateRow(
+    return StateRow.of(
+        row,
         broker=row.node.id,
         host=row.node.host,
         port=row.node.port,
         rack=row.node.rack,
         state="fenced" if row.fenced else "controller" if row.controller else "up" if not row.problem else "silent",
         took_ms=None if row.took is None else round(row.took * 1000, 1),
-        release=row.release,
-        leads=row.leads,
-        replicas=row.replicas,
-        behind=row.behind,
-        size=row.size,
         free=row.usable,
         error=None if row.fenced else row.problem or None,
     )

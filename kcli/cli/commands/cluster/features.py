@@ -36,8 +36,7 @@ def features(options: ReadOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.of(FeatureRow)[:] = [
-            FeatureRow(feature=feature.name, level=feature.level, lowest=feature.lowest, highest=feature.highest)
-            for feature in await all_features(cluster)
+            FeatureRow.of(feature, feature=feature.name) for feature in await all_features(cluster)
         ]
 
     return answer(options, SHAPE, work)

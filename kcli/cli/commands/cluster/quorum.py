@@ -42,9 +42,7 @@ def quorum(options: ReadOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         described = await describe_quorum(cluster)
-        document.of(QuorumRow).append(
-            QuorumRow(leader=described.leader, epoch=described.epoch, high_watermark=described.high_watermark)
-        )
+        document.of(QuorumRow).append(QuorumRow.of(described))
         document.of(NodeRow)[:] = [
             NodeRow(
                 node=node.node,

@@ -86,16 +86,10 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
 def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:
     document = plan.document or Document(shape=SHAPE, view=view_of(plan.options))
     document.of(CopyRow).append(
-        CopyRow(
+        CopyRow.of(
+            tally,
             source=plan.source,
             destination=plan.destination,
-            read=tally.read,
-            copied=tally.copied,
-            filtered=tally.filtered,
-            failed=tally.failed,
-            unknown=tally.unknown,
-            untouched=tally.untouched,
-            bytes=tally.bytes,
             seconds=round(seconds, 3),
             group=plan.group if plan.resume else None,
         )

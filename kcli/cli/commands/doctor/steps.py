@@ -82,15 +82,10 @@ class Step(Value):
 
     def row(self) -> StepRow:
         """As a row of the shape."""
-        return StepRow(
-            step=self.step,
+        return StepRow.of(
+            self,
             address=self.address or None,
-            broker=self.broker,
-            status=self.status,
             time_ms=None if self.milliseconds is None else round(self.milliseconds, 1),
-            result=self.result,
-            fault=self.fault,
-            fix=self.fix,
         )
 
 

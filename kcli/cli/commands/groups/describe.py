@@ -75,18 +75,14 @@ def describe(options: DescribeOptions) -> int:
         await problems(cluster, snapshot, document)
         measured = await measured_all(cluster, snapshot)
         document.of(GroupRow)[:] = [
-            GroupRow(
-                group=total.group,
+            GroupRow.of(
+                total,
                 type=group.described.type,
                 state=group.described.state or None,
                 assignor=group.described.assignor or None,
                 coordinator=group.described.coordinator,
                 epoch=group.described.epoch,
-                members=total.members,
                 internal_topics=group.described.internal_topics if group.described.type == "streams" else None,
-                lag=total.lag,
-                status=total.status,
-                unknown=total.unknown,
             )
             for group, _, total in measured
         ]

@@ -75,16 +75,11 @@ async def _described(cluster: Cluster, groups: list[str], document: Document) ->
 
 
 def member_row(group: str, member: Member) -> MemberRow:
-    return MemberRow(
+    return MemberRow.of(
+        member,
         group=group,
-        member_id=member.member_id,
-        instance_id=member.instance_id,
-        client_id=member.client_id,
-        host=member.host,
         partitions=len(member.assignment),
         assignment=[f"{at.topic}:{at.partition}" for at in member.assignment],
-        epoch=member.epoch,
-        rack=member.rack,
         subscribed=member.topics or ([member.regex] if member.regex else []),
         tasks=member.tasks or None,
     )

@@ -115,12 +115,9 @@ def _plan(group: Described, options: RemoveMembersOptions, document: Document) -
 
 
 def _row(group: str, member: Member) -> RemovedRow:
-    return RemovedRow(
+    return RemovedRow.of(
+        member,
         group=group,
-        member_id=member.member_id,
-        instance_id=member.instance_id,
-        client_id=member.client_id,
-        host=member.host,
         partitions=len(member.assignment),
         result="would remove",
         error=None,

@@ -117,13 +117,10 @@ def _planned(partition: Partition, needed: bool, unclean: bool) -> ElectionRow:
         new = next((node for node in partition.replicas if node not in partition.offline), None)
     elif needed:
         new = partition.replicas[0] if partition.replicas else None
-    return ElectionRow(
-        topic=partition.topic,
-        partition=partition.partition,
+    return ElectionRow.of(
+        partition,
         old=old,
         new=new,
-        replicas=partition.replicas,
-        isr=partition.isr,
         result="would elect" if needed else "not needed",
         note=(why_not_preferred(partition) or None) if needed and not unclean else None,
         error=None,

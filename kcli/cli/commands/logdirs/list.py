@@ -45,14 +45,11 @@ def directories(options: ListOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         places = await directories_of(cluster, document, None, brokers)
         document.of(DirectoryRow).extend(
-            DirectoryRow(
-                broker=place.broker,
-                directory=place.directory,
+            DirectoryRow.of(
+                place,
                 replicas=len(place.replicas),
-                size=place.size,
                 free=place.usable if place.usable >= 0 else None,
                 total=place.total if place.total >= 0 else None,
-                cordoned=place.cordoned,
                 error=None if place.error is None else str(place.error),
             )
             for place in places

@@ -88,9 +88,7 @@ def meta(options: MetaOptions) -> int:
                 answered_by=metadata.answered_by,
             )
         ]
-        document.of(BrokerRow)[:] = [
-            BrokerRow(broker=node.id, host=node.host, port=node.port, rack=node.rack) for node in metadata.brokers
-        ]
+        document.of(BrokerRow)[:] = [BrokerRow.of(node, broker=node.id) for node in metadata.brokers]
         document.of(TopicRow)[:] = [
             TopicRow(
                 topic=topic.name or "",

@@ -236,14 +236,10 @@ def _show(plan: Plan, sent: Sent, problem: KcliError | None, seconds: float) -> 
     original = max(sent.clock - sent.first, 0) / 1000
     document = Document(shape=SHAPE, view=view_of(plan.options))
     document.of(ReplayRow).append(
-        ReplayRow(
+        ReplayRow.of(
+            sent,
             source=plan.source,
             destination=plan.destination,
-            records=sent.records,
-            acked=sent.acked,
-            failed=sent.failed,
-            unknown=sent.unknown,
-            bytes=sent.bytes,
             span=round(original, 3),
             skipped=round(sent.skipped, 3),
             seconds=round(seconds, 3),

@@ -90,12 +90,9 @@ def _components(options: DescribeOptions) -> list[Component]:
 
 def _rows(quotas: Quotas) -> list[QuotaRow]:
     return [
-        QuotaRow(
+        QuotaRow.of(
+            at,
             entity=str(at),
-            user=at.user,
-            client_id=at.client_id,
-            ip=at.ip,
-            defaults=at.defaults,
             quota=key,
             limit=text_of(key, value),
             value=value,

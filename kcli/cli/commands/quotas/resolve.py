@@ -82,14 +82,11 @@ def resolve(options: ResolveOptions) -> int:
 
 def _rung_row(key: str, rung: rules.Rung) -> RungRow:
     at = rung.entity
-    return RungRow(
+    return RungRow.of(
+        at,
         quota=key,
         rank=rung.rank,
         entity=str(at),
-        user=at.user,
-        client_id=at.client_id,
-        ip=at.ip,
-        defaults=at.defaults,
         limit=None if rung.value is None else text_of(key, rung.value),
         value=rung.value,
         in_force=rung.used,

@@ -75,15 +75,7 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
 def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
     document = Document(shape=SHAPE, view=plan.view)
     document.of(TargetRow)[:] = [
-        TargetRow(
-            topic=topic,
-            records=line.records,
-            redriven=line.redriven,
-            skipped=line.skipped,
-            failed=line.failed,
-            unknown=line.unknown,
-            note=line.note or None,
-        )
+        TargetRow.of(line, topic=topic, note=line.note or None)
         for (topic, _), line in sorted(account.lines.items(), key=lambda item: (item[0][0] is None, str(item[0])))
     ]
     document.of(TotalRow).append(

@@ -99,13 +99,10 @@ async def _existing(cluster: Cluster, names: list[str], document: Document) -> d
 
 
 def _row(topic: Topic, configs: dict[str, str | None]) -> TopicRow:
-    return TopicRow(
-        topic=topic.topic,
+    return TopicRow.of(
+        topic,
         partitions=len(topic.partitions),
         replicas=topic.replication_factor,
-        under_replicated=topic.under_replicated,
-        leaderless=topic.leaderless,
-        internal=topic.internal,
         topic_id=topic.topic_id or None,
         configs=configs,
     )

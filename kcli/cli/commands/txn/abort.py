@@ -104,13 +104,10 @@ def abort_command(options: AbortOptions) -> int:
 
 def _row(transaction: OpenTransaction) -> AbortedRow:
     producer = transaction.producer
-    return AbortedRow(
+    return AbortedRow.of(
+        producer,
         topic=transaction.at.topic,
         partition=transaction.at.partition,
-        producer_id=producer.producer_id,
-        epoch=producer.epoch,
-        coordinator_epoch=producer.coordinator_epoch,
-        open_since=producer.open_since,
         idle=round(transaction.age, 3),
         transactional_id=transaction.name,
         result="would abort",

@@ -87,15 +87,11 @@ def describe(options: DescribeOptions) -> int:
 
 
 def _described(transaction: Described) -> TransactionRow:
-    return TransactionRow(
+    return TransactionRow.of(
+        transaction,
         transactional_id=transaction.name,
-        coordinator=transaction.coordinator,
-        producer_id=transaction.producer_id,
-        epoch=transaction.epoch,
-        state=transaction.state,
         timeout=transaction.timeout_ms / 1000,
         started=moment(transaction.started),
-        age=transaction.age,
         error=None,
     )
 

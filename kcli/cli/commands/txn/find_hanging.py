@@ -82,13 +82,10 @@ def find_hanging(options: FindHangingOptions) -> int:
 
 def _row(transaction: OpenTransaction) -> HangingRow:
     producer = transaction.producer
-    return HangingRow(
+    return HangingRow.of(
+        producer,
         topic=transaction.at.topic,
         partition=transaction.at.partition,
-        producer_id=producer.producer_id,
-        epoch=producer.epoch,
-        coordinator_epoch=producer.coordinator_epoch,
-        open_since=producer.open_since,
         last_write=moment(producer.last_timestamp),
         idle=round(transaction.age, 3),
         transactional_id=transaction.name,

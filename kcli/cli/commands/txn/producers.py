@@ -58,14 +58,10 @@ def producers(options: ProducersOptions) -> int:
 
 
 def _producer(at: TopicPartition, state: ProducerState) -> StateRow:
-    return StateRow(
+    return StateRow.of(
+        state,
         topic=at.topic,
         partition=at.partition,
-        producer_id=state.producer_id,
-        epoch=state.epoch,
-        coordinator_epoch=state.coordinator_epoch,
-        last_sequence=state.last_sequence,
         last_write=moment(state.last_timestamp),
         idle=since(state.last_timestamp) if state.last_timestamp >= 0 else None,
-        open_since=state.open_since,
     )

@@ -18,7 +18,7 @@ from kcli.values import Field, Value, ValueType, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar, dataclass_transform
+    from typing import Any, Self, TypeVar, dataclass_transform
 
     from kcli.cli.output.tables.shape import Unit
 
@@ -120,6 +120,11 @@ class RowType(ValueType):
 
 class Row(Value, metaclass=RowType):
     """One row."""
+
+    @classmethod
+    def of(cls, value: object, /, **more: Any) -> Self:
+        """The row of a value that has attributes of the columns' names; `more` has the other columns."""
+        return cls(**{name: getattr(value, name) for name, _ in cls.fields if name not in more}, **more)
 
     def as_json(self) -> dict[str, object]:
         """The values by the names of their columns."""

@@ -195,16 +195,13 @@ def _show(changes: list[Change], document: Document) -> None:
 
 def _row(change: Change) -> PartitionRow:
     old, new = change.old, change.new
-    return PartitionRow(
+    return PartitionRow.of(
+        change,
         topic=change.at.topic,
         partition=change.at.partition,
         old=None if old is None else old.offset,
         new=None if new is None else new.offset,
-        delta=change.delta,
         lag=None if new is None or change.end is None else max(change.end - new.offset, 0),
-        result=change.result,
         note="; ".join(change.notes) or None,
-        start=change.start,
-        end=change.end,
         error=None if change.error is None else str(change.error),
     )

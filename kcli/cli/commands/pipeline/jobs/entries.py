@@ -74,23 +74,14 @@ def named(word: str) -> Entry:
 def row_of(entry: Entry) -> JobRow:
     """What is known of a job."""
     running = entry.state == "running"
-    return JobRow(
-        id=entry.id,
-        name=entry.name,
-        state=entry.state,
-        mode=entry.mode,
-        source=entry.source,
-        destination=entry.destination,
+    return JobRow.of(
+        entry,
         records=entry.rows,
-        bad=entry.bad,
         rate=round(entry.rate, 1) if running else None,
         lag=entry.lag if entry.lag >= 0 else None,
         seconds=round((time() if running else entry.told) - entry.begun, 1),
-        command=entry.command,
         batch=entry.batch if entry.batch >= 0 else None,
-        done=entry.done,
         span=entry.total if entry.total >= 0 else None,
-        pid=entry.pid,
         started=_time(entry.begun),
         last_report=_time(entry.told),
         checkpoint=entry.checkpoint or None,

@@ -86,46 +86,22 @@ SHAPE = shape("pipeline.profile", "Profile of a topic.", PartitionRow, SizeRow, 
 
 def partition_row(counted: Partition) -> PartitionRow:
     """What one partition has."""
-    return PartitionRow(
-        partition=counted.partition,
-        start=counted.start,
-        end=counted.end,
-        records=counted.records,
-        share=counted.share,
-        gaps=counted.gaps,
-        bytes=counted.bytes,
-        null_keys=counted.null_keys,
-        null_values=counted.null_values,
-        first=_time(counted.first),
-        last=_time(counted.last),
-    )
+    return PartitionRow.of(counted, first=_time(counted.first), last=_time(counted.last))
 
 
 def size_row(sizes: Sizes) -> SizeRow:
     """How large keys or values are."""
-    return SizeRow(
-        part=sizes.part,
-        count=sizes.count,
-        bytes=sizes.bytes,
-        min=sizes.min,
-        mean=sizes.mean,
-        p50=sizes.p50,
-        p90=sizes.p90,
-        p99=sizes.p99,
-        p999=sizes.p999,
-        max=sizes.max,
-        histogram={bytes: str(count) for bytes, count in sizes.histogram.items()},
-    )
+    return SizeRow.of(sizes, histogram={bytes: str(count) for bytes, count in sizes.histogram.items()})
 
 
 def key_row(key: Key) -> KeyRow:
     """A frequent key."""
-    return KeyRow(key=key.key, records=key.records, share=key.share, partition=key.partition)
+    return KeyRow.of(key)
 
 
 def step_row(step: Step) -> StepRow:
     """A step of the rate."""
-    return StepRow(time=_time(step.begin), records=step.records, rate=step.rate, bytes=step.bytes)
+    return StepRow.of(step, time=_time(step.begin))
 
 
 def field_rows(fields: Fields) -> list[FieldRow]:
