@@ -79,7 +79,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "quotas": ("quotas.list quotas.alter quotas.resolve", "List, set and resolve client quotas."),
     "raw": ("raw.raw raw.schema", "Send any protocol request as JSON; list the APIs."),
     "meta": ("meta.meta", "Print a broker's metadata, as kpax does; see `topics describe`."),
-    "coord": ("meta.coord", "Find the coordinators of groups and transactional ids, as kpax does."),
+    "coord": ("meta.coord", "Find coordinators of groups and transactional ids, as kpax does."),
     "txn": (
         "txn.list txn.describe txn.producers txn.find_hanging txn.abort txn.fence",
         "List, describe and abort transactions; find hanging ones.",
@@ -105,10 +105,10 @@ SUBJECTS: dict[str, tuple[str, str]] = {
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Records": ("consume", "produce", "tail", "count", "copy", "redrive", "registry", "cat"),
-    "Groups and lag": ("lag", "groups", "offsets"),
+    "Groups and lag": ("lag", "groups", "offsets", "rollback"),
     "Topics and cluster": (
         *("topics", "configs", "cluster", "brokers", "logdirs", "leaders", "reassign"),
-        *("txn", "apply", "diff", "export", "history", "undo", "raw"),
+        *("txn", "apply", "diff", "export", "history", "undo", "meta", "coord", "raw"),
     ),
     "Access": ("acls", "users", "tokens", "quotas"),
     "Pipeline": ("pipeline",),
@@ -116,8 +116,6 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "kcli itself": ("tui", "doctor", "config", "schema", "completion"),
 }
 """The headings of `kcli --help` with their subjects, the most used first."""
-UNLISTED = ("meta", "coord", "rollback")
-"""kpax's commands: `topics describe`, `groups describe` and `groups reset` do more. They work, and are not listed."""
 
 ALIASES = {
     **{name.removesuffix("s"): name for name in SUBJECTS if name.endswith("s") and name != "configs"},

@@ -438,7 +438,7 @@ def test_the_page_has_every_letter_and_every_spelling_that_moved() -> None:
         assert any(f"`{was}`" in row or f"`{was} " in row for row in found), f"{path} {was}"
 
 
-def test_look_alikes_are_commands_and_what_is_hidden_is_in_no_list(capsys: pytest.CaptureFixture[str]) -> None:
+def test_look_alikes_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
     section = PAGE.partition("## Look-alikes")[2].partition("\n## ")[0]
     names = [name for name in findall(r"`([a-z ]+)`", section) if not name.startswith("kcli")]
     assert len(names) > 20
@@ -451,8 +451,7 @@ def test_look_alikes_are_commands_and_what_is_hidden_is_in_no_list(capsys: pytes
     assert main(["--help"]) == 0
     listed = capsys.readouterr().out
     for name in ("meta", "coord", "rollback"):
-        assert f"  {name} " not in listed
-        assert main([name, "--help"]) == 0
+        assert f"  {name} " in listed
 
 
 def test_an_option_that_the_page_names_is_one() -> None:

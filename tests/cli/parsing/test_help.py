@@ -11,7 +11,7 @@ from kcli.cli import main as entry
 from kcli.cli.parsing.help.examples import fitted
 from kcli.cli.parsing.help.page import EXAMPLES, page
 from kcli.cli.parsing.help.topics import EXPLAINED, TOPICS
-from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, UNLISTED, declared, every
+from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared, every
 from tests.each import each
 
 WIDTH = 80
@@ -25,17 +25,17 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return out
 
 
-def test_every_subject_has_one_heading_or_is_unlisted() -> None:
+def test_every_subject_has_one_heading() -> None:
     listed = [name for names in SECTIONS.values() for name in names]
-    assert sorted([*listed, *UNLISTED]) == sorted(SUBJECTS)
+    assert sorted(listed) == sorted(SUBJECTS)
 
 
-def test_the_most_used_come_first_and_kpaxs_commands_are_not_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_most_used_come_first_and_kpaxs_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "--help")
     titles = re.findall(r"^(\S.*):$", out, re.MULTILINE)
     assert titles[: len(SECTIONS)] == [*SECTIONS]
     assert "\n  consume " in out
-    assert not re.search(r"^  (meta|coord|rollback) ", out, re.MULTILINE)
+    assert re.findall(r"^  (meta|coord|rollback) ", out, re.MULTILINE) == ["rollback", "meta", "coord"]
     assert printed(capsys, "meta", "--help").startswith("Usage: kcli meta")
 
 
@@ -172,7 +172,7 @@ def test_a_commands_declaration_as_json(capsys: pytest.CaptureFixture[str]) -> N
 def test_all_declarations_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(printed(capsys, "help", "--json"))
     assert [command["command"] for command in document["commands"]] == [path for path, _ in every()]
-    assert {command["section"] for command in document["commands"]} == {*SECTIONS, None}
+    assert {command["section"] for command in document["commands"]} == {*SECTIONS}
 
 
 def test_typer_prints_the_same_page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

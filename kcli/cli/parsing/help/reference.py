@@ -11,7 +11,7 @@ from kcli.cli.parsing.help import properties
 from kcli.cli.parsing.help.blocks import Block, codes, description, panels, usage
 from kcli.cli.parsing.help.page import LAST, explained, value_of
 from kcli.cli.parsing.help.topics import EXIT_CODES, TOPICS, see_also
-from kcli.cli.parsing.registry import ALIASES, SECTIONS, SUBJECTS, UNLISTED, declared, every
+from kcli.cli.parsing.registry import ALIASES, SECTIONS, SUBJECTS, declared, every
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -40,8 +40,6 @@ meant where none of them is given: [clusters](help/clusters.md).
 """
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w.-]*\w|-[A-Za-z](?![\w-]))")
 """An option in a text."""
-PARTS = {**SECTIONS, "For users of kpax": UNLISTED}
-"""The headings of the list of commands, with their subjects."""
 KINDS = {"moment": "integer", "duration": "number", "strings": "array of strings", "integers": "array of integers"}
 """Kinds of columns that JSON has no word for. A moment is milliseconds since 1970, a duration seconds."""
 
@@ -68,7 +66,7 @@ def write(folder: Path = FOLDER) -> None:
 
 def nav(text: str) -> str:
     """`mkdocs.yml` with the pages under `Reference` in its menu, which end where the next part begins."""
-    sections = PARTS | {"Topics": tuple(f"help/{name}" for name in TOPICS)}
+    sections = SECTIONS | {"Topics": tuple(f"help/{name}" for name in TOPICS)}
     lines = [f"      - reference/{name}.md" for name in ("README", "connection", "properties")]
     for title, names in sections.items():
         lines += [f"      - {title}:", *(f"          - reference/{name}.md" for name in names)]
@@ -89,7 +87,7 @@ def write_all() -> None:
 def _index() -> str:
     parts = [
         _rows(title, {f"{name}.md": (f"kcli {name}", SUBJECTS[name][1]) for name in names})
-        for title, names in PARTS.items()
+        for title, names in SECTIONS.items()
     ]
     topics = {f"help/{name}.md": (f"kcli help {name}", about) for name, (about, _) in TOPICS.items()}
     return INDEX + "\n".join([*parts, _rows("Topics", topics)])
