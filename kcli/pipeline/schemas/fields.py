@@ -9,7 +9,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.schemas.columns import ddl
 from kcli.pipeline.schemas.sealed import SealedSchemas
 from kcli.schemas import SchemaRefused
-from kcli.serde.rules.rules import encrypting
+from kcli.serde.contracts.rules import encrypting
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

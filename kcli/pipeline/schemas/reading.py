@@ -24,7 +24,7 @@ from kcli.pipeline.schemas.look_up import named
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto.spans import Gathered
 from kcli.schemas import SchemaNotFound, SchemaRefused
-from kcli.serde.rules.rules import encrypting
+from kcli.serde.contracts.rules import encrypting
 from kcli.serde.schemas.frames import ID, front, lasting
 
 Decoded = tuple[pa.Array, dict[int, str]]

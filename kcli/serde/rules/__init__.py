@@ -1,1 +1,1 @@
-"""Rules of data contracts, as far as kcli heeds them: what is encrypted, and what may not be written."""
+"""The extra `rules`: rules of data contracts in CEL, run by cel-python. Nothing imports it where that is missing."""

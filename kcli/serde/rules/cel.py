@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kcli.errors import UsageError
+from celpy import celtypes
+
 from kcli.schemas import AVRO, PROTOBUF
 from kcli.serde.avro.exact import BadValue
+from kcli.serde.contracts.rules import earliest
 from kcli.serde.rules.expression import Expression, reason
-from kcli.serde.rules.rules import earliest
+from kcli.serde.rules.functions import FUNCTIONS, environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
+    from kcli.serde.contracts.rules import Rule
 
     Run = Callable[[bytes], bytes]
     """The payload that is stored. Raises BadValue for one that a condition refuses."""
@@ -34,16 +36,7 @@ if TYPE_CHECKING:
 
 def rules_run(schema: Schema, rules: Sequence[Rule], referred: Sequence[tuple[str, str]], message: str) -> Run:
     """What runs rules about bare payloads of a schema, in their order; `message` is one of Protobuf. Raises UsageError
-    without the package and for an expression that is none, SchemaRefused."""
-    try:
-        from celpy import celtypes
-    except ImportError:
-        raise UsageError(
-            f"the rule {rules[0].name} ({rules[0].type}) of {schema.name} is evaluated by cel-python: "
-            "pip install 'kcli-kafka[rules]'"
-        ).hinted("without-rules") from None
-    from kcli.serde.rules.functions import FUNCTIONS, environment
-
+    for an expression that is none, SchemaRefused."""
     made = environment()
     expressions = [(rule, Expression(made, FUNCTIONS, schema, rule)) for rule in earliest(rules)]
     steps = [

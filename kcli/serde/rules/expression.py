@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from celpy import Environment, Runner
 
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
+    from kcli.serde.contracts.rules import Rule
 
 LONGEST = 16 << 10  # characters of an expression
 MOST_STOPPED = 8

@@ -10,7 +10,6 @@ from kcli.serde.json_schema.reader import JsonReader
 from kcli.serde.protobuf.indexes import read_indexes, read_name
 from kcli.serde.protobuf.reader import IndexedReader, NumberedReader, ProtobufReader
 from kcli.serde.rules.cel import rules_run
-from kcli.serde.rules.rules import reading
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable, read_one
 
 TYPE_CHECKING = False
@@ -18,15 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.schemas import Schema
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.rules.cel import Run
-    from kcli.serde.rules.rules import Rule
 
 
-def ruled(schema: Schema, referred: Sequence[tuple[str, str]], reader: PayloadReader) -> PayloadReader:
-    """The reader of a schema with its rules run. Raises SchemaRefused for a rule that is not run here."""
-    rules = reading(schema)
-    if not rules:
-        return reader
+def ruled(
+    schema: Schema, referred: Sequence[tuple[str, str]], reader: PayloadReader, rules: Sequence[Rule]
+) -> PayloadReader:
+    """The reader of a schema with rules run. Raises SchemaRefused for an expression that is none."""
     runs = Runs(schema, referred, rules)
     if isinstance(reader, IndexedReader):
         runs.of("")

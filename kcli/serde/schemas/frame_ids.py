@@ -11,7 +11,7 @@ from struct import Struct
 
 from kcli.errors import KcliError
 from kcli.proto.batch import Batch
-from kcli.serde.rules.rules import PAYLOAD, rules_of
+from kcli.serde.contracts.rules import PAYLOAD, rules_of
 from kcli.serde.schemas.decoder import FRAME, FieldDecoder, column_of
 from kcli.serde.schemas.frames import ID as ID_FORM
 from kcli.serde.schemas.frames import frame_names

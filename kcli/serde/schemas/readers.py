@@ -6,7 +6,7 @@ from array import array
 
 from kcli.proto import core
 from kcli.proto.faults import FAULTS, NO_MESSAGE
-from kcli.schemas import JSON, PROTOBUF
+from kcli.schemas import JSON, PROTOBUF, SchemaRefused
 from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 
 TYPE_CHECKING = False
@@ -69,12 +69,16 @@ def reader_of(
 def _heeded(schema: Schema, referred: References, reader: Reader, *, rules: bool) -> Reader:
     """The reader of a schema with its rules heeded."""
     if rules and 'READ"' in schema.rule_set:
-        from kcli.serde.rules.read import ruled
+        from kcli.serde.contracts.rules import check_cel, reading
 
-        reader = ruled(schema, referred, reader)
+        if run := reading(schema):
+            check_cel(schema, run, SchemaRefused)
+            from kcli.serde.rules.read import ruled
+
+            reader = ruled(schema, referred, reader, run)
     if "ENCRYPT" not in schema.rule_set:
         return reader
-    from kcli.serde.rules.encrypted import marked
+    from kcli.serde.contracts.encrypted import marked
 
     return marked(schema, referred, reader)
 

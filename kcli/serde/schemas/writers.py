@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kcli.schemas import Schema
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.protobuf.reader import ProtobufSchema
-    from kcli.serde.rules.rules import Rule
     from kcli.serde.schemas.labels import Label
     from kcli.serde.schemas.readers import References
 
@@ -48,6 +48,9 @@ def writer_of(
 
 def checked(write: Write, schema: Schema, referred: References, message: str, conditions: Sequence[Rule]) -> Write:
     """The writer of bare payloads with rules run about what it writes. Raises SchemaRefused and UsageError."""
+    from kcli.serde.contracts.rules import check_cel
+
+    check_cel(schema, conditions)
     from kcli.serde.rules.cel import rules_run
 
     run = rules_run(schema, conditions, referred, message)

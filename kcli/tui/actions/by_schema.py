@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.errors import KcliError
 from kcli.schemas import SchemaNotFound
-from kcli.serde.rules.writable import conditions_of
+from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.decoder import FieldDecoder
 from kcli.serde.schemas.labels import Label, Labels
 from kcli.serde.schemas.payloads import cells_of

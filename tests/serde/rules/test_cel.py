@@ -12,7 +12,7 @@ import pytest
 from kcli.errors import UsageError
 from kcli.schemas import JSON, PROTOBUF, Schema
 from kcli.serde.avro.exact import BadValue
-from kcli.serde.rules.rules import checks, rules_of
+from kcli.serde.contracts.rules import checks, rules_of
 from kcli.serde.schemas.labels import Label
 from kcli.serde.schemas.writers import RecordWriter, writer_of
 

@@ -11,7 +11,7 @@ import pytest
 from kcli.errors import UsageError
 from kcli.schemas import JSON, PROTOBUF, Schema
 from kcli.serde.avro.exact import BadValue
-from kcli.serde.rules.writable import conditions_of
+from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.writers import writer_of
 
 if not os.environ.get("CI"):

@@ -11,12 +11,12 @@ import pytest
 
 from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
 from kcli.serde.avro.exact import BadValue
-from kcli.serde.rules.writable import conditions_of
+from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.readers import reader_of
 from kcli.serde.schemas.writers import message_indexes, writer_of
+from tests.serde.contracts.test_encrypted import shown
 from tests.serde.rules.test_cel_fields_messages import order
 from tests.serde.rules.test_cel_fields_messages import with_rules as messages
-from tests.serde.rules.test_encrypted import shown
 
 if not os.environ.get("CI"):
     pytest.importorskip("celpy", reason="needs the extra `rules`: pip install cel-python")

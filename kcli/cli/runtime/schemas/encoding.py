@@ -8,7 +8,7 @@ from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.cli.runtime.schemas.subject import subject_said
 from kcli.errors import UsageError
 from kcli.schemas import AVRO, PROTOBUF
-from kcli.serde.rules.writable import conditions_of
+from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.writers import message_indexes, writer_of
 
 TYPE_CHECKING = False

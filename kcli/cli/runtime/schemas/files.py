@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.errors import KcliError, UsageError
 from kcli.schemas import SchemaNotFound
-from kcli.serde.rules.writable import conditions_of
+from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.writers import same
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.runtime.schemas.spec import SchemaSpec
     from kcli.schemas import Schema, Schemas
-    from kcli.serde.rules.rules import Rule
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.schemas.readers import References
 
     Found = tuple[SchemaSpec, Schema, References]

@@ -10,7 +10,7 @@ from kcli.cli.output.records.envelope import bytes_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.subjects import split
 from kcli.schemas import SchemaNotFound, SchemaRefused
-from kcli.serde.rules.writable import conditions_of
+from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.decoder import schema_named
 from kcli.serde.schemas.frames import of_headers
 from kcli.serde.schemas.labels import Label

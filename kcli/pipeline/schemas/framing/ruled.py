@@ -15,13 +15,11 @@ def with_rules(known: Known, name: bytes, way: Open | None) -> Open | None:
     SchemaRefused for a rule that is not run here."""
     if 'READ"' not in known.schema.rule_set or in_json(name):
         return way
-    from kcli.serde.rules.read import Ruled
-
     bare = name[:1] + b"\0" + name[2:] if compressed(name) else name
     reader = reader_behind(bare, known.schema, reader_of()(known.schema, list(known.referred)))
-    if not isinstance(reader, Ruled):
+    ruled: Open | None = getattr(reader, "payload", None)  # of a reader that runs rules
+    if ruled is None:
         return way
-    ruled = reader.payload
     return ruled if way is None else lambda payload: ruled(way(payload))
 
 

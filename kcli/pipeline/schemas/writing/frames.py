@@ -17,7 +17,7 @@ from kcli.pipeline.schemas.writing.json_schema import without_absent
 from kcli.pipeline.schemas.writing.plain import Payload, shown
 from kcli.schemas import AVRO, JSON
 from kcli.serde.avro.parse import parse
-from kcli.serde.rules.rules import WRITING, encrypts, rules_of
+from kcli.serde.contracts.rules import WRITING, encrypts, rules_of
 from kcli.serde.schemas.writers import texts, writer_of
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from kcli.serde.avro.parse import parse
 from kcli.serde.avro.program import avro_reader
 from kcli.serde.avro.types import PRIMITIVES, Array, Map, Record, Union
 from kcli.serde.avro.write import AvroWriter
+from kcli.serde.contracts.tags import Tags
 from kcli.serde.rules.cel_values import avro_value
 from kcli.serde.rules.field_rules.field import KEPT, FieldRule, plain
-from kcli.serde.rules.tags import Tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from kcli.schemas import Schema
     from kcli.serde.avro.types import Type
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.rules.expression import Expression
-    from kcli.serde.rules.rules import Rule
 
     class Place(NamedTuple):
         """A field: its record and the value of that, its name and tags."""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.rules.expression import Expression
-    from kcli.serde.rules.rules import Rule
 
 KEPT = object()
 """In place of what a rule makes of a value: the value itself."""

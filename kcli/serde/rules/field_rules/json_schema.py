@@ -14,10 +14,10 @@ from urllib.parse import unquote
 from celpy import celtypes
 
 from kcli.serde.avro.exact import BadValue
+from kcli.serde.contracts.tags import TAGS, Tags
 from kcli.serde.json_schema.validate import JsonValidator
 from kcli.serde.rules.cel_values import plain_value
 from kcli.serde.rules.field_rules.field import KEPT, FieldRule
-from kcli.serde.rules.tags import TAGS, Tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
     from kcli.schemas import Schema
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.rules.expression import Expression
-    from kcli.serde.rules.rules import Rule
 
     class Place(NamedTuple):
         """A part of a schema: its file's name and the steps to it."""

@@ -15,12 +15,12 @@ from kcli.proto.plain.protobuf_program import Program as Tables
 from kcli.proto.plain.protobuf_tree import ZERO, Payload
 from kcli.proto.varint import encode_unsigned
 from kcli.serde.avro.exact import BadValue
+from kcli.serde.contracts.tags import Tags
 from kcli.serde.protobuf.reader import parsed_schema
 from kcli.serde.protobuf.scalars import ENCODE, is_zero
 from kcli.serde.protobuf.schema.types import Enum, Message
 from kcli.serde.rules.cel_values import message_value, one_value
 from kcli.serde.rules.field_rules.field import KEPT, FieldRule, plain
-from kcli.serde.rules.tags import Tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from kcli.proto.plain.protobuf_tree import Tree
     from kcli.schemas import Schema
+    from kcli.serde.contracts.rules import Rule
     from kcli.serde.protobuf.schema.types import Field
     from kcli.serde.rules.expression import Expression
-    from kcli.serde.rules.rules import Rule
 
 TIMESTAMP = "google.protobuf.Timestamp"
 WHOLE = {TIMESTAMP: "LONG", "confluent.type.Decimal": "BYTES"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from urllib.parse import unquote
 
-from kcli.serde.rules.tags import TAGS, sealed
+from kcli.serde.contracts.tags import TAGS, sealed
 from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
-    from kcli.serde.rules.tags import Tags
+    from kcli.serde.contracts.rules import Rule
+    from kcli.serde.contracts.tags import Tags
 
 MOST_STEPS = 100_000
 """Schemas that are looked at for one value: `allOf` may name the same ones again and again."""

@@ -6,12 +6,12 @@ import json
 from math import isfinite
 
 from kcli.schemas import AVRO, PROTOBUF
+from kcli.serde.contracts.avro_fields import AvroFields
+from kcli.serde.contracts.json_fields import JsonFields
+from kcli.serde.contracts.protobuf_fields import EncryptedIndexed, MessageFields
+from kcli.serde.contracts.rules import PAYLOAD, Rule, encrypts, rules_of
+from kcli.serde.contracts.tags import Tags
 from kcli.serde.protobuf.reader import IndexedReader
-from kcli.serde.rules.avro_fields import AvroFields
-from kcli.serde.rules.json_fields import JsonFields
-from kcli.serde.rules.protobuf_fields import EncryptedIndexed, MessageFields
-from kcli.serde.rules.rules import PAYLOAD, Rule, encrypts, rules_of
-from kcli.serde.rules.tags import Tags
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable, read_one
 
 TYPE_CHECKING = False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kcli.errors import UsageError
-from kcli.serde.rules.rules import WRITING, changes_fields, checks, encrypts, rules_of
+from kcli.serde.contracts.rules import WRITING, changes_fields, checks, encrypts, rules_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
+    from kcli.serde.contracts.rules import Rule
 
 
 def conditions_of(schema: Schema, *, without: bool = False) -> list[Rule]:

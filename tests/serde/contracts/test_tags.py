@@ -10,8 +10,8 @@ import time
 import pytest
 
 from kcli.schemas import Schema
-from kcli.serde.rules.rules import Rule
-from kcli.serde.rules.tags import Tags
+from kcli.serde.contracts.rules import Rule
+from kcli.serde.contracts.tags import Tags
 
 
 def tags(pattern: str) -> Tags:

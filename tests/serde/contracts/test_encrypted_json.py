@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from kcli.schemas import JSON, Schema
-from kcli.serde.rules.encrypted import marked
+from kcli.serde.contracts.encrypted import marked
 from kcli.serde.schemas.payloads import Unreadable, read_one
 from kcli.serde.schemas.readers import reader_of
-from tests.serde.rules.test_encrypted import SECRET, rules, shown
+from tests.serde.contracts.test_encrypted import SECRET, rules, shown
 
 TAGGED = {"type": "string", "confluent:tags": ["PII"]}
 PERSON: dict[str, Any] = {

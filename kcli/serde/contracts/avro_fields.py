@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from kcli.serde.rules.tags import TAGS, sealed
+from kcli.serde.contracts.tags import TAGS, sealed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
-    from kcli.serde.rules.tags import Tags
+    from kcli.serde.contracts.rules import Rule
+    from kcli.serde.contracts.tags import Tags
 
 
 class AvroFields:

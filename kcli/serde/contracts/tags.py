@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kcli.schemas import Schema
-    from kcli.serde.rules.rules import Rule
+    from kcli.serde.contracts.rules import Rule
 
 TAGS = "confluent:tags"
 

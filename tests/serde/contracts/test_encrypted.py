@@ -10,7 +10,7 @@ import pytest
 from kcli.schemas import PROTOBUF, Schema
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.write import AvroWriter
-from kcli.serde.rules.rules import rules_of
+from kcli.serde.contracts.rules import rules_of
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.frame_ids import FieldFrames
 from kcli.serde.schemas.readers import reader_of

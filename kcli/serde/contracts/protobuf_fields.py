@@ -6,18 +6,18 @@ from __future__ import annotations
 import json
 
 from kcli.proto import protobuf_code as code
+from kcli.serde.contracts.tags import sealed
 from kcli.serde.protobuf.schema.types import Message
-from kcli.serde.rules.tags import sealed
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from kcli.serde.contracts.rules import Rule
+    from kcli.serde.contracts.tags import Tags
     from kcli.serde.protobuf.reader import IndexedReader, ProtobufReader, ProtobufSchema
     from kcli.serde.protobuf.schema.types import Field
-    from kcli.serde.rules.rules import Rule
-    from kcli.serde.rules.tags import Tags
 
 _OWN_JSON = "google.protobuf."
 """Messages whose JSON is not an object of their fields."""

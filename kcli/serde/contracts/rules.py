@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import namedtuple
 
+from kcli.errors import UsageError
 from kcli.schemas import SchemaRefused
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import NamedTuple
 
+    from kcli.errors import KcliError
     from kcli.schemas import Schema
 
     class Rule(NamedTuple):
@@ -104,6 +106,17 @@ def reading(schema: Schema) -> list[Rule]:
         ).hinted("without-rules")
     run = earliest(run)
     return [rule._replace(failing=rule.misread) for rule in reversed(run)]
+
+
+def check_cel(schema: Schema, rules: Sequence[Rule], error: type[KcliError] = UsageError) -> None:
+    """Raise `error` for rules in CEL where the extra that runs them (`kcli/serde/rules`) is not installed."""
+    try:
+        import celpy  # noqa: F401
+    except ImportError:
+        raise error(
+            f"the rule {rules[0].name} ({rules[0].type}) of {schema.name} is evaluated by cel-python: "
+            "pip install 'kcli-kafka[rules]'"
+        ).hinted("without-rules") from None
 
 
 def _is_condition(rule: Rule) -> bool:

@@ -12,7 +12,7 @@ from kcli.schemas import PROTOBUF, Schema
 from kcli.serde.protobuf.reader import ProtobufSchema
 from kcli.serde.schemas.readers import indexed, reader_of
 from kcli.serde.schemas.writers import writer_of
-from tests.serde.rules.test_encrypted import SECRET, rules, shown
+from tests.serde.contracts.test_encrypted import SECRET, rules, shown
 
 TEXT = """syntax = "proto3"; package shop; import "confluent/meta.proto"; import "google/protobuf/wrappers.proto";
 message Left { string mail = 1; }

@@ -1,0 +1,1 @@
+"""Data contracts: the rules of a schema, what they forbid, and which fields are encrypted."""
