@@ -41,12 +41,12 @@ def below_the_faces() -> Iterator[tuple[str, ast.Module]]:
             yield name, ast.parse(path.read_text())
 
 
-def texts(tree: ast.Module) -> Iterator[ast.Constant]:
-    """The texts of a module but for its docstrings."""
+def texts(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The texts of a module but for its docstrings, each with its line."""
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-            yield node
+            yield node.value, node.lineno
 
 
 def hints(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
@@ -63,12 +63,12 @@ def test_no_message_below_the_faces_names_an_option_or_a_command() -> None:
     assert {"groups", "topics", "pipeline"} <= COMMANDS
     found = []
     for name, tree in below_the_faces():
-        for node in texts(tree):
-            options = OPTIONS.intersection(re.findall(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Za-z](?![\w-]))", node.value))
-            commands = COMMANDS.intersection(re.findall(r"\bkcli ([a-z]+)", node.value))
-            foreign = any(program in node.value for program in FOREIGN)
-            if (options or commands) and node.value not in NAMES and not foreign:
-                found.append(f"{name}:{node.lineno}: {node.value}")
+        for text, line in texts(tree):
+            options = OPTIONS.intersection(re.findall(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Za-z](?![\w-]))", text))
+            commands = COMMANDS.intersection(re.findall(r"\bkcli ([a-z]+)", text))
+            foreign = any(program in text for program in FOREIGN)
+            if (options or commands) and text not in NAMES and not foreign:
+                found.append(f"{name}:{line}: {text}")
     assert found == []
 
 
@@ -76,7 +76,7 @@ def test_each_hint_has_words_and_all_words_have_their_values() -> None:
     given: dict[str, set[str]] = {}
     spelled = set()
     for _, tree in below_the_faces():
-        spelled |= {node.value for node in texts(tree)}
+        spelled |= {text for text, _ in texts(tree)}
         for code, values in hints(tree):
             given[code] = given.get(code, values) & values
     assert given.keys() - WORDS.keys() == {"spark-option"}
