@@ -128,7 +128,8 @@ def _named(configs: list[Config] | KcliError, name: str) -> Config | None:
 
 def _row(at: Resource, operation: Operation, old: Config | None, error: KcliError | None) -> Row:
     new, same = foreseen(at, operation, old)
-    secret = old.secret if old is not None else secretive(operation.name)
+    # what a broker does not know is a secret to it, as a plugin's password may be
+    secret = old.secret if old is not None else secretive(operation.name) or at.kind == "broker"
     row = Row(kind=at.kind, name=at.name or DEFAULT, item=operation.name, about=about(at))
     row.old = HIDDEN if old is not None and secret else None if old is None else old.value
     row.new = HIDDEN if secret and operation.how == SET else new

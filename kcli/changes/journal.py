@@ -75,7 +75,10 @@ def begin(words: Sequence[str], cluster: str, rows: Sequence[Mapping[str, object
     NotWritten."""
     details: dict[str, object] = {"rows": list(rows), "undo": dict(undo.document) if undo and undo.document else None}
     with _locked() as path:
-        known = entries()
+        try:
+            known = entries()
+        except UsageError as error:
+            raise NotWritten(str(error)) from None
         number = known[-1].number + 1 if known else 1
         data = json.dumps(details, ensure_ascii=False, default=str)
         if len(data) > INLINE:
@@ -86,7 +89,7 @@ def begin(words: Sequence[str], cluster: str, rows: Sequence[Mapping[str, object
             "time": time.time_ns() // 1_000_000,
             "user": _user(),
             "cluster": cluster,
-            "command": shown(words),
+            "command": shown(words, rows),
             "undoable": bool(undo and undo.document),
             "details": details,
         }
@@ -114,6 +117,8 @@ def entries() -> list[Entry]:
         return []
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
+    for one in found.values():
+        one.undoable = one.undoable and (one.changed > 0 or one.result == UNKNOWN)
     return list(found.values())
 
 
@@ -155,21 +160,35 @@ def outcome(before: Sequence[str], after: Sequence[str], *, finished: bool) -> t
     return "failed" if bad else "unchanged", 0
 
 
-def shown(words: Sequence[str]) -> str:
-    """A command line as the journal has it: secrets are `***`."""
+def shown(words: Sequence[str], rows: Sequence[Mapping[str, object]] = ()) -> str:
+    """A command line as the journal has it: secrets are `***`, and the values of configs that rows have as secrets."""
+    secret = {str(row.get("config")) for row in rows if HIDDEN in (row.get("old"), row.get("new"))}
     line = ["kcli"]
     hide = False
     for word in words:
-        name, equals, _ = word.partition("=")
-        if hide:
-            line.append(HIDDEN)
-        elif equals and secretive(name.lstrip("-")):
-            line.append(f"{name}={HIDDEN}")
-        else:
-            word = redacted(word)
-            line.append(without_login(word) if "://" in word else without_logins(word) if "@" in word else word)
-        hide = not hide and not equals and word.startswith("--") and secretive(word[2:]) and not word.endswith("-file")
+        line.append(HIDDEN if hide else _shown(word, secret))
+        hide = not hide and "=" not in word and word.startswith("--") and _secret(word[2:])
     return join(line)
+
+
+def _shown(word: str, secret: set[str]) -> str:
+    """A word without the values of `KEY=VALUE,…`, `-XKEY=VALUE` and `--option=KEY=VALUE` that are secret."""
+    before, rest = ("-X", word[2:]) if word.startswith("-X") else ("", word)
+    option, equals, value = word.partition("=")
+    if word.startswith("--") and equals:
+        before, rest = f"{option}=", value
+        if "=" not in value and _secret(option[2:]):
+            return f"{before}{HIDDEN}"
+    pairs = [pair.partition("=") for pair in rest.split(",")]
+    if any(equals and (secretive(name) or name in secret) for name, equals, _ in pairs):
+        names = [name for name, equals, _ in pairs if equals]
+        return before + ",".join(f"{name}={HIDDEN}" for name in names)
+    word = redacted(word)
+    return without_login(word) if "://" in word else without_logins(word) if "@" in word else word
+
+
+def _secret(option: str) -> bool:
+    return secretive(option) and not option.endswith(("-file", "-command"))
 
 
 # -- the file ---------------------------------------------------------------------------------------------------------

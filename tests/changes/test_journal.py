@@ -120,6 +120,12 @@ def test_a_folder_that_cannot_be_written_is_named(folder: Path) -> None:
         ("topics list -X sasl.password=hunter2", "kcli topics list -X 'sasl.password=***'"),
         ("topics list -Xsasl.password=hunter2", "kcli topics list '-Xsasl.password=***'"),
         ("x --token hunter2 --token-file f", "kcli x --token '***' --token-file f"),
+        ("x --password=hunter2", "kcli x '--password=***'"),
+        ("x --property=ssl.key.password=hunter2", "kcli x '--property=ssl.key.password=***'"),
+        ("x -Xssl.keystore.key=hunter2", "kcli x '-Xssl.keystore.key=***'"),
+        ("x -Xschema.registry.basic.auth.user.info=u:hunter2", "kcli x '-Xschema.registry.basic.auth.user.info=***'"),
+        ("x --add-config a=1,ssl.key.password=hunter2", "kcli x --add-config 'a=***,ssl.key.password=***'"),
+        ("x -X sasl.oauthbearer.extensions=a=hunter2", "kcli x -X 'sasl.oauthbearer.extensions=***'"),
         ("x --schema-registry https://me:hunter2@host/", "kcli x --schema-registry 'https://***@host/'"),
     ],
 )
@@ -127,6 +133,18 @@ def test_secrets_of_a_command_line_are_not_written(words: str, shown: str, folde
     begin(words)
     assert journal.entries()[0].command == shown
     assert "hunter2" not in (folder / "journal.ndjson").read_text()
+
+
+def test_the_value_of_a_config_that_is_a_secret_to_the_broker_is_not_written(folder: Path) -> None:
+    row = {"config": "my.plugin.api.key", "old": None, "new": "***", "result": "would change"}
+    journal.begin(["configs", "set", "broker", "1", "my.plugin.api.key=hunter2"], "c", [row], None)
+    assert "hunter2" not in (folder / "journal.ndjson").read_text()
+
+
+def test_a_journal_that_cannot_be_read_cannot_be_written(folder: Path) -> None:
+    (folder / "journal.ndjson").mkdir(parents=True)
+    with pytest.raises(journal.NotWritten, match="Is a directory"):
+        begin()
 
 
 @pytest.mark.parametrize(

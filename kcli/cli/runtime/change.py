@@ -56,6 +56,7 @@ class PlannedChange(Frozen):
     undo: Undo | None = None
     final: bool = False
     adds: bool = False
+    idle: bool = False
 
     @property
     def destroys(self) -> bool:
@@ -86,6 +87,8 @@ def make_change(
             return UsageError.exit_code
         if planned is None or not confirmed(options, document, planned):
             return None
+        if planned.idle:
+            return await planned.carry_out()
         from kcli.cli.runtime.journal import Written
 
         written = await Written.begin(options, target, document, planned.undo)
@@ -133,7 +136,9 @@ def make_planned(
                 say(options, sentence)
             return None
 
-        return PlannedChange(names=names(plan.rows), verb=verb, noun=noun, undo=plan.undo, carry_out=carry_out)
+        return PlannedChange(
+            names=names(plan.rows), verb=verb, noun=noun, undo=plan.undo, carry_out=carry_out, idle=was_idle
+        )
 
     return make_change(options, shape, make_plan)
 

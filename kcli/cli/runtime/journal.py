@@ -13,6 +13,7 @@ from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.undo import write_undo_file
 from kcli.errors import KcliError, UsageError
 from kcli.redact import HIDDEN
+from kcli.secret import without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,44 +85,55 @@ async def _where(target: object, undo: Undo | None) -> str:
 
 def _where_of(options: ChangeOptions) -> str:
     """The options that name the same cluster again; those with secrets in them are left out."""
-    given = (("-b", options.bootstrap), ("--profile", options.profile), ("-F", options.config_file))
+    given = [("-b", options.bootstrap), ("--profile", options.profile), ("-F", options.config_file)]
+    registry = getattr(options, "schema_registry", None)
+    given += [("--schema-registry", registry)] if registry and registry == without_login(registry) else []
     return "".join(f" {flag} {quote(value)}" for flag, value in given if value)
 
 
-VALUES = frozenset("old new delta lag start end old_value new_value result note error change file".split())
+VALUES = frozenset("old new delta lag start end old_value new_value result note error change file".split()) | frozenset(
+    "bytes adding removing leader".split()
+)
 """Columns that say what a row was, is, or becomes; the others say what it is about."""
 
 
 class Undoes:
-    """A change of the journal that is to be undone."""
+    """A change that is to be undone: `name` is what it is called, `where` the cluster or the registry it was made on,
+    None where that is not known. `rows` are those of the journal, None for an undo file, which has none."""
 
-    def __init__(self, entry: journal.Entry, rows: list[dict[str, object]], *, force: bool) -> None:
-        self._entry, self._force = entry, force
-        self._left = {_about(row): row.get("new") for row in rows}
+    def __init__(self, name: str, where: str | None, rows: list[dict[str, object]] | None, *, force: bool) -> None:
+        self._name, self._where, self._force = name, where, force
+        self._left = None if rows is None else {_about(row): row.get("new") for row in rows}
 
     async def check(self, target: object) -> None:
         """Raises UsageError on another cluster, or another registry, than the change was made on."""
-        if isinstance(target, tuple) and target[1] is not None and target[1].settings.name == self._entry.cluster:
+        if self._where is None or (self._force and self._left is None):
+            return
+        if isinstance(target, tuple) and target[1] is not None and target[1].settings.name == self._where:
             return  # schemas alone: no broker is asked
         where = await _where(target, None)
-        if where != self._entry.cluster:
-            made = f"change {self._entry.number} was made on {self._entry.cluster or 'a cluster without an id'}"
+        if where != self._where:
+            made = f"{self._name} was made on {self._where or 'a cluster without an id'}"
             raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}; name that one with -b")
 
     def differs(self, document: Document) -> bool:
         """Whether a value is no longer the one that the change left, which is an error in the document for each."""
-        found = False
-        if self._force:
+        if self._force or self._left is None:
             return False
+        found = False
         for row in rows_of(document):
             if not str(row["result"]).startswith("would ") or "old" not in row:
                 continue
             about, is_now = _about(row), row["old"]
-            left = self._left.get(about, is_now)
-            inherits = left is None and "config" in row  # its value then is that of the broker
-            if left != is_now and not inherits and HIDDEN not in (left, is_now):
+            left = self._left.get(about)
+            if about in self._left:
+                inherits = left is None and "config" in row  # its value then is that of the broker
+                same = left == is_now or inherits or HIDDEN in (left, is_now)
+            else:
+                same = is_now in (None, "", "0", 0)  # the change left nothing there
+            if not same:
                 what = " ".join(str(value) for name, value in row.items() if value is not None and name not in VALUES)
-                became = f"{what} is {_text(is_now)} now; change {self._entry.number} left {_text(left)}"
+                became = f"{what} is {_text(is_now)} now; {self._name} left {_text(left)}"
                 error = UsageError(f"{became}, and undoing it makes it {_text(row['new'])}; --force does that")
                 document.fail(error, what)
                 found = True
@@ -129,8 +141,10 @@ class Undoes:
 
 
 def _about(row: dict[str, object]) -> tuple[tuple[str, object], ...]:
-    named = sorted((name, value) for name, value in row.items() if name not in VALUES)
-    return tuple((name, value if isinstance(value, (str, int)) else None) for name, value in named)
+    named = {name: value for name, value in row.items() if name not in VALUES}
+    if "topic" in named and "config" in named:  # as `topics alter` has what `configs set` calls kind and name
+        named |= {"kind": "topic", "name": named.pop("topic")}
+    return tuple((name, value if isinstance(value, (str, int)) else None) for name, value in sorted(named.items()))
 
 
 def _text(value: object) -> str:

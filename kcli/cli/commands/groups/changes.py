@@ -43,7 +43,7 @@ class ChangeRow(Row, section="partitions"):
     error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
 
 
-def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: bool = False) -> int:
+def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: bool = False, verb: str = "change") -> int:
     """Show what `planned` returns and do it, if that is wanted; `shape` has rows of changes. `by_pattern`: a pattern
     found the groups."""
 
@@ -73,7 +73,7 @@ def run(options: UndoOptions, shape: Shape, planned: Planned, *, by_pattern: boo
             return None
 
         return PlannedChange(
-            names=groups, verb="change", noun="group", by_pattern=by_pattern, undo=undo, carry_out=carry_out
+            names=groups, verb=verb, noun="group", by_pattern=by_pattern, undo=undo, carry_out=carry_out
         )
 
     return make_change(options, shape, make_plan)

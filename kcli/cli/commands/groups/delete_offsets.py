@@ -60,4 +60,4 @@ def delete_offsets(options: DeleteOffsetsOptions) -> int:
             plan += plan_deletion(target, named)
         return plan
 
-    return changes.run(options, SHAPE, planned, by_pattern=bool(groups.patterns))
+    return changes.run(options, SHAPE, planned, by_pattern=bool(groups.patterns), verb="delete")

@@ -42,7 +42,7 @@ RESTORE: dict[str, Callable[[Any, JsonObject], int]] = {
 
 
 class UndoneOptions(RestoreOptions):
-    force = flag("--force", help="Undo also what was changed again since.")
+    force = flag("--force", help="Undo also what was changed again since; with a file, on another cluster too.")
 
 
 @command(
@@ -69,13 +69,23 @@ def undo(options: UndoneOptions) -> int:
         raise UsageError("one change at a time: kcli undo N, or kcli undo FILE")
     word = options.words[0]
     if not word.isdecimal():
-        return _restore(options, read_undo_file(word).fields, word)
+        saved = read_undo_file(word).fields
+        options.undoes = Undoes(word, _cluster(saved), None, force=options.force)
+        return _restore(options, saved, word)
     entry = journal.entry(int(word))
     rows, document = entry.details()
     if document is None:
         raise UsageError(f"change {word} cannot be undone: it kept no previous state ({entry.command})")
-    options.undoes = Undoes(entry, rows, force=options.force)
+    options.undoes = Undoes(f"change {word}", entry.cluster, rows, force=options.force)
     return _restore(options, document, f"change {word}")
+
+
+def _cluster(saved: Mapping[str, Any]) -> str | None:
+    """The cluster or the registry of an undo file, None where it names none."""
+    taken = saved.get("taken")
+    first = taken[0] if isinstance(taken, list) and taken else None
+    named = first.get("cluster_id") if isinstance(first, dict) else None
+    return named if isinstance(named, str) else None
 
 
 def _restore(options: UndoneOptions, document: Mapping[str, Any], name: str) -> int:

@@ -3,7 +3,7 @@
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
-_0 = Option(name='force', flags=('--force',), kind='flag', help='Undo also what was changed again since.')
+_0 = Option(name='force', flags=('--force',), kind='flag', help='Undo also what was changed again since; with a file, on another cluster too.')
 _1 = Option(name='ids', flags=('--ids',), help='keep (default): the ids of the source, by the mode IMPORT. new: ids that the registry gives.', choices=('keep', 'new'))
 _2 = Option(name='schema_registry', flags=('--schema-registry',), metavar='URL', help='The registry. Else schema.registry.url of the profile.')
 _3 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Also write the previous state to this file, for `kcli undo FILE`.', panel='Plan')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from shlex import split
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,5 +149,6 @@ async def journaled(
         results = [[str(row["result"]) for row in some] for some in (before, rows())]
         result, changed = journal.outcome(*results, finished=finished)
         if number:
-            journal.end(number, result, changed)
+            with suppress(journal.NotWritten):  # the change was made, and stays unknown in the journal
+                journal.end(number, result, changed)
     return f"kcli undo {number} --execute" if undo is not None and (changed or result == journal.UNKNOWN) else ""

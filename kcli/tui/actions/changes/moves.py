@@ -43,7 +43,8 @@ class CancelMove(Change):
             return ""
 
         undo = Undo(document=assignment_file.document({self.at: move.target}))
-        return Plan(steps=[step], carry_out=carry_out, undo=undo)
+        at = {"topic": self.at.topic, "partition": self.at.partition, "old": move.replicas, "new": move.sources}
+        return Plan(steps=[step], carry_out=carry_out, undo=undo, rows=lambda: [{**at, "result": step.result}])
 
 
 def _brokers(numbers: list[int]) -> str:

@@ -210,3 +210,49 @@ def test_a_state_folder_that_cannot_be_written(made: Kcli, tmp_path: Path, monke
     assert "this change is not in the journal" in said
     made(f"undo {tmp_path}/back.json --execute --no-undo")
     assert made.json("configs get topic orders")["configs"] == []
+
+
+def test_records_that_came_since_are_not_deleted_by_an_undo(made: Kcli, tmp_path: Path) -> None:
+    (tmp_path / "new").write_text("topics: {fresh: {partitions: 1}}")
+    made(f"apply {tmp_path}/new --execute")
+    made("produce fresh --value x -q")
+    _, said = made("undo 1 --execute", code=2)
+    assert "fresh records is 1 now; change 1 left unset" in said
+    assert made("count fresh")[0] == "1\n"
+    made("undo 1 --execute --force")
+
+
+def test_commands_that_name_a_config_otherwise_are_compared_too(made: Kcli) -> None:
+    made("topics alter orders --config retention.ms=1000 --execute")
+    made("configs set topic orders retention.ms=2000 --execute")
+    made("undo 1 --execute", code=2)
+
+
+def test_a_group_that_was_made_again_is_compared_too(made: Kcli) -> None:
+    made("groups delete billing --execute")
+    made("groups reset billing -t orders --to-latest --create --execute")
+    _, said = made("undo 1 --execute", code=2)
+    assert "is 1 now; change 1 left unset, and undoing it makes it 0" in said
+
+
+def test_an_undo_file_of_another_cluster_needs_force(made: Kcli, tmp_path: Path) -> None:
+    made(f"configs set topic orders retention.ms=1000 --execute --undo-file {tmp_path}/back.json")
+    with SandboxThread(topics={"orders": 1}) as other:
+        _, said = made(f"undo {tmp_path}/back.json --execute -b {other.bootstrap}", code=2)
+        assert "back.json was made on " in said
+        made(f"undo {tmp_path}/back.json --execute --force -b {other.bootstrap}")
+
+
+def test_what_holds_already_is_not_in_the_journal(made: Kcli) -> None:
+    for _ in range(3):
+        made("configs set topic orders retention.ms=1000 --execute")
+    assert len(made.history()) == 1
+
+
+def test_the_hint_names_the_registry_again(made: Kcli, sandbox: SandboxThread, tmp_path: Path) -> None:
+    url = f"--schema-registry {sandbox.registry_url}"
+    (tmp_path / "x.avsc").write_text('"string"')
+    made(f"registry register orders-value {tmp_path}/x.avsc --execute {url}")
+    _, said = made(f"registry delete orders-value --execute {url}")
+    made(said.partition("to undo this: kcli ")[2].strip())
+    made(f"registry describe orders-value {url}")
