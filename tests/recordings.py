@@ -65,7 +65,7 @@ RECORDINGS = {
         (
             "kcli topics create orders -p 3",
             "kcli produce orders --input json < orders.ndjson",
-            "kcli groups reset billing -t orders --to-latest --execute --no-undo",
+            "kcli groups reset billing -t orders --to-latest --create --execute --no-undo",
         ),
         (
             "kcli lag billing --by partition",

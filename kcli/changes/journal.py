@@ -208,7 +208,7 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):  # a container's user has a number and no name
-        return str(os.getuid()) if hasattr(os, "getuid") else ""
+        return ""
 
 
 @contextmanager

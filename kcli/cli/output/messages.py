@@ -10,9 +10,12 @@ def complain(sentence: str) -> None:
     """One line on stderr, with nothing in it that a terminal would obey."""
     from kcli.text.escape import visible
 
+    line = f"kcli: {visible(sentence)}\n"
     try:
-        sys.stderr.write(f"kcli: {visible(sentence)}\n")
+        sys.stderr.write(line)
         sys.stderr.flush()
+    except RuntimeError:  # the last words after a signal that came while Python itself wrote to stderr
+        os.write(2, line.encode(errors="backslashreplace"))
     except OSError:
         discard(2)  # its reader left, or its disk is full; the exit code still tells
 

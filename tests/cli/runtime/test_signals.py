@@ -15,6 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from kcli import watchdog
+from kcli.cli.output.messages import complain
 from tests.cli.conftest import Shell
 from tests.tui.terminal import Terminal
 
@@ -336,3 +337,18 @@ def test_sighup_aborts_the_transaction(kcli: Shell) -> None:
 def state(kcli: Shell, name: str) -> str:
     rows = json.loads(kcli.ok("txn", "list", "--format", "json"))["transactions"]
     return next((str(row["state"]) for row in rows if row["transactional_id"] == name), "")
+
+
+def test_last_words_are_written_though_python_was_writing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A signal's handler may run inside of a write to stderr, which refuses another one."""
+
+    class Busy:
+        def write(self, text: str) -> int:
+            raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stderr>'>")
+
+    monkeypatch.setattr("sys.stderr", Busy())
+    complain("stopped: 2 records read")
+    monkeypatch.undo()
+    assert capfd.readouterr().err == "kcli: stopped: 2 records read\n"

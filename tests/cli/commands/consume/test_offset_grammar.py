@@ -225,7 +225,7 @@ def test_a_start_for_each_partition() -> None:
     [
         (["0=5,0=6"], "say only once where partition 0 starts"),
         (["0=5", "0=6"], "say only once where partition 0 starts"),
-        (["0=5:9"], "'0=5:9': a partition has a start; name where to stop by -o :M for all"),
+        (["0=5:9"], "'0=5:9': a partition has a start; name where to stop by :M for all"),
         (["0=5,x=1"], "'x=1' names no partition and its start; expected 0=5,1=end,2=@-1h"),
         (["0="], "'0=' names no partition"),
         (["0=x"], "expected beginning"),
