@@ -25,9 +25,9 @@ OPTIONS = {flag for table in TABLES for flag in re.findall(r"'(--[a-z][a-z-]*|-[
 COMMANDS = {table.stem for table in TABLES} | {"help", "version"}
 PROGRAMS = (
     *("sandbox/__main__.py", "pipeline/session/gateway.py", "system/processes.py"),
-    "changes/confirmation.py",
+    *("changes/confirmation.py", "changes/journal.py"),
 )
-"""A program with options of its own, the options of Java and of ps; and what the command line says of a change."""
+"""A program with options of its own, the options of Java and of ps; and the command lines that make changes."""
 FOREIGN = ("kafka-features.sh", "ulimit")
 """Programs of others whose options a message may name."""
 NAMES = ("kcli sandbox authority", "kcli sandbox")
