@@ -115,10 +115,36 @@ _wake = -1
 """What the thread wakes an event loop with: a pipe that has something to read after a signal."""
 
 
+_interrupted = False
+
+
+def _early(number: int, frame: object) -> None:
+    """Ctrl-C before the command listens. Python discards an exception in a callback, as of a lock of the import system,
+    so it is noted too."""
+    global _interrupted
+    _interrupted = True
+    raise KeyboardInterrupt
+
+
+def interrupted() -> bool:
+    """Whether Ctrl-C came before the command listened."""
+    return _interrupted
+
+
+def listen_plainly() -> None:
+    """From now on Ctrl-C is for asyncio, or Python. Raises KeyboardInterrupt if it came before."""
+    if signal.getsignal(signal.SIGINT) is _early:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
 def arm() -> None:
     """Start. Only for a process of kcli's own: a program that imports kcli has its own signal handling. On Windows
     asyncio's loop needs the descriptor itself, so a long call delays Ctrl-C there."""
     global _watch, _wake
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _early)
     if _watch is not None or WINDOWS:
         return
     try:
@@ -182,6 +208,8 @@ def listen(loop: AbstractEventLoop, heard: Callable[[int], object]) -> Callable[
 
     wake(loop)
     before = {number: signal.signal(number, on_signal) for number in heeded()}
+    if _interrupted:
+        on_signal(signal.SIGINT, None)
 
     def no_more() -> None:
         for number, handler in before.items():

@@ -6,7 +6,6 @@ JSON) and as sentences on stderr; one failed item of many is exit code 1.
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 
 from kcli.cli.output.failure import complain_of, complain_of_nothing, with_document
@@ -15,7 +14,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render, write
 from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.connection import Connection
-from kcli.cli.runtime.signals import Interrupted
+from kcli.cli.runtime.signals import Interrupted, run_to_end
 from kcli.cli.runtime.views import view_of
 from kcli.errors import ConnectError, KcliError, UsageError
 
@@ -66,7 +65,7 @@ def answer(
         settings = connection.client()
         document.read_only = settings.profile if settings.guard == "read_only" else ""
         document.protected = settings.profile if settings.guard == "protected" else ""
-        code = asyncio.run(_connected(opened(connection, settings), work, document))
+        code = run_to_end(_connected(opened(connection, settings), work, document))
     except UsageError:
         raise
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ import signal
 
 from kcli.errors import KcliError
 from kcli.system.signals import ENDING, HANGUP, REQUESTS, heeded
-from kcli.watchdog import end, turned, wake
+from kcli.watchdog import end, interrupted, listen_plainly, turned, wake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Stop:
         wake(self._event.get_loop())
         for number in heeded():
             signal.signal(number, self._heard)
+        if interrupted():
+            self._heard(signal.SIGINT)
 
     def _heard(self, number: int, *_: object) -> None:
         self.by = self.by or number
@@ -126,6 +128,16 @@ def run(command: Callable[[Stop], Awaitable[int]]) -> int:
     finally:
         for number, handler in before:
             signal.signal(number, handler or signal.SIG_DFL)
+
+
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that Ctrl-C cancels. Raises KeyboardInterrupt then."""
+    try:
+        listen_plainly()
+    except KeyboardInterrupt:
+        work.close()
+        raise
+    return asyncio.run(work)
 
 
 def tell_outages(cluster: Cluster, *, quiet: bool) -> None:

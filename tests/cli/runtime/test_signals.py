@@ -84,6 +84,24 @@ sys.exit(loop.run(waits))
 """
 """A signal that reaches another thread does not wake the loop, as one that comes just before the loop sleeps."""
 
+LOST = """
+import signal, weakref
+
+class Thing:
+    pass
+
+async def waits(stop):
+    await stop.wait()
+    return loop.INTERRUPTED
+
+watchdog.arm()
+print("ready", flush=True)
+thing = Thing()
+callback = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGINT))
+del thing
+"""
+"""Python discards the KeyboardInterrupt that a signal raises in a callback, as in one of the import system."""
+
 SANDBOX = """
 from kcli.sandbox.sandbox import Sandbox
 
@@ -195,6 +213,13 @@ def test_a_signal_that_comes_just_before_the_loop_sleeps_wakes_it(number: int, c
         process.send_signal(number)
         out, err = process.communicate(timeout=LONG)
     assert (process.returncode, out, err) == (code, "flushed\n", "")
+
+
+@pytest.mark.parametrize("command", ["sys.exit(loop.run(waits))", "loop.run_to_end(asyncio.sleep(3600))"])
+def test_ctrl_c_before_a_command_listens_is_not_lost(command: str) -> None:
+    with stuck("", program=LOST + command) as process:
+        process.communicate(timeout=LONG)
+    assert process.returncode in (130, -signal.SIGINT)
 
 
 def test_a_terminal_that_goes_is_told_of_twice() -> None:

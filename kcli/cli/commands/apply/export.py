@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from shlex import quote
 
@@ -13,6 +12,7 @@ from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, internal
 from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.signals import run_to_end
 from kcli.declared.export import Export
 from kcli.declared.schema import SECTIONS
 from kcli.declared.writing import text_of
@@ -60,7 +60,7 @@ def export(options: ExportOptions) -> int:
     if options.match:
         say(options, f"--match is an argument now: kcli export {quote(options.match[0])}")
     names = Names([*options.words, *options.match], literal=options.literal)
-    exported = asyncio.run(_read(Connection(options), options, names, only))
+    exported = run_to_end(_read(Connection(options), options, names, only))
     empty = len(exported.document) == 1  # its schema
     if not (empty and exported.unmatched):
         _print(text_of(exported.document, options.format or "yaml"))

@@ -31,6 +31,7 @@ from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.parsing.option import integer, span, texts
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import UNNAMED, Connection
+from kcli.cli.runtime.signals import run_to_end
 from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
@@ -72,7 +73,7 @@ def run(options: DoctorOptions) -> int:
     settings, access = _configuration(lambda: Connection(options), steps)
     if settings is not None:
         patience = seconds(options.timeout, "--timeout", (options.timeout_ms or 0) / 1000 or PATIENCE, least=1)
-        asyncio.run(examine(settings, access, steps, patience, options))
+        run_to_end(examine(settings, access, steps, patience, options))
     document.of(StepRow)[:] = [step.row() for step in steps]
     for step in steps:
         if step.status == FAILED:
@@ -91,7 +92,7 @@ def diagnose(make: Callable[[], Connection]) -> list[Step]:
     steps: list[Step] = []
     settings, access = _configuration(make, steps)
     if settings is not None:
-        asyncio.run(examine(settings, access, steps, PATIENCE, DoctorOptions()))
+        run_to_end(examine(settings, access, steps, PATIENCE, DoctorOptions()))
     return steps
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from kcli.broker.guard import READING
@@ -15,6 +14,7 @@ from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.signals import run_to_end
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError, UsageError
 from kcli.model import Broker
 from kcli.proto.as_json import to_json
@@ -88,7 +88,7 @@ def run(options: RawOptions) -> int:
         version = kind.versions.last if version is None else version
         write_json(to_json(request_of(kind, version, body), version), compact=format_of(options) == "ndjson")
         return 0
-    return asyncio.run(_sent(options, kind, version, body))
+    return run_to_end(_sent(options, kind, version, body))
 
 
 def _refuse_list_options(options: RawOptions) -> None:

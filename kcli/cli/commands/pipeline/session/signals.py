@@ -34,6 +34,8 @@ class Signals:
         for number in heeded():
             signal.signal(number, self._heard)
         watchdog.heed(3)
+        if watchdog.interrupted():
+            self._heard(signal.SIGINT, None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from array import array
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from kcli.cli.parsing.option import choice
 from kcli.cli.parsing.record_groups import SchemaOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.schemas.decoding import Decoding
+from kcli.cli.runtime.signals import run_to_end
 from kcli.errors import UsageError
 from kcli.serde.schemas.single import one_row
 
@@ -45,7 +45,7 @@ def decode(options: DecodeOptions) -> int:
     exit code is 1.
     """
     payloads = payloads_of(content_of(options.words), options.input or RAW)
-    return asyncio.run(_decoded(options, payloads))
+    return run_to_end(_decoded(options, payloads))
 
 
 async def _decoded(options: DecodeOptions, payloads: list[bytes]) -> int:

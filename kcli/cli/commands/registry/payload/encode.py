@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 
@@ -13,6 +12,7 @@ from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.parsing.option import choice, text
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.schemas.encoding import FROM_RECORD, Encoding
+from kcli.cli.runtime.signals import run_to_end
 from kcli.errors import KcliError, UsageError
 
 
@@ -47,7 +47,7 @@ def encode(options: EncodeOptions) -> int:
         raise UsageError("raw bytes are not for a terminal: add --output hex, or send them to a file")
     data = content_of(options.words)
     values = [data] if form == RAW else [line for line in data.splitlines() if line.strip()]
-    for payload in asyncio.run(_encoded(options, spec, values)):
+    for payload in run_to_end(_encoded(options, spec, values)):
         sys.stdout.buffer.write(shown(payload, form))
     sys.stdout.buffer.flush()
     return 0
