@@ -87,8 +87,8 @@ deb: $(RELEASE)/.made dist  ## dist/*.deb for this Debian: a virtual environment
 test-dist: $(VENV)/.made-dev dist  ## the wheels in empty environments without a compiler: the first minute of the README
 	$(subst -n $(WORKERS),-n 0,$(PYTEST)) tests/release -m dist $(ARGS)
 
-test-root:  ## demo, the first minute and make quick in a bare Debian: SUITE=trixie (3.13) or sid (the newest Python); needs root and debootstrap
-	tests/debian_root.sh $(or $(SUITE),trixie) $(or $(ROOT),build/roots/$(or $(SUITE),trixie))
+test-root:  ## demo, the first minute and make quick in a bare Debian sid, which has the newest Python; SUITE=trixie has 3.13; needs root and debootstrap
+	tests/debian_root.sh $(or $(SUITE),sid) $(or $(ROOT),build/roots/$(or $(SUITE),sid))
 
 versions: $(VENV)/.made-dev  ## the main job on old, middle and new Kafkas: 2.1.1 to the newest; VERSIONS="3.9.1" selects
 	$(BIN)/python -m tests.kafka.versions $(VERSIONS)

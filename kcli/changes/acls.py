@@ -42,7 +42,7 @@ class AclRow(Row):
 
 
 async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:
-    """The plan: a row for each ACL, those to be added first. What is so already is not sent."""
+    """The plan: a row for each ACL, those to be added first. ACLs that exist already, or no more, are not sent."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
     rows = [AclRow(acl=acl, adds=True) for acl in adding] + [AclRow(acl=acl, adds=False) for acl in removing]
     for row in rows:

@@ -20,7 +20,7 @@ class Said(Frozen):
     terminal: bool = False
 
     def check(self) -> None:
-        """Raises UsageError for a line that says --yes where nobody can be asked."""
+        """Raises UsageError for --yes alone without a terminal, where no question is asked."""
         if self.yes and not self.execute and not self.terminal:
             raise UsageError("--yes answers a question, and without a terminal none is asked; add --execute")
 

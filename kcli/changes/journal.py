@@ -226,7 +226,7 @@ def _locked() -> Iterator[str]:
             except OSError:
                 if time.monotonic() > until:
                     raise
-                time.sleep(0.01)
+                time.sleep(0.01)  # the other one writes two lines; a lock that waits would have no deadline
         yield _path()
     except OSError as error:
         raise NotWritten(f"the journal {_path()} cannot be written ({error.strerror})") from None

@@ -29,7 +29,7 @@ PATIENCE = 2.0  # seconds that a refresh waits for the times of records
 ENOUGH = 64 * 1024  # bytes of a partition: usually a batch
 HANDFUL = 10
 """Offsets after a commit that may all be transaction markers; more hardly ever are."""
-MARKERS = 1024  # bytes, enough for so many markers: what does not fit is a batch of records
+MARKERS = 1024  # bytes: room for HANDFUL markers; what does not fit is a batch of records
 SPOTS = 4096  # places that are read at once, which are 4 MiB
 AT_ONCE = 16 * 1024 * 1024  # bytes of an answer
 

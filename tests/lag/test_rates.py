@@ -92,7 +92,7 @@ def test_a_rate_is_known_while_that_of_each_partition_is(seed: int) -> None:
 
 
 def after_a_gap(looks: int) -> LagSnapshot:
-    """A group with a busy partition and an idle one; nobody looked for 25 minutes, and then so many times."""
+    """A group with a busy partition and an idle one: not watched for 25 minutes, then looked at a few times."""
     history, seen = History(), LagSnapshot()
     for n in range(20 + looks):
         time = 1000.0 + 5.0 * n + 1500.0 * (n >= 20)

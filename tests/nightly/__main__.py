@@ -42,7 +42,7 @@ PIECES = {
     "soak-tui": Piece(15, (("make", "soak-tui"),)),
     "late": Piece(8, (("make", "late"),)),
     "versions": Piece(3, (("make", "versions"),)),
-    "roots": Piece(8, (("make", "test-root"), ("make", "test-root", "SUITE=sid"))),  # needs root and debootstrap
+    "roots": Piece(8, (("make", "test-root"), ("make", "test-root", "SUITE=trixie"))),  # needs root and debootstrap
     "chaos": Piece(
         64,
         (

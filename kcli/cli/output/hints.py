@@ -73,7 +73,7 @@ WORDS = {
     "watch-lag": "kcli lag {group} --watch",
     "why": "kcli groups why {group} --over 40s",
 }
-"""What is said behind a sentence, by the hint's code; of other codes nothing is said."""
+"""The text behind a message, by the code of its hint. Other codes add nothing."""
 LETTERS = {"compression": "-z", "offset": "-o"}
 """Options that have a letter, by their settings."""
 SPARK = {

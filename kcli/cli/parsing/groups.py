@@ -7,7 +7,7 @@ from kcli.value_formats import PLAIN, SINGLE, WHOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.runtime.journal import Undoes
+    from kcli.cli.runtime.journal import ChangeToUndo
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
@@ -226,7 +226,7 @@ class UndoOptions(ChangeOptions):
         help="Also write the previous state to this file, for `kcli undo FILE`.",
     )
     no_undo = flag("--no-undo", help="Keep nothing to undo the change with.")
-    undoes: Undoes | None = None
+    undoes: ChangeToUndo | None = None
     """The change that `kcli undo` undoes with these options."""
 
     @property

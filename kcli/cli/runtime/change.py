@@ -89,9 +89,9 @@ def make_change(
             return None
         if planned.idle:
             return await planned.carry_out()
-        from kcli.cli.runtime.journal import Written
+        from kcli.cli.runtime.journal import JournaledChange
 
-        written = await Written.begin(options, target, document, planned.undo)
+        written = await JournaledChange.begin(options, target, document, planned.undo)
         finished = False
         try:
             code = await planned.carry_out()
@@ -103,7 +103,7 @@ def make_change(
     return answer(options, shape, work, opened=opened)
 
 
-def make_planned(
+def apply_plan(
     options: UndoOptions,
     shape: Shape,
     kind: type[Row],

@@ -17,12 +17,13 @@ from kcli.secret import without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from kcli.cli.output.tables.document import Document
     from kcli.cli.parsing.groups import ChangeOptions
-    from kcli.model import Cluster
 
 
-class Written:
+class JournaledChange:
     """A change that is in the journal, under its number: 0 where it could not be written and need not be."""
 
     def __init__(self, options: ChangeOptions, number: int, undoable: bool, before: list[str]) -> None:
@@ -30,7 +31,9 @@ class Written:
         self._before = before
 
     @classmethod
-    async def begin(cls, options: ChangeOptions, target: object, document: Document, undo: Undo | None) -> Written:
+    async def begin(
+        cls, options: ChangeOptions, target: object, document: Document, undo: Undo | None
+    ) -> JournaledChange:
         """Raises KcliError where the change must not be made, since what undoes it cannot be kept."""
         keeps = undo is not None and bool(undo.document) and options.keeps_undo
         where = await _where(target, undo)
@@ -70,7 +73,7 @@ def _results(rows: list[dict[str, object]]) -> list[str]:
     return [str(row["result"]) for row in rows]
 
 
-async def _where(target: object, undo: Undo | None) -> str:
+async def _where(target: Any, undo: Undo | None) -> str:
     """The cluster id, or the address of the registry that is changed."""
     if undo is not None and undo.where:
         return undo.where
@@ -79,8 +82,7 @@ async def _where(target: object, undo: Undo | None) -> str:
     name = getattr(target, "name", None)
     if isinstance(name, str):
         return name
-    cluster: Cluster = target  # type: ignore[assignment]  # what else a change is made on
-    return await cluster_id(cluster) or ""
+    return await cluster_id(target) or ""
 
 
 def _where_of(options: ChangeOptions) -> str:
@@ -91,13 +93,13 @@ def _where_of(options: ChangeOptions) -> str:
     return "".join(f" {flag} {quote(value)}" for flag, value in given if value)
 
 
-VALUES = frozenset("old new delta lag start end old_value new_value result note error change file".split()) | frozenset(
-    "bytes adding removing leader".split()
+VALUES = frozenset(
+    "old new old_value new_value delta lag start end bytes adding removing leader result note error change file".split()
 )
 """Columns that say what a row was, is, or becomes; the others say what it is about."""
 
 
-class Undoes:
+class ChangeToUndo:
     """A change that is to be undone: `name` is what it is called, `where` the cluster or the registry it was made on,
     None where that is not known. `rows` are those of the journal, None for an undo file, which has none."""
 
@@ -117,7 +119,7 @@ class Undoes:
             raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}; name that one with -b")
 
     def differs(self, document: Document) -> bool:
-        """Whether a value is no longer the one that the change left, which is an error in the document for each."""
+        """Put an error into the document for each value that was changed again since; whether there was one."""
         if self._force or self._left is None:
             return False
         found = False

@@ -1,4 +1,4 @@
-"""Without cel-python nothing imports `kcli/serde/rules`, and rules are said and refused all the same."""
+"""Without cel-python nothing imports `kcli/serde/rules`, and rules are shown and refused all the same."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from kcli.changes import acls
 from kcli.cli.commands.acls.find import AclRow
 from kcli.cli.output.tables.rows import column
 from kcli.cli.runtime.answer import plural
-from kcli.cli.runtime.change import make_planned
+from kcli.cli.runtime.change import apply_plan
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -34,7 +34,7 @@ def change(options: UndoOptions, shape: Shape, wanted: Wanted) -> int:
     async def planned(cluster: Cluster) -> Plan:
         return await acls.plan(cluster, *await wanted(cluster))
 
-    return make_planned(options, shape, ChangeRow, planned, names=_names, done=_done)
+    return apply_plan(options, shape, ChangeRow, planned, names=_names, done=_done)
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

@@ -9,7 +9,7 @@ from kcli.admin.configs.resources import Operation, Resource
 from kcli.changes import configs
 from kcli.cli.commands.configs.named import NamedRow, named
 from kcli.cli.output.tables.rows import column, shape
-from kcli.cli.runtime.change import counted, make_planned
+from kcli.cli.runtime.change import apply_plan, counted
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def change(options: UndoOptions, shape: Shape, changes: dict[Resource, list[Oper
     def planned(cluster: Cluster) -> Awaitable[Plan]:
         return configs.plan(cluster, changes, resend=options.execute)
 
-    return make_planned(
+    return apply_plan(
         options,
         shape,
         ChangeRow,

@@ -20,7 +20,7 @@ from kcli.cli.commands.registry.transfer import restore as registry
 from kcli.cli.commands.registry.transfer.restore import RestoreOptions
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.journal import Undoes
+from kcli.cli.runtime.journal import ChangeToUndo
 from kcli.cli.runtime.undo import read_undo_file
 from kcli.errors import UsageError
 from kcli.registry.moving.document import UNDO as REGISTRY
@@ -41,7 +41,7 @@ RESTORE: dict[str, Callable[[Any, JsonObject], int]] = {
 """What restores a subject, by the schema of its undo file."""
 
 
-class UndoneOptions(RestoreOptions):
+class UndoCommandOptions(RestoreOptions):
     force = flag("--force", help="Undo also what was changed again since; with a file, on another cluster too.")
 
 
@@ -55,12 +55,12 @@ kcli undo 12                 # the plan
 kcli undo 12 --execute
 kcli undo before.json --execute    # a file of --undo-file""",
 )
-def undo(options: UndoneOptions) -> int:
+def undo(options: UndoCommandOptions) -> int:
     """Restore what a change replaced: configs, offsets, ACLs, quotas, replicas, schemas, and what `apply` changed.
     Without a number, list the last changes that can be undone. The plan comes first; --execute applies it.
 
-    A change is undone on the cluster it was made on; on another one, undo refuses. A value that is no longer the one
-    that the change left is not replaced without --force. The undoing is a change, too: `kcli undo` undoes it.
+    Undo refuses another cluster than the one that was changed, and a value that was changed again since, unless --force
+    is given. An undo can be undone, too.
     """
     if not options.words:
         shown = HistoryOptions(undoable=True, **_shared(options, HistoryOptions))
@@ -70,13 +70,13 @@ def undo(options: UndoneOptions) -> int:
     word = options.words[0]
     if not word.isdecimal():
         saved = read_undo_file(word).fields
-        options.undoes = Undoes(word, _cluster(saved), None, force=options.force)
+        options.undoes = ChangeToUndo(word, _cluster(saved), None, force=options.force)
         return _restore(options, saved, word)
     entry = journal.entry(int(word))
     rows, document = entry.details()
     if document is None:
         raise UsageError(f"change {word} cannot be undone: it kept no previous state ({entry.command})")
-    options.undoes = Undoes(f"change {word}", entry.cluster, rows, force=options.force)
+    options.undoes = ChangeToUndo(f"change {word}", entry.cluster, rows, force=options.force)
     return _restore(options, document, f"change {word}")
 
 
@@ -88,7 +88,7 @@ def _cluster(saved: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _restore(options: UndoneOptions, document: Mapping[str, Any], name: str) -> int:
+def _restore(options: UndoCommandOptions, document: Mapping[str, Any], name: str) -> int:
     """Plan and apply what a document restores. Raises UsageError for one that is no undo file."""
     schema = document.get("schema")
     try:
@@ -112,7 +112,7 @@ def _restore(options: UndoneOptions, document: Mapping[str, Any], name: str) -> 
     raise UsageError(f"{name}: not an undo file (its schema is {schema})")
 
 
-def _as(kind: type[Any], options: UndoneOptions, **more: object) -> Any:
+def _as(kind: type[Any], options: UndoCommandOptions, **more: object) -> Any:
     """The options of the command that restores this subject."""
     made = kind(**_shared(options, kind), **more)
     made.undoes = options.undoes

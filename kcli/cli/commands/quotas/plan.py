@@ -9,7 +9,7 @@ from kcli.admin.quotas.quotas import Entity
 from kcli.changes import quotas
 from kcli.cli.commands.quotas.entity import EntityRow
 from kcli.cli.output.tables.rows import column, shape
-from kcli.cli.runtime.change import counted, make_planned
+from kcli.cli.runtime.change import apply_plan, counted
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Shape
@@ -31,7 +31,7 @@ RESTORE = shape("undo.quotas", "Quotas that were changed, or would be.", ChangeR
 
 def change(options: UndoOptions, shape: Shape, changes: dict[Entity, dict[str, float | None]]) -> int:
     """Show the plan of a change and apply it, if that is wanted."""
-    return make_planned(
+    return apply_plan(
         options,
         shape,
         ChangeRow,

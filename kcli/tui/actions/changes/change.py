@@ -63,12 +63,12 @@ class Plan(Value):
 
     async def make(self, target: Client | OpenRegistry, command: str) -> str:
         """Make the change, which the journal has; the command that undoes it, "" for none. Raises KcliError."""
-        assert self.carry_out is not None
-        back = ""
+        carry_out, back = self.carry_out, ""
+        assert carry_out is not None
 
         async def work() -> None:
             nonlocal back
-            back = await self.carry_out(target)  # type: ignore[misc]  # checked above
+            back = await carry_out(target)
 
         return await journaled(target, command, self.rows or self._rows, self.undo, work) or back
 
@@ -105,6 +105,7 @@ class Change(ABC):
 def shown(made: changes.Plan, what: Callable[[changes.Row], str]) -> Plan:
     """The plan of a planner of `kcli.changes` in the dialog; `what` names a row."""
     steps = [Step(what=what(row)) for row in made.rows]
+    plan = Plan(steps=steps, undo=made.undo, rows=lambda: [row.as_json() for row in made.rows])
 
     def show() -> None:
         for step, row in zip(steps, made.rows, strict=True):
@@ -112,14 +113,15 @@ def shown(made: changes.Plan, what: Callable[[changes.Row], str]) -> Plan:
             if row.error is not None:
                 step.failed(row.error)
 
-    async def carry_out(client: Client) -> str:
-        await made.apply(client.cluster)  # type: ignore[misc]  # only called where it is one
-        show()
-        return ""
-
     show()
-    plan = Plan(steps=steps, undo=made.undo, rows=lambda: [row.as_json() for row in made.rows])
-    plan.carry_out = None if made.apply is None else carry_out
+    if (apply := made.apply) is not None:
+
+        async def carry_out(client: Client) -> str:
+            await apply(client.cluster)
+            show()
+            return ""
+
+        plan.carry_out = carry_out
     return plan
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from kcli import codes
 from kcli.cli.main import main
-from kcli.cli.runtime.journal import Written
+from kcli.cli.runtime.journal import JournaledChange
 from kcli.declared.plan import Plan
 from kcli.declared.schema import SCHEMA
 from kcli.errors import KcliError
@@ -242,9 +242,9 @@ def test_what_fails_is_one_row_and_the_rest_is_done(
 ) -> None:
     text = "topics: {there: {partitions: 4, configs: {retention.ms: 1h}}, a: {}, b: {partitions: 1}}"
 
-    begin = Written.begin
+    begin = JournaledChange.begin
 
-    async def after_the_check(*args: Any) -> Written:
+    async def after_the_check(*args: Any) -> JournaledChange:
         if again:
             return await begin(*args)
         sandbox.faults.error("CreateTopics", codes.POLICY_VIOLATION, topic="a")
@@ -252,7 +252,7 @@ def test_what_fails_is_one_row_and_the_rest_is_done(
         return await begin(*args)
 
     again: Ran | None = None
-    monkeypatch.setattr(Written, "begin", after_the_check)
+    monkeypatch.setattr(JournaledChange, "begin", after_the_check)
     done = kcli.apply(text, "--execute")
     assert done.code == 1
     assert {(row["name"], row["config"]): row["result"] for row in done.rows} == {

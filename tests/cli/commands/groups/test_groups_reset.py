@@ -17,7 +17,7 @@ import pytest
 from kcli import codes
 from kcli.admin.groups.reset_plan import execute
 from kcli.cli.main import main
-from kcli.cli.runtime.journal import Written
+from kcli.cli.runtime.journal import JournaledChange
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.changes.undone import undo_files
@@ -465,9 +465,9 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
 @pytest.mark.process
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     members: list[Background] = []
-    begin = Written.begin
+    begin = JournaledChange.begin
 
-    async def slow(*args: Any) -> Written:
+    async def slow(*args: Any) -> JournaledChange:
         written = await begin(*args)
         member = Background([*KCLI, "consume", "orders", "-g", "billing", "-q"], stdout=shell.folder / "late")
         members.append(member)
@@ -477,7 +477,7 @@ def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatc
             await asyncio.sleep(0.02)
         return written
 
-    monkeypatch.setattr(Written, "begin", slow)
+    monkeypatch.setattr(JournaledChange, "begin", slow)
     try:
         ran = shell(*RESET, "-t", "orders", "--to-latest", "--execute", "-J")
     finally:

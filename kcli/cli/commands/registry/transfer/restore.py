@@ -29,7 +29,7 @@ class RestoreOptions(RegistryOptions, UndoOptions):
     ids = ids_option()
 
 
-class Undone:
+class SavedState:
     """What an undo file has: versions that were added, those that were deleted, and levels (None: inherited)."""
 
     def __init__(self, document: JsonObject) -> None:
@@ -44,7 +44,7 @@ def restore(options: RestoreOptions, document: JsonObject) -> int:
     again, under a new version; what was deleted for good is imported, and gets new ids where the registry has no soft
     deletion. Delete, softly, what `registry import` and `registry copy` registered, and restore levels. Raises
     ValueError."""
-    undo = Undone(document)
+    undo = SavedState(document)
 
     async def make_plan(registry: Registry, answer: Document) -> PlannedChange | None:
         ids = options.ids or ("keep" if registry.client.deletes_softly else "new")
@@ -88,7 +88,7 @@ async def _going(registry: Registry, snapshot: Snapshot) -> list[Schema]:
 
 
 def _fill(
-    document: Document, transfer: Transfer, going: list[Schema], levels: dict[str, str | None], undo: Undone
+    document: Document, transfer: Transfer, going: list[Schema], levels: dict[str, str | None], undo: SavedState
 ) -> None:
     document.of(MoveRow)[:] = [*(row_of(move) for move in transfer.moves), *(_deleted(one) for one in going)]
     document.of(LevelRow)[:] = [
@@ -122,7 +122,7 @@ async def _carry_out(
     document: Document,
     transfer: Transfer,
     going: list[Schema],
-    undo: Undone,
+    undo: SavedState,
 ) -> None:
     rows = document.of(MoveRow)[len(transfer.moves) :]
     if transfer.ready:
