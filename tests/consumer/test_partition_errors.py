@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -53,7 +52,8 @@ async def test_the_error_of_a_partition_is_handed_out_again_once_a_second() -> N
         assert values == []
         assert len(errors) == 5, errors
         assert all("TOPIC_AUTHORIZATION_FAILED" in text for _, text in errors)
-        assert all(0.99 < later - one < 1.2 for (one, _), (later, _) in itertools.pairwise(errors)), errors
+        # a busy machine makes this program late to note an error, and the next one is not late for that
+        assert [round(at) for at, _ in errors] == [0, 1, 2, 3, 4], errors
 
         consumer.pause(AT)
         assert (await polled(consumer, 3.0))[0] == []

@@ -234,6 +234,7 @@ async def test_E40_a_commit_whose_time_ends_before_its_answer_may_have_been_made
         assert late.value.sent
 
 
+@pytest.mark.usefixtures("leaping_clock")
 @pytest.mark.parametrize("apis", [("OffsetCommit",), ("LeaveGroup",), ("OffsetCommit", "LeaveGroup", "Heartbeat")])
 async def test_E44_close_ends_within_its_deadline_whatever_the_coordinator_does_not_answer(
     apis: tuple[str, ...],
@@ -249,8 +250,8 @@ async def test_E44_close_ends_within_its_deadline_whatever_the_coordinator_does_
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        await session.close(timeout=0.15)
+        await session.close(timeout=15)
     except DeadlineExceeded:
         assert "OffsetCommit" in apis
-    assert loop.time() - began < 0.4
+    assert loop.time() - began < 20
     assert [task for task in asyncio.all_tasks() if "kcli group" in task.get_name()] == []
