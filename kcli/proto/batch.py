@@ -240,8 +240,13 @@ class Batch(core.Header):
         return self._decoded(core.write_format, out, program, topic, partition, limit)  # type: ignore[no-any-return]
 
     def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
-        """Append each record as a line of kcli's JSON envelope. Returns as write_values."""
+        """Append each record as a byte-exact line of JSON. Returns as write_values."""
         return self._decoded(core.write_json, out, topic, partition, limit)  # type: ignore[no-any-return]
+
+    def write_readable(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
+        """Append each record as a line of JSON for reading: JSON keys and values appear as JSON. Returns as
+        write_values."""
+        return self._decoded(core.write_readable, out, topic, partition, limit, None, None)  # type: ignore[no-any-return]
 
     def _decoded(self, read: Callable[..., Any], *arguments: Any) -> Any:
         """Run a reader of the core over the plain section."""

@@ -60,5 +60,6 @@ write_format = _core.write_format
 write_header = _core.write_header
 write_json = _core.write_json
 write_many = _core.write_many
+write_readable = _core.write_readable
 write_stamp = _core.write_stamp
 write_values = _core.write_values

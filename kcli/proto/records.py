@@ -14,7 +14,7 @@ from kcli.proto.plain.format import write_format
 from kcli.proto.plain.frames import produce_frame
 from kcli.proto.plain.gather import Gather
 from kcli.proto.plain.headers import encode_headers
-from kcli.proto.plain.json import write_json
+from kcli.proto.plain.json import write_json, write_readable
 from kcli.proto.plain.lines import partition_keys, split_lines, unkeyed
 from kcli.proto.plain.messages import Messages
 from kcli.proto.plain.payloads import payload_json
@@ -78,6 +78,7 @@ __all__ = [
     "write_header",
     "write_json",
     "write_many",
+    "write_readable",
     "write_stamp",
     "write_values",
 ]

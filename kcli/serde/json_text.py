@@ -1,6 +1,6 @@
 """Values of records as JSON texts: JSON as it is written, msgpack translated, anything else as a JSON string.
 
-What JSON has no word for is written as in the envelopes of `consume -J`: bytes are {"base64": "…"}.
+What JSON has no word for is written as `consume -J` does: bytes are {"base64": "…"}.
 """
 
 from __future__ import annotations

@@ -183,9 +183,9 @@ def test_consume_J_into_produce_input_json_reproduces_the_log(kcli: Shell, rows:
     first, second = kcli.topic(2), kcli.topic(2)
     kcli.ok("produce", first, "--input", "json", stdin=b"".join(envelope(row) for row in rows))  # type: ignore[arg-type]
     for partition in ("0", "1"):
-        dumped = kcli.ok("consume", first, "-e", "-J", "-p", partition)
+        dumped = kcli.ok("consume", first, "-e", "--envelope", "-p", partition)
         kcli.ok("produce", second, "--input", "json", stdin=dumped)
-        again = kcli.ok("consume", second, "-e", "-J", "-p", partition)
+        again = kcli.ok("consume", second, "-e", "--envelope", "-p", partition)
         assert again.replace(second.encode(), first.encode()) == dumped
         wanted = [row for row in rows if str(row[0]) == partition]  # type: ignore[index]
         read = [json.loads(line) for line in dumped.splitlines()]
@@ -373,7 +373,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "stdin", "code", "says"),
     [
-        (["produce", "T", "--input", "json"], b'{"value":1}\n', 1, 'stdin: input line 1: "value" is text'),
+        (["produce", "T", "--input", "envelope"], b'{"value":1}\n', 1, 'stdin: input line 1: "value" is text'),
         (["produce", "T", "/no/such"], b"", 1, "/no/such: No such file or directory"),
         (["produce", "T", "-p", "9"], b"x\n", 2, "partition 9"),
         (["produce", "no such topic"], b"x\n", 1, "no such topic"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from kcli.cli.output.records.envelope import BadLine, read_line
 from kcli.proto import core
+from kcli.proto import records as plain
 from kcli.proto.batch import Batch, read_batches, seal
 from kcli.proto.columns import Envelopes
 from tests.effort import tries
@@ -91,6 +93,105 @@ def test_what_consume_writes_is_read_without_the_reader_of_lines(rows: list[Any]
     assert made.lines.consumed == len(out)
     assert made.lines_read == len(rows)
     assert rows_of(made) == [expected(line) for line in bytes(out).splitlines()]
+
+
+def lines_of(texts: list[bytes | None], named: dict[int, bytes] | None = None, core: Any = core) -> list[bytes]:
+    """The lines of `consume -J` for records that have these keys and values."""
+    batch, out = batch_of([(0, text, text, []) for text in texts]), bytearray()
+    core.write_readable(plain_header(batch) if core is plain else batch, out, "t", 0, -1, named, named)
+    return bytes(out).splitlines()
+
+
+def plain_header(batch: Batch) -> Any:
+    header = plain.Header()
+    for name in dir(header):
+        if not name.startswith("_"):
+            setattr(header, name, getattr(batch, name))
+    return header
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5) | st.just("base64"), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+layouts = st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}, {"ensure_ascii": False}, {"indent": "\t"}])
+
+
+@st.composite
+def nearly_json(draw: Any) -> bytes:
+    """JSON as programs write it, some of it with space around it or a byte that is another."""
+    text = json.dumps(draw(JSON), **draw(layouts)).encode("utf-8", "surrogatepass")
+    text = draw(st.sampled_from([b"", b" ", b"\n"])) + text + draw(st.sampled_from([b"", b"\r\n", b" x", b"}"]))
+    if draw(st.booleans()):
+        at = draw(st.integers(0, len(text) - 1))
+        text = (
+            text[:at]
+            + draw(st.sampled_from([b"", b"0", b'"', b"\\", b"\xff", b"\x1f", b"e", b",", b"[", b"null"]))
+            + text[at + 1 :]
+        )
+    return text
+
+
+def refuse(name: str) -> Any:
+    raise ValueError(name)
+
+
+def parsed(data: bytes) -> Any:
+    """What JSON says; a ValueError where it is none."""
+    return json.loads(data.decode(), parse_constant=refuse)
+
+
+@given(st.lists(nearly_json(), min_size=1, max_size=6))
+@settings(max_examples=tries(150), deadline=None)
+def test_json_is_shown_as_json_and_read_back_as_it_was(texts: list[bytes]) -> None:
+    shown = lines_of(list(texts))
+    assert shown == lines_of(list(texts), core=plain)
+    for text, line in zip(texts, shown, strict=True):
+        found = json.loads(line)
+        try:
+            held = parsed(text)
+        except ValueError:
+            held = None
+        for name, kinds in (("key", (dict, list)), ("value", (dict, list, bool, int, float))):
+            if line.find(b'"%s":{"base64":' % name.encode()) > 0:
+                assert base64.b64decode(found[name]["base64"]) == text
+            elif isinstance(found[name], kinds):
+                assert found[name] == held
+            elif isinstance(held, kinds):  # it could be taken for bytes, or is a number between spaces
+                assert b'"base64"' in text or not isinstance(held, dict | list)
+        *_, key, value, _ = read_line(line, 1, readable=True)
+        for again in (key, value):
+            assert again == text or (parsed(again) == held and held is not None)
+        assert rows_of(core.read_envelopes(bytearray(line + b"\n"), 0, len(line) + 1, 10, False, NOW, True)) == (
+            [(0, 0, key, value, [])] if READS else []
+        )
+
+
+@given(st.lists(JSON, min_size=1, max_size=6))
+@settings(max_examples=tries(50), deadline=None)
+def test_what_a_schema_decoded_is_json_with_its_schema(values: list[Any]) -> None:
+    texts: list[bytes | None] = [json.dumps(value, indent=1).encode() for value in values]
+    named = {row: b"" if row % 2 else b',"value_schema":{"id":%d}' % row for row in range(len(texts))}
+    shown = lines_of(texts, named)
+    assert shown == lines_of(texts, named, plain)
+    for row, (text, line) in enumerate(zip(texts, shown, strict=True)):
+        found, again = json.loads(line), json.loads(text or b"")
+        assert repr([found["key"], found["value"]]) == repr([again, again])
+        assert found.get("value_schema") == (None if row % 2 else {"id": row})
+        if row % 2 == 0:
+            assert repr(json.loads(read_line(line, 1, readable=True)[3] or b"")) == repr(again)
+
+
+@pytest.mark.parametrize("depth", [255, 256, 257, 100_000])
+def test_json_is_shown_as_json_down_to_a_depth(depth: int) -> None:
+    text: bytes = b"[" * depth + b"]" * depth
+    line = lines_of([text])[0]
+    assert line == lines_of([text], core=plain)[0]
+    assert (b'"value":[' in line) == (depth <= 256)
+    assert read_line(line, 1, readable=True)[3] == text
 
 
 WHOLE = [

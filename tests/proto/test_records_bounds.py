@@ -42,6 +42,7 @@ def readers(core):
         "write_values": lambda h: core.write_values(h, bytearray(), b"\n", -1, b""),
         "write_format": lambda h: core.write_format(h, bytearray(), program, b"t", 0, -1),
         "write_json": lambda h: core.write_json(h, bytearray(), "t", 0, -1),
+        "write_readable": lambda h: core.write_readable(h, bytearray(), "t", 0, -1, None, None),
     }
 
 

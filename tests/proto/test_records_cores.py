@@ -168,6 +168,7 @@ def test_both_cores_build_and_write_the_same(core, rows):
     for write, arguments in (
         ("write_values", (b"\n", -1, b"~")),
         ("write_format", (PROGRAM, b"topic", 12, -1)),
+        ("write_readable", ('a"ü', 7, -1, None, None)),
         ("write_json", ('a"ü', 7, -1)),
     ):
         out, expected = bytearray(b"before"), bytearray(b"before")
@@ -190,6 +191,7 @@ def test_E3_the_window_and_the_limit_are_exact(core, rows, first, stop, limit):
         ("write_values", (b"\r\n", limit, b"")),
         ("write_format", ((("o", None), b"\n"), b"t", 0, limit)),
         ("write_json", ("t", 0, limit)),
+        ("write_readable", ("t", 0, limit, None, None)),
     ):
         out = bytearray()
         assert getattr(core, write)(batch, out, *arguments) == (len(taken), after)
@@ -271,6 +273,7 @@ def test_E6_mutated_sections_raise_nothing_but_decode_errors(core):
                 ("write_values", (b"\n", -1, b"")),
                 ("write_format", (PROGRAM, b"t", 0, -1)),
                 ("write_json", ("t", 0, -1)),
+                ("write_readable", ("t", 0, -1, None, None)),
             ):
                 out = bytearray(b"kept")
                 try:
@@ -558,6 +561,8 @@ def test_what_is_broken_behind_a_limit_is_broken_for_both_cores():
                 ("write_values", (b"\n", limit, b"")),
                 ("write_format", (PROGRAM, b"t", 0, limit)),
                 ("write_json", ("t", 0, limit)),
+                ("write_readable", ("t", 0, limit, None, None)),
+                ("write_readable", ("t", 0, limit, None, None)),
             ):
                 out = bytearray()
                 try:

@@ -140,7 +140,7 @@ def test_confluents_deserializer_reads_what_kcli_wrote(
     serialized(theirs, json.dumps(ORDER), VALUE, "orders")  # registers it
     by = ["--schema-registry", oracle.url]
     shell.ok("produce", "orders", *by, "--value-schema", "topic", stdin=json.dumps(SHOWN).encode())
-    (envelope,) = shell.ok("consume", "orders", "-e", "-J").splitlines()
+    (envelope,) = shell.ok("consume", "orders", "-e", "--envelope").splitlines()
     payload = b64decode(json.loads(envelope)["value"]["base64"])
     read = AvroDeserializer(theirs)(payload, SerializationContext("orders", MessageField.VALUE))
     assert read == {**VALUE, "half": pytest.approx(0.1)}

@@ -55,9 +55,9 @@ def test_values_behind_global_ids(apicurio: Apicurio, registry: None, shell: She
     assert done.stdout.startswith(hi + hi + b'{"base":{"x":5}}\n{"a":1}\n\0')
     assert b"1 value could not be decoded" in done.stderr
     by, other = ("--schema-registry", apicurio.url), shell.topic()
-    lines = shell("consume", topic, "-e", "-J", "--decoded", *by).stdout
+    lines = shell("consume", topic, "-e", "-J", *by).stdout
     shell.ok("produce", other, "--input", "json", "--value-schema", "from-record", *by, stdin=lines)
-    before, after = ([json.loads(one)["value"] for one in shell.ok("consume", name, "-e", "-J").splitlines()]
+    before, after = ([json.loads(one)["value"] for one in shell.ok("consume", name, "-e", "--envelope").splitlines()]
                      for name in (topic, other))  # fmt: skip
     assert [after[n] for n in (0, 1, 3, 4)] == [before[n] for n in (0, 1, 3, 4)]
     assert shell("consume", other, "-e", *by).stdout == done.stdout, "Protobuf has indexes now, and no name"
@@ -89,13 +89,13 @@ def test_values_whose_headers_have_a_hash_or_coordinates(apicurio: Apicurio, reg
     read = shell("consume", topic, "-e", *by)
     assert read.stdout == b'{"id":7,"text":"hi"}\n' * len(good) + b"\x0e\4hi\n" * len(bad)
     assert b"3 values could not be decoded" in read.stderr
-    lines = shell("consume", topic, "-e", "-J", "--decoded", *by).stdout.splitlines()
+    lines = shell("consume", topic, "-e", "-J", *by).stdout.splitlines()
     named = [json.loads(line).get("value_schema") for line in lines]
     assert named[2] == {"subject": topic, "version": 1, "type": "AVRO", "frame": ""}
     again = b"".join(line + b"\n" for line in lines[: len(good)])
     other = shell.topic()
     shell.ok("produce", other, "--input", "json", "--value-schema", "from-record", *by, stdin=again)
-    stored = [json.loads(line) for line in shell.ok("consume", other, "-e", "-J").splitlines()]
+    stored = [json.loads(line) for line in shell.ok("consume", other, "-e", "--envelope").splitlines()]
     assert [(row["value"], row["headers"]) for row in stored] == [
         ("\x0e\4hi", [[f"apicurio.value.{name}", held] for name, held in headers.items()]) for headers in good
     ]

@@ -82,9 +82,9 @@ def test_kcli_reads_what_confluent_wrote_and_writes_it_back(kind: Kind) -> None:
         }
         shell.ok("produce", "notes", "--input", "json", stdin=json.dumps(stored).encode())
         assert json.loads(shell.ok("consume", "notes", "-e", *by)) == VALUE
-        decoded = shell.ok("consume", "notes", "-e", "-J", "--decoded", *by)
+        decoded = shell.ok("consume", "notes", "-e", "-J", *by)
         shell.ok("produce", "notes", "--input", "json", "--value-schema", "from-record", *by, stdin=decoded)
-        first, second = map(json.loads, shell.ok("consume", "notes", "-e", "-J").splitlines())
+        first, second = map(json.loads, shell.ok("consume", "notes", "-e", "--envelope").splitlines())
         assert first["value"] == second["value"]
         assert first["headers"] == second["headers"]
 
@@ -103,7 +103,7 @@ def test_confluent_reads_what_kcli_wrote(
             "produce", topic, "--value-schema", spec, "--schema-in", "header", *by, stdin=json.dumps(VALUE).encode()
         )
         assert json.loads(shell.ok("consume", topic, "-e", *by)) == VALUE
-        (line,) = shell.ok("consume", topic, "-e", "-J").splitlines()
+        (line,) = shell.ok("consume", topic, "-e", "--envelope").splitlines()
     envelope = json.loads(line)
     ((name, named),) = envelope["headers"]
     headers: Headers = [(name, bytes_of(named))]

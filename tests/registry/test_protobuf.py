@@ -68,7 +68,7 @@ def test_records_of_confluents_protobuf_serializer_are_read(
     assert shell.ok("count", topic, *by, "--where", "value.person.full_name == 'Ann'") == b"1\n"
     assert shell.ok("tail", topic, "-e", "-f", "%o %s", *by) == b"0 " + line.rstrip()
     assert json.loads(shell.ok("consume", topic, "-e", "--proto-names", "json", *by))["orderId"] == str(2**60)
-    (envelope,) = shell.ok("consume", topic, "-e", "-J", *by).splitlines()
+    (envelope,) = shell.ok("consume", topic, "-e", "--envelope", *by).splitlines()
     assert b64decode(json.loads(envelope)["value"]["base64"]) == payload
 
 
@@ -119,7 +119,7 @@ def test_records_of_confluents_json_serializer_are_read(
 
 def payload_of(shell: Shell, topic: str) -> bytes:
     """The only value of a topic as it is stored."""
-    (envelope,) = shell.ok("consume", topic, "-e", "-J").splitlines()
+    (envelope,) = shell.ok("consume", topic, "-e", "--envelope").splitlines()
     value = json.loads(envelope)["value"]
     return value.encode() if isinstance(value, str) else b64decode(value["base64"])
 

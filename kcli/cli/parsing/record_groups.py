@@ -166,8 +166,13 @@ class PrintOptions(MorePrintOptions, DelimiterOptions, ZoneOptions):
 
     pretty = flag("--pretty", help="Print for reading: time, key and JSON in colour.")
     template = text("-f", metavar="FORMAT", help="A template: %k %s %p %o %T{iso} and more.")
-    json = flag("-J", "--json", help="One JSON envelope a line; produce reads it back.")
-    decoded = flag("--decoded", help="With -J: keys and values decoded, with their schemas.", hidden=True)
+    json = flag("-J", "--json", help="A line of JSON for each record, decoded.", also=("--decoded",))
+    envelope = flag("--envelope", help="Byte-exact JSON, for produce --input envelope.")
+
+    @property
+    def as_json(self) -> bool:
+        """Whether a line of JSON is printed for each record."""
+        return bool(self.json or self.envelope)
 
 
 class TargetOptions(Options):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     """The commands of a subject by the words after its name: `reset`, `features upgrade`."""
 
 SUBJECTS: dict[str, tuple[str, str]] = {
-    "produce": ("produce.produce", "Send lines, files or JSON envelopes as records."),
+    "produce": ("produce.produce", "Send lines, files or JSON as records."),
     "consume": ("consume.consume", "Print records; follow unless bounded."),
     "tail": ("consume.tail", "Print the last records by time over all partitions, then follow."),
     "count": ("consume.count", "Count records exactly."),

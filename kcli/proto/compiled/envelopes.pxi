@@ -1,4 +1,4 @@
-# Lines of JSON envelopes into columns: what `consume -J` and kcat's -J write, read as they are written.
+# Lines of JSON into columns: what `consume --envelope`, `consume -J` and kcat's -J write, read as they are written.
 #
 # A line that says anything in another way is left to the reader in Python, which knows all ways and all errors: the walk
 # ends in front of it.
@@ -27,12 +27,12 @@ cdef struct Envelope:
     uint8_t* begin  # the arena
     uint8_t* to
     int64_t partition, timestamp
+    bint readable, raw  # whether keys and values may be JSON, and whether one is
     Py_ssize_t key, key_length, value, value_length, tail, tail_length
 
 
 cdef inline void skip_space(Envelope* e) noexcept nogil:
-    while e.at < e.end and (e.at[0] == c" " or e.at[0] == c"\t" or e.at[0] == c"\r" or e.at[0] == c"\n"):
-        e.at += 1
+    e.at = past_space(e.at, e.end)
 
 
 cdef inline bint next_is(Envelope* e, uint8_t byte) noexcept nogil:
@@ -230,6 +230,31 @@ cdef Py_ssize_t put_bytes(Envelope* e) noexcept nogil:
     return -2
 
 
+cdef Py_ssize_t put_key_or_value(Envelope* e) noexcept nogil:
+    """As put_bytes; of a readable line also JSON, as it is written."""
+    cdef const uint8_t* start
+    cdef const uint8_t* inner
+    cdef const uint8_t* stop
+    cdef Py_ssize_t length
+    skip_space(e)
+    start = e.at
+    if not e.readable or start >= e.end or start[0] == c'"' or start[0] == c"n":
+        return put_bytes(e)
+    if start[0] == c"{":
+        inner = past_space(start + 1, e.end)
+        if e.end - inner >= 8 and memcmp(inner, b'"base64"', 8) == 0:
+            return put_bytes(e)
+    stop = past_json(start, e.end)
+    if stop == NULL:
+        return -2
+    length = stop - start
+    memcpy(e.to, start, length)
+    e.to += length
+    e.at = stop
+    e.raw = True
+    return length
+
+
 cdef bint read_number(Envelope* e, int64_t* number) noexcept nogil:
     """A whole number of up to 18 digits; null is -1."""
     cdef int64_t value = 0
@@ -352,11 +377,11 @@ cdef bint read_field(Envelope* e, int known) noexcept nogil:
     """The value of a field."""
     if known == E_KEY:
         e.key = e.to - e.begin
-        e.key_length = put_bytes(e)
+        e.key_length = put_key_or_value(e)
         return e.key_length != -2
     if known == E_VALUE or known == E_PAYLOAD:
         e.value = e.to - e.begin
-        e.value_length = put_bytes(e)
+        e.value_length = put_key_or_value(e)
         return e.value_length != -2
     if known == E_HEADERS:
         return copy_headers(e)
@@ -371,6 +396,7 @@ cdef bint read_envelope(Envelope* e, bint kcat) noexcept nogil:
     """One line; False if it is to be read by the reader in Python."""
     cdef int seen = 0, known
     e.partition = e.key_length = e.value_length = -1
+    e.raw = False
     e.timestamp = INT64_MIN  # none is given; -1 is a record that has none
     e.key = e.value = e.tail = e.tail_length = 0
     if not next_is(e, c"{"):
@@ -390,11 +416,11 @@ cdef bint read_envelope(Envelope* e, bint kcat) noexcept nogil:
     if e.at != e.end:
         return False
     if seen & E_PAYLOAD:
-        return not seen & ~E_KCATS
+        return not e.raw and not seen & ~E_KCATS
     return not kcat and seen & E_VALUE and not seen & ~E_OURS
 
 
-def read_envelopes(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bint kcat, int64_t now):
+def read_envelopes(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bint kcat, int64_t now, bint readable=False):
     """As plain.envelopes.read_envelopes."""
     cdef const uint8_t[::1] view = chunk
     cdef Py_ssize_t count = 0, room = 256, lines = 0, consumed = start, space
@@ -413,6 +439,7 @@ def read_envelopes(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bint 
     columns = [array.clone(INTS if at < 7 else LONGS, room, False) for at in range(8)]
     cdef array.array ks = columns[0], kl = columns[1], vs = columns[2], vl = columns[3]
     cdef array.array hs = columns[4], hl = columns[5], places = columns[6], times = columns[7]
+    e.readable = readable
     e.begin = e.to = <uint8_t*> PyByteArray_AS_STRING(arena)
     if 0 <= start < end:
         e.at, last = &view[0] + start, &view[0] + end

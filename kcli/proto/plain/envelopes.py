@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
 
-def read_envelopes(chunk: Buffer, start: int, end: int, delimiter: int, kcat: bool, now: int) -> Envelopes:
-    """The records of whole lines of chunk[start:end] that are as `consume -J` and kcat's -J write them, up to the first
-    that is not: `lines.consumed` is where that begins. `kcat`: only lines of kcat's. `now` is the timestamp in ms of a
-    line without one. Raises ValueError for a chunk of more than 1 GiB. In plain Python no line is read here: the reader
-    of single lines is as quick."""
+def read_envelopes(
+    chunk: Buffer, start: int, end: int, delimiter: int, kcat: bool, now: int, readable: bool = False
+) -> Envelopes:
+    """The records of whole lines of chunk[start:end] that are as `consume --envelope` and kcat's -J write them, up to
+    the first that is not: `lines.consumed` is where that begins. `kcat`: only lines of kcat's; `readable`: those of
+    `consume -J` too, whose keys and values may be JSON, which is kept as it is written. `now` is the timestamp in ms
+    of a line without one. Raises ValueError for a chunk of more than 1 GiB. In plain Python no line is read here: the
+    reader of single lines is as quick."""
 
     def none() -> array[int]:
         return array("i")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kcli.serde.formats import reader_of_format
+from kcli.serde.json_text import msgpack_json, url_json
 from kcli.serde.schemas.decoder import column_of
 from kcli.serde.schemas.payloads import Unreadable
 from kcli.serde.undecoded import Undecoded
-from kcli.value_formats import WHOLE, load
+from kcli.value_formats import PLAIN, WHOLE, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +54,24 @@ class FormatDecoder:
                 self.undecoded.add(str(problem), topic, partition, columns.offsets[row])
                 plain.add(columns.offsets[row])
             cells.append(cell)
+        if self.labels is not None:
+            present = (offset for offset, cell in zip(columns.offsets, cells, strict=True) if cell is not None)
+            self.labels.rows = {offset: None for offset in present if offset not in plain}
         return spans(cells)
+
+
+def _plain(read: Callable[[bytes], str | None], name: str, data: bytes, key: bytes | None, topic: str) -> bytes:
+    text = read(data)
+    if text is None:
+        raise Unreadable(f"not {name}")
+    return text.encode()
 
 
 def _read_of(kind: str, name: str) -> Read:
     if name in WHOLE:
         read: Read = load(WHOLE[name])(kind)
         return read
+    if name in PLAIN:
+        return partial(_plain, {"msgpack": msgpack_json, "url": url_json}[name], name)
     reader = reader_of_format(name)
     return lambda data, key, topic: reader.json(data)

@@ -1,5 +1,5 @@
 """A batch whose keys or values were decoded, and what it was made of: filters, templates and lines see what was
-decoded; JSON envelopes are written from what is stored, byte for byte."""
+decoded; byte-exact lines (--envelope) are written from what is stored."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class DecodedBatch(Batch):
     __slots__ = ("labels", "plain_keys", "stored")
 
     stored: Batch
-    labels: dict[str, dict[int, Label]]
-    """Of the keys and of the values, by offset; empty where no line names schemas."""
+    labels: dict[str, dict[int, Label | None]]
+    """Of the keys and of the values that were decoded, by offset, None where a format without a schema decoded it;
+    empty where no line names schemas."""
     plain_keys: Collection[int] | None
     """Offsets of the records whose key is as it is stored; None where all are."""
 
@@ -36,6 +37,18 @@ class DecodedBatch(Batch):
 
     def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
+
+    def write_readable(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
+        named = {
+            kind: {
+                offset: b"" if label is None else b',"%s_schema":%s' % (kind.encode(), label.json)
+                for offset, label in rows.items()
+            }
+            for kind, rows in self.labels.items()
+        }
+        return self._decoded(  # type: ignore[no-any-return]
+            core.write_readable, out, topic, partition, limit, named.get("key"), named.get("value")
+        )
 
 
 def stored(batch: Batch) -> Batch:
@@ -58,7 +71,7 @@ def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedB
 
 
 def _with(
-    batch: Batch, stored: Batch, labels: dict[str, dict[int, Label]], plain_keys: Collection[int] | None
+    batch: Batch, stored: Batch, labels: dict[str, dict[int, Label | None]], plain_keys: Collection[int] | None
 ) -> DecodedBatch:
     decoded = DecodedBatch()
     for name in _FIELDS:

@@ -171,7 +171,8 @@ class FieldDecoder:
             raise DecodeError(f"{schema.name}: {problem}") from None
         number = len(self._readers) - 1
         if self.labels is not None:
-            self.labels.add(number, schema, referred, self._readers[number])
+            confluent = framing[0] in (frames.ID, frames.GUID)
+            self.labels.add(number, schema, referred, self._readers[number], confluent=confluent)
         return number
 
 

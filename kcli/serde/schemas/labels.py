@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.proto.plain.json import texts
 from kcli.schemas import PROTOBUF, Schema
 from kcli.values import Frozen
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 class Label(Frozen):
     """How one key or value is stored. `referred` are the schemas that its own refers to, `message` is the full name of
-    its message in Protobuf. `frame` is what is in front of the payload and of message indexes; None where the record's
+    its message in Protobuf. `frame` is what is in front of the payload and of message indexes; None where Confluent's
     header names the schema."""
 
     schema: Schema
@@ -29,6 +30,8 @@ class Label(Frozen):
     version: int = -1
     message: str = ""
     frame: bytes | None = None
+    json: bytes = b""
+    """What a line of `consume -J` says of the schema, by which `produce --value-schema from-record` finds it."""
 
     @property
     def name(self) -> str:
@@ -49,16 +52,22 @@ class Labels:
     def __init__(self, kind: str, schemas: Schemas | None, subject_of: SubjectOf) -> None:
         """`schemas` finds the subjects of a schema, and `subject_of` says which of them counts; without schemas a
         schema keeps the subject that it came with."""
-        self.rows: dict[int, Label] = {}
+        self.rows: dict[int, Label | None] = {}
         self._kind = kind
         self._schemas = schemas
         self._subject_of = subject_of
         self._sources: dict[int, tuple[Schema, References, Reader]] = {}
+        self._confluent: set[int] = set()
         self._made: dict[tuple[str, int, bytes | None, str], Label] = {}
 
-    def add(self, number: int, schema: Schema, referred: References, reader: Reader) -> None:
-        """The schema of the reader with a number."""
+    def add(
+        self, number: int, schema: Schema, referred: References, reader: Reader, *, confluent: bool = False
+    ) -> None:
+        """The schema of the reader with a number. `confluent`: what names it is an id or a GUID as Confluent's frames
+        and headers have."""
         self._sources[number] = schema, referred, reader
+        if confluent:
+            self._confluent.add(number)
 
     async def read(
         self,
@@ -79,7 +88,9 @@ class Labels:
             if number < 0 or row in failed:
                 continue
             start = starts[row] + skips[row]
-            frame = bytes(columns.data[starts[row] : start]) if skips[row] or not by_header else None
+            frame: bytes | None = bytes(columns.data[starts[row] : start])
+            if by_header and not frame and number in self._confluent:
+                frame = None
             schema, _, reader = self._sources[number]
             message = ""
             if schema.kind == PROTOBUF:
@@ -96,6 +107,25 @@ class Labels:
         if self._schemas is not None:
             own = await self._subject_of(self._schemas, topic, schema, referred, message)
             subject, version = await self._schemas.use_of(schema, own)
-        return Label(
+        label = Label(
             schema=schema, referred=tuple(referred), subject=subject, version=version, message=message, frame=frame
         )
+        return label.replace(json=_json(label))
+
+
+def _json(label: Label) -> bytes:
+    schema, text, parts = label.schema, texts(), []
+    if schema.id >= 0:
+        parts.append(f'"id":{schema.id}')
+    elif schema.guid:
+        parts.append(f'"guid":{text(schema.guid.encode())}')
+    if label.subject:
+        parts.append(f'"subject":{text(label.subject.encode())}')
+    if label.version >= 0:
+        parts.append(f'"version":{label.version}')
+    parts.append(f'"type":"{schema.kind}"')
+    if label.message:
+        parts.append(f'"message":{text(label.message.encode())}')
+    if label.frame is not None and label.frame != b"\0" + max(schema.id, 0).to_bytes(4, "big"):
+        parts.append(f'"frame":{text(label.frame)}')
+    return f"{{{','.join(parts)}}}".encode()

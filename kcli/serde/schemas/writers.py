@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     """The payload of a JSON text, behind what a frame has in front of it. Raises ValueError."""
 
 
+HEADERS = {"key": "__key_schema_id", "value": "__value_schema_id"}
+"""Confluent's headers that name the schema of a bare key or value."""
+
+
 def writer_of(
     schema: Schema,
     referred: References,
@@ -61,9 +65,8 @@ class RecordWriter:
     """Writes keys or values back as a label says that they are stored. Raises SchemaRefused, and UsageError for a frame
     that is not written."""
 
-    def __init__(self, label: Label, *, validate: bool = True, conditions: Sequence[Rule] = ()) -> None:
-        """Without `validate` JSON is taken as it is: it was read by the schema before. What `conditions` refuse is
-        BadValue."""
+    def __init__(self, label: Label, *, conditions: Sequence[Rule] = ()) -> None:
+        """What `conditions` refuse is BadValue."""
         schema, frame = label.schema, label.frame or b""
         if frame[:2] == b"\3\5":
             raise UsageError("the frame of AWS Glue is not written for compressed payloads")
@@ -71,10 +74,7 @@ class RecordWriter:
         self._id = label.schema.id
         referred = list(label.referred)
         self._front = b""
-        if schema.kind == JSON and not validate:
-            self._write: Write = str.encode
-            return
-        self._write = writer_of(schema, referred, message=label.message, framed=False, conditions=conditions)
+        self._write: Write = writer_of(schema, referred, message=label.message, framed=False, conditions=conditions)
         if schema.kind == PROTOBUF and (label.frame is None or frame[:1] in b"\0\1"):
             self._front = message_indexes(schema, referred, label.message)
         elif schema.kind == PROTOBUF and frame[:1] == b"\3":

@@ -150,7 +150,7 @@ async def _own(kind: str, data: bytes, headers: Headers, schemas: Schemas) -> Ow
     if reason or cell is None or label is None:
         return Own(reason=reason or "it is not decoded")
     header = dict(headers).get(f"__{kind}_schema_id")
-    if label.frame is None and (header or b"")[:1] not in (b"\0", b"\1"):
+    if not label.frame and (header or b"")[:1] not in (b"\0", b"\1"):
         return Own(reason=OTHER_HEADER)
     if field.unknown:
         return Own(reason=f"schema id {label.schema.id} does not have all of its fields, and they would be lost")

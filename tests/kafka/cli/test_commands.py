@@ -184,7 +184,7 @@ def test_produce_takes_values_files_and_whole_files(
     )
     assert kcli("produce", topic, *at, str(tmp_path / "a")).code == 0
     assert kcli("produce", topic, *at, "--whole", str(tmp_path / "b"), "--timestamp", str(T0)).code == 0
-    shown = kcli("consume", topic, *at, "-e", "-J")
+    shown = kcli("consume", topic, *at, "-e", "--envelope")
     found = [json.loads(line) for line in shown.out.splitlines()]
     assert [row["value"] for row in found[:4]] == ["one", "two", "line 1", "line 2"]
     assert (found[0]["key"], found[0]["headers"]) == ("key", [["a", "1"], ["a", "2"]])

@@ -89,7 +89,7 @@ async def _streams(kafka: Kafka, group: str, source: str) -> None:
 def _stored(kafka: Kafka, topic: str) -> list[tuple[bytes, bytes | None]]:
     """The records whose key has the topic's name, which all groups here begin with."""
     found = []
-    for line in run(kafka, "consume", "__consumer_offsets", "-e", "-J").out.decode().splitlines():
+    for line in run(kafka, "consume", "__consumer_offsets", "-e", "--envelope").out.decode().splitlines():
         record = json.loads(line)
         key, value = _bytes(record["key"]), _bytes(record["value"])
         if key is not None and topic.encode() in key:

@@ -79,12 +79,12 @@ def test_json_envelopes_reproduce_the_log(kafka: Kafka, topic: str, topic_name: 
     given = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     made = kcli("produce", topic, "-b", kafka.bootstrap, "--input", "json", stdin=given)
     assert made.code == 0, made.err
-    first = kcli("consume", topic, "-b", kafka.bootstrap, "-o", "beginning", "-e", "-J")
+    first = kcli("consume", topic, "-b", kafka.bootstrap, "-o", "beginning", "-e", "--envelope")
     other = topic_name()
     assert kcli("topics", "create", other, "-p", "1", "-b", kafka.bootstrap, "--wait").code == 0
     again = kcli("produce", other, "-b", kafka.bootstrap, "--input", "json", stdin=first.out)
     assert again.code == 0, again.err
-    second = kcli("consume", other, "-b", kafka.bootstrap, "-o", "beginning", "-e", "-J")
+    second = kcli("consume", other, "-b", kafka.bootstrap, "-o", "beginning", "-e", "--envelope")
     assert second.out.replace(other.encode(), topic.encode()) == first.out
     back = [json.loads(line) for line in first.out.splitlines()]
     assert [row["value"] for row in back] == ["a", None, {"base64": "AAECAw=="}, 'quote " and \\ and \u2028'] or (

@@ -95,7 +95,7 @@ def test_values_are_written_with_the_header_of_azure(environment: None) -> None:
         server.route = azure
         shell, by = Shell(sandbox.bootstrap), ("--schema-registry", server.url)
         shell.ok("produce", "orders", "-H", "a=b", "--value-schema", "orders", *by, stdin=b'{"id":7}')
-        (line,) = shell.ok("consume", "orders", "-e", "-J").splitlines()
+        (line,) = shell.ok("consume", "orders", "-e", "--envelope").splitlines()
         record = json.loads(line)
         assert record["headers"] == [["a", "b"], ["content-type", f"avro/binary+{ID}"]]
         assert record["value"] == "\x0e"

@@ -121,13 +121,13 @@ def test_records_are_written_and_read_by_uuid(commands: Commands, subject: Names
     with SandboxThread(topics={"orders": 1, "copy": 1}) as sandbox:
         shell = Shell(sandbox.bootstrap)
         shell.ok("produce", "orders", "--value-schema", name, *by, stdin=b'{"id":7}')
-        (line,) = shell.ok("consume", "orders", "-e", "-J").splitlines()
+        (line,) = shell.ok("consume", "orders", "-e", "--envelope").splitlines()
         stored = b"\3\0" + UUID(row["guid"]).bytes + b"\x0e"
         assert json.loads(line)["value"] == {"base64": b64encode(stored).decode()}
         assert shell.ok("consume", "orders", "-e", *by, "--where", "value.id == 7") == b'{"id":7}\n'
-        decoded = shell.ok("consume", "orders", "-e", "-J", "--decoded", *by)
+        decoded = shell.ok("consume", "orders", "-e", "-J", *by)
         shell.ok("produce", "copy", "--input", "json", "--value-schema", "from-record", *by, stdin=decoded)
-        (copied,) = shell.ok("consume", "copy", "-e", "-J").splitlines()
+        (copied,) = shell.ok("consume", "copy", "-e", "--envelope").splitlines()
         assert json.loads(copied)["value"] == json.loads(line)["value"]
         for words, says in ((["--value-schema", name, "--schema-in", "header"], b"is Confluent's form"),):
             wrong = shell("produce", "orders", *words, *by, stdin=b'{"id":7}')
@@ -193,13 +193,15 @@ def test_protobuf_is_written_with_its_number_and_read_back(commands: Commands, s
         shell = Shell(sandbox.bootstrap)
         for message, text in (("Visit", b'{"id":7}'), ("shop.Visit.Page", b'{"name":"in"}'), ("shop.Left", b"{}")):
             shell.ok("produce", "visits", "--value-schema", f"{name}#{message}", *by, stdin=text)
-        raw = [json.loads(line)["value"] for line in shell.ok("consume", "visits", "-e", "-J").splitlines()]
+        raw = [json.loads(line)["value"] for line in shell.ok("consume", "visits", "-e", "--envelope").splitlines()]
         stored = [front + b"\1\x08\7", front + b"\2\x0a\2in", front + b"\0"]
         assert raw == [{"base64": b64encode(one).decode()} for one in stored]
-        decoded = shell.ok("consume", "visits", "-e", "-J", "--decoded", *by)
+        decoded = shell.ok("consume", "visits", "-e", "-J", *by)
         assert [json.loads(line)["value"] for line in decoded.splitlines()] == [{"id": 7}, {"name": "in"}, {}]
         shell.ok("produce", "copy", "--input", "json", "--value-schema", "from-record", *by, stdin=decoded)
-        assert [json.loads(line)["value"] for line in shell.ok("consume", "copy", "-e", "-J").splitlines()] == raw
+        assert [
+            json.loads(line)["value"] for line in shell.ok("consume", "copy", "-e", "--envelope").splitlines()
+        ] == raw
 
 
 def test_a_file_is_stored_under_the_uuid_of_its_latest_version(commands: Commands, subject: Names) -> None:
@@ -213,7 +215,7 @@ def test_a_file_is_stored_under_the_uuid_of_its_latest_version(commands: Command
         wrong = shell("produce", topic, "--value-schema", f"file:{first}", *by, stdin=b'{"id":7}')
         assert (wrong.returncode, b"is another schema than the file" in wrong.stderr) == (2, True)
         ids = [UUID(commands.rows("get", f"{topic}-value@{version}")[0]["guid"]).bytes for version in (1, 1, 2)]
-        raw = [json.loads(line)["value"] for line in shell.ok("consume", topic, "-e", "-J").splitlines()]
+        raw = [json.loads(line)["value"] for line in shell.ok("consume", topic, "-e", "--envelope").splitlines()]
         payloads = [b"\x0e", b"\x0e", b"\x0e\0"]
         stored = [b"\3\0" + id + payload for id, payload in zip(ids, payloads, strict=True)]
         assert raw == [{"base64": b64encode(one).decode()} for one in stored]

@@ -44,5 +44,5 @@ def name() -> Callable[[], str]:
 
 def stored(shell: Shell, topic: str, field: str = "value") -> list[bytes]:
     """Keys or values as they are stored."""
-    rows = [json.loads(line)[field] for line in shell.ok("consume", topic, "-e", "-J").splitlines()]
+    rows = [json.loads(line)[field] for line in shell.ok("consume", topic, "-e", "--envelope").splitlines()]
     return [b64decode(row["base64"]) if isinstance(row, dict) else row.encode() for row in rows]

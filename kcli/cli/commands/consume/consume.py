@@ -64,7 +64,7 @@ def consume(options: ConsumeOptions) -> int:
     if options.share_ack is not None:
         raise UsageError("--share-ack sets how a share group's records are acknowledged; it needs --share-group")
     plan = Plan(options)
-    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.json)
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.as_json)
 
 
 async def _consume(plan: Plan, stop: Stop) -> int:

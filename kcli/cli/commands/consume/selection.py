@@ -93,7 +93,7 @@ class Selection:
         self.decoding: Decoding | None = None
         self._formats: dict[str, str] = {}
         if schemas is not None and not schemas.raw_value:
-            self._decode(schemas, filters)
+            self._decode(schemas, filters, json=isinstance(options, PrintOptions) and options.json)
         self.keep = self._filter(filters, by_field=field is not None)
 
     def _in_order(self, options: SelectionOptions) -> bool:
@@ -117,11 +117,12 @@ class Selection:
             self.decoding.filtered = keep.sees
         return keep
 
-    def _decode(self, schemas: SchemaOptions, filters: FilterOptions | None) -> None:
+    def _decode(self, schemas: SchemaOptions, filters: FilterOptions | None, *, json: bool) -> None:
         """Decode what is read where a schema is named, a format, or a registry: by --schema-registry, or by a
         property."""
         named = {"key": schemas.key_format, "value": None if filters is None else filters.value_format}
-        self._formats = {kind: name for kind, name in named.items() if name in DECODED_FORMATS}
+        known = (*DECODED_FORMATS, "msgpack", "url") if json else DECODED_FORMATS
+        self._formats = {kind: name for kind, name in named.items() if name in known}
         registry = self.connection.registry(schemas.schema_registry)
         if registry is not None and schemas.no_schema_cache:
             registry = registry.replace(disk=False)
@@ -171,15 +172,11 @@ class Selection:
         consumer.select_times(times)
 
     def print_decoded(self, options: PrintOptions) -> None:
-        """Have the decoder say by which schema it decodes where that is printed. Envelopes hold what is stored: nothing
-        is decoded for them alone. Raises UsageError."""
-        if options.decoded and not options.json:
-            raise UsageError("--decoded is for envelopes: it goes with -J")
-        if options.decoded and (self.decoding is None or self._formats):
-            raise UsageError("-J --decoded decodes by schemas: add --schema-registry URL")
-        if self.decoding is not None and (options.decoded or "{schema" in (options.template or "")):
-            self.decoding.label(envelopes=options.decoded)
-        elif options.json and self.keep is None and self.decoding is not None and not self.decoding.strict:
+        """Have the decoder say by which schema it decodes where that is printed. Byte-exact lines hold what is stored:
+        nothing is decoded for them alone."""
+        if self.decoding is not None and (options.json or "{schema" in (options.template or "")):
+            self.decoding.label()
+        elif options.envelope and self.keep is None and self.decoding is not None and not self.decoding.strict:
             self.decoding = None
 
     @property

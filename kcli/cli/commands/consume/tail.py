@@ -90,7 +90,7 @@ def tail(options: TailOptions) -> int:
     A terminal shows time, partition:offset, key and value of each record, JSON laid out and in colour; -f, -J, -K, -D,
     -Z, --meta and --raw print as consume does, and so does a pipe unless --pretty is given."""
     plan = Plan(options)
-    return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), options.json)
+    return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), options.as_json)
 
 
 async def _tail(plan: Plan, stop: Stop) -> int:

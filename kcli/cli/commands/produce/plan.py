@@ -31,8 +31,9 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     whole = flag("--whole", help="Each FILE (or stdin) is one record.")
     input = choice(
         "--input",
-        of=("lines", "json", "json-values", "kcat"),
-        help="lines (default), envelopes of consume -J, JSON values or an array of them, kcat's -J lines.",
+        of=("lines", "json", "envelope", "json-values", "kcat"),
+        help="lines (default), lines of consume -J or --envelope, of --envelope only, JSON values or an array of them, "
+        "kcat's -J lines.",
     )
     template = text("-f", metavar="FORMAT", help="The form of a line: %s value, %k key, %h{NAME} header, %T time, %p.")
     value_format = choice(
@@ -157,7 +158,7 @@ class Plan:
             registry = registry.replace(disk=False)
         in_header = options.schema_in == "header"
         if "from-record" in specs.values() and options.input != "json":
-            raise UsageError("--value-schema from-record reads the envelopes of consume -J --decoded: add --input json")
+            raise UsageError("--value-schema from-record reads the lines of consume -J: add --input json")
         return Encoding(
             specs,
             registry,

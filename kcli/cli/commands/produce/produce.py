@@ -1,4 +1,4 @@
-"""`kcli produce`: lines, files, values or envelopes in; exit 0 only if every record was acknowledged (R1)."""
+"""`kcli produce`: lines, files, values or lines of JSON in; exit 0 only if every record was acknowledged (R1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ kcli produce orders --input json-values < list.json # each object of an array is
 kcli produce orders --key-from id < orders.ndjson   # the key is a field of the value
 kcli produce orders --transactional-id load-1 < f   # all records or none
 kcli produce orders --transactional-id load-1 --batch 1000 < f
-kcli consume orders -e -J | kcli produce copy --input json""",
+kcli consume orders -e --envelope | kcli produce copy --input envelope""",
 )
 def produce(options: ProduceOptions) -> int:
     """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged. On a terminal, kcli

@@ -1,4 +1,4 @@
-"""What `kcli produce` reads, as records: lines with keys, templates, envelopes, --value and --tombstone."""
+"""What `kcli produce` reads, as records: lines with keys, templates, lines of JSON, --value and --tombstone."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ class Rows:
         if plan.input != "lines":
             from kcli.cli.output.records.envelope import read_line
 
-            kcat = plan.input == "kcat" or None
+            kcat, readable = plan.input == "kcat" or None, plan.input == "json"
             from_record = None if plan.encoding is None else plan.encoding.from_record
-            return lambda piece, line: self._whole(read_line(piece, line, kcat, from_record))
+            return lambda piece, line: self._whole(read_line(piece, line, kcat, from_record, readable=readable))
         template = plan.template
         if template is not None:
             return lambda piece, line: self._whole(template.row(piece))

@@ -51,7 +51,7 @@ class Sending:
         self._tick: Callable[[], None] = lambda: None  # shows the progress
         self._unsent = 0  # bytes of a block that wait for --rate
         self._envelopes: EnvelopeSending | None = None
-        if plan.input in ("json", "kcat"):
+        if plan.input in ("json", "envelope", "kcat"):
             from kcli.cli.commands.produce.input.envelopes import EnvelopeSending, in_columns
 
             self._envelopes = EnvelopeSending(plan, producer, self._count_read) if in_columns(plan) else None
@@ -233,7 +233,7 @@ class Sending:
             start = taken
 
     async def _parsed(self, name: str, pieces: list[bytes], line: int) -> int:
-        """Lines that may be no record: envelopes, templates, JSON to pack, keys and values."""
+        """Lines that may be no record: lines of consume, templates, JSON to pack, keys and values."""
         from kcli.cli.output.records.envelope import BadLine
 
         plan, read = self.plan, self._make.reader()

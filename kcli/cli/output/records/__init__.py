@@ -1,1 +1,1 @@
-"""Records as lines, templates and JSON envelopes."""
+"""Records as lines, templates and JSON."""

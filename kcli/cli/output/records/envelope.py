@@ -1,16 +1,17 @@
-"""JSON lines into records: kcli's own envelope, and kcat's -J lines.
+"""JSON lines into records: those of `consume --envelope`, of `consume -J`, and of kcat's -J.
 
-What is read is what `consume -J` wrote, byte for byte; anything else is refused with its line number, because a
-mistyped field name that is ignored would become a tombstone.
+Anything else is refused with its line number, because a mistyped field name that is ignored would become a tombstone.
 """
 
 from __future__ import annotations
 
+import re
 from binascii import Error as NotBase64
 from binascii import a2b_base64
 from json import JSONDecoder
 
 from kcli.errors import KcliError
+from kcli.serde.formats import no_constant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     """partition, timestamp in ms, key, value, headers: what `Producer.send_records` takes."""
 
     class Storing(Protocol):
-        """Stores keys and values that were decoded by the schemas that their envelopes name."""
+        """Stores keys and values that were decoded by the schemas that their lines name."""
 
         def stored(self, kind: str, value: object, named: object, headers: Headers) -> bytes:
             """What is stored for the JSON of a key or value. Raises ValueError."""
@@ -34,6 +35,7 @@ _KCATS = frozenset(("topic", "partition", "offset", "tstype", "ts", "broker", "h
     ("key_error", "payload_error", "key_schema_id", "value_schema_id")
 )
 _read = JSONDecoder().raw_decode
+_scan = JSONDecoder(parse_constant=no_constant, parse_int=str, parse_float=str).raw_decode
 
 
 class BadLine(KcliError):
@@ -44,9 +46,16 @@ class BadLine(KcliError):
         self.line = line
 
 
-def read_line(line: bytes, number: int, kcat: bool | None = None, from_record: Storing | None = None) -> Row:
-    """One line's record. `kcat` None accepts both kinds. `from_record` stores keys and values that were decoded. Raises
-    BadLine."""
+def read_line(
+    line: bytes,
+    number: int,
+    kcat: bool | None = None,
+    from_record: Storing | None = None,
+    *,
+    readable: bool = False,
+) -> Row:
+    """One line's record. `kcat` None accepts both kinds. `from_record` stores keys and values that were decoded.
+    `readable`: a key or value may be JSON, which is stored as it is written. Raises BadLine."""
     try:
         text = line.decode().strip(" \t\r\n")
         found, end = _read(text)
@@ -64,24 +73,36 @@ def read_line(line: bytes, number: int, kcat: bool | None = None, from_record: S
     try:
         if kcat or (kcat is None and "payload" in found):
             return _row(found, _KCATS, "payload", "ts")
-        return _row(found, _OURS, "value", "timestamp", from_record)
+        return _row(found, _OURS, "value", "timestamp", from_record, text if readable else "")
     except ValueError as problem:
         raise BadLine(number, str(problem)) from None
 
 
 def _row(
-    found: dict[str, object], known: frozenset[str], value: str, timestamp: str, from_record: Storing | None = None
+    found: dict[str, object],
+    known: frozenset[str],
+    value: str,
+    timestamp: str,
+    from_record: Storing | None = None,
+    text: str = "",
 ) -> Row:
+    """`text` is the line of a readable one, "" for others."""
     if not known.issuperset(found):
         stranger = next(name for name in found if name not in known)
         raise ValueError(f'"{stranger}" is no field of a record; --input json-values sends the object as a value')
     if value not in found:
         raise ValueError(f'has no "{value}" (null is written as null)')
     headers = _headers(found["headers"]) if found.get("headers") else []
-    for name in _SCHEMAS.keys() & found.keys():
-        if from_record is None:
-            raise ValueError(f'"{name}": the {_SCHEMAS[name]} is decoded; --value-schema from-record stores it again')
-        found[_SCHEMAS[name]] = from_record.stored(_SCHEMAS[name], found.get(_SCHEMAS[name]), found[name], headers)
+    written: dict[str, str] = {}
+    for schema, name in _SCHEMAS.items():
+        if schema in found and from_record is not None:
+            found[name] = from_record.stored(name, found.get(name), found[schema], headers)
+        elif schema in found and not text:
+            raise ValueError(f'"{schema}": the {name} is decoded; --input json reads such lines')
+        elif text and (schema in found or _is_json(found.get(name))):
+            written = written or _as_written(text)
+            if name in written and (schema in found or not _BASE64.match(written[name])):
+                found[name] = written[name].encode()
     return (
         _number(found, "partition", 2**31 - 1),
         -1 if found.get(timestamp) == -1 else _number(found, timestamp, 2**63 - 1),  # -1 is a record without one
@@ -89,6 +110,34 @@ def _row(
         bytes_of(found[value], value),
         headers,
     )
+
+
+_BASE64 = re.compile(r'\{[ \t]*"base64"[ \t]*:[ \t]*"[^"]*"[ \t]*\}')
+
+
+def _is_json(thing: object) -> bool:
+    return thing is not None and not isinstance(thing, str)
+
+
+def _as_written(text: str) -> dict[str, str]:
+    """The JSON of each field of an object, as it is written. Raises ValueError for what is no JSON."""
+    written: dict[str, str] = {}
+    at = _past_space(text, 1)
+    while text[at] != "}":
+        name, at = _scan(text, at)
+        start = _past_space(text, _past_space(text, at) + 1)  # behind the colon
+        _, at = _scan(text, start)
+        written[name] = text[start:at]
+        at = _past_space(text, at)
+        if text[at] == ",":
+            at = _past_space(text, at + 1)
+    return written
+
+
+def _past_space(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
 
 
 def bytes_of(thing: Any, name: str) -> bytes | None:
@@ -105,7 +154,7 @@ def bytes_of(thing: Any, name: str) -> bytes | None:
             return a2b_base64(thing["base64"].encode("ascii"), strict_mode=True)
         except (NotBase64, UnicodeEncodeError):
             raise ValueError(f'"{name}" is not base64') from None
-    raise ValueError(f'"{name}" is text, null or {{"base64": "…"}}')
+    raise ValueError(f'"{name}" is text, null or {{"base64": "…"}}; --input json takes JSON, too')
 
 
 def _number(found: dict[str, object], name: str, largest: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Batches into bytes: plain values, a template or envelopes. One call per batch, none per record."""
+"""Batches into bytes: plain values, a template or lines of JSON. One call per batch, none per record."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.records.decoded import SchemaTokens
     from kcli.cli.output.records.pretty import Pretty
+    from kcli.cli.output.records.schema_tokens import SchemaTokens
     from kcli.cli.output.records.template import Program
     from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.cli.runtime.schemas.decoding import Decoding
@@ -32,16 +32,16 @@ class Printer:
         several: bool = False,
         decoding: Decoding | None = None,
     ) -> None:
-        self._json: bool = options.json
+        self._json: bool = options.as_json
+        self._exact: bool = options.envelope
         self._terminal = terminal and not options.raw
         self._null = b"NULL" if options.nulls else b""
         self._delimiter = text.delimiter(options.delimiter, "-D", b"\n") or b"\n"
         self._program: Program | None = None
         self._scratch = bytearray()
-        self._envelopes = None if decoding is None else decoding.envelopes
         self._schemas: SchemaTokens | None = None
-        if decoding is not None and decoding.labelled and self._envelopes is None:
-            from kcli.cli.output.records.decoded import SchemaTokens
+        if decoding is not None and decoding.labelled and not self._json:
+            from kcli.cli.output.records.schema_tokens import SchemaTokens
 
             self._schemas = SchemaTokens(terminal=self._terminal)
         _refuse(options)
@@ -118,22 +118,23 @@ class Printer:
         return batch.write_format(out, self._program, topic.encode(), partition, limit)
 
     def _put_json(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int) -> tuple[int, int]:
-        if self._envelopes is not None:
-            return self._envelopes.write(out, batch, topic, partition, limit)
-        return batch.write_json(out, topic, partition, limit)
+        write = batch.write_json if self._exact else batch.write_readable
+        return write(out, topic, partition, limit)
 
 
 def _shaped(options: PrintOptions) -> bool:
     """Whether an option says how records are printed."""
-    shape = (options.template, options.delimiter, options.key_delimiter, options.json, options.nulls, options.meta)
+    shape = (options.template, options.delimiter, options.key_delimiter, options.as_json, options.nulls, options.meta)
     return any(given not in (None, False) for given in shape)
 
 
 def _refuse(options: PrintOptions) -> None:
     """Raises UsageError for options that do not go together."""
-    if options.json and options.template is not None:
-        raise UsageError("-J and -f are two ways to print; take one")
-    if options.meta and (options.json or options.template is not None):
+    if options.json and options.envelope:
+        raise UsageError("-J prints for reading, --envelope byte for byte; take one")
+    if options.as_json and options.template is not None:
+        raise UsageError(f"{'-J' if options.json else '--envelope'} and -f are two ways to print; take one")
+    if options.meta and (options.as_json or options.template is not None):
         raise UsageError("--meta adds columns to plain values; -J and -f print what they say (%T %t %p %o)")
     if options.pretty and (_shaped(options) or options.raw):
         raise UsageError("--pretty prints a fixed view for reading: it takes no -f, -J, -K, -D, -Z, --meta or --raw")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from kcli.cli.output.records.decoded import SchemaTokens
+    from kcli.cli.output.records.schema_tokens import SchemaTokens
 
     Convert = Callable[[Any], bytes]
     Item = bytes | tuple[str, Convert | None]

@@ -13,14 +13,20 @@ from kcli.serde.schemas.readers import reader_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.records.decoded import DecodedEnvelopes
+    from typing import Protocol
+
     from kcli.cli.parsing.record_groups import SchemaOptions
     from kcli.client import Client
-    from kcli.consumer.consumer import Consumer
     from kcli.model import TopicPartition
     from kcli.registry.settings import RegistrySettings
     from kcli.serde.payload_time import Decode
     from kcli.serde.schemas.decoder import Field
+
+    class Decodes(Protocol):
+        """What has batches decoded before it hands them out: a consumer."""
+
+        decode: Decode | None
+
 
 KINDS = ("key", "value")
 REASONS = 5
@@ -65,18 +71,13 @@ class Decoding:
         """What of a record filters look at."""
         self.must_answer = False
         """Whether the run ends where the registry does not answer."""
-        self.envelopes: DecodedEnvelopes | None = None
 
-    def label(self, *, envelopes: bool) -> None:
-        """Keep by which schema each key and value is decoded, for `envelopes` or for templates."""
+    def label(self) -> None:
+        """Keep by which schema each key and value is decoded, for lines that name it."""
         self.labelled = True
-        if envelopes:
-            from kcli.cli.output.records.decoded import DecodedEnvelopes
 
-            self.envelopes = DecodedEnvelopes()
-
-    def attach(self, consumer: Consumer, client: Client) -> None:
-        """Have the consumer hand out decoded batches. The consumers of a command share what they found."""
+    def attach(self, consumer: Decodes, client: Client) -> None:
+        """Have a consumer hand out decoded batches. The consumers of a command share what they found."""
         if not self._fields:
             self._fields = [field for kind in self.kinds if (field := self.field(kind, client)) is not None]
             for field in self._fields if self.labelled else ():
@@ -146,7 +147,7 @@ class Decoding:
             sentences.append(
                 "the registry did not say what their schemas are: it is unknown which of these records match"
             )
-        return sentences + ([] if self.envelopes is None else self.envelopes.said())
+        return sentences
 
     def _sentence(self, field: Field) -> str:
         return undecoded_sentence(field, "filtered" if field.kind in self.filtered else "shown")

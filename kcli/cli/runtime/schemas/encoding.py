@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.runtime.schemas.files import FileSchemas
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.cli.runtime.schemas.subject import subject_said
 from kcli.errors import UsageError
 from kcli.schemas import AVRO, PROTOBUF
 from kcli.serde.contracts.writable import conditions_of
-from kcli.serde.schemas.writers import message_indexes, writer_of
+from kcli.serde.schemas.writers import HEADERS, message_indexes, writer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,11 +1,10 @@
-"""`produce --input json --value-schema from-record`: envelopes of `consume -J --decoded`, stored by their schemas."""
+"""`produce --input json --value-schema from-record`: lines of `consume -J`, stored by the schemas that they name."""
 
 from __future__ import annotations
 
 import json
 from uuid import UUID
 
-from kcli.cli.output.records.decoded import HEADERS
 from kcli.cli.output.records.envelope import bytes_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.subjects import split
@@ -14,7 +13,7 @@ from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.decoder import schema_named
 from kcli.serde.schemas.frames import of_headers
 from kcli.serde.schemas.labels import Label
-from kcli.serde.schemas.writers import RecordWriter
+from kcli.serde.schemas.writers import HEADERS, RecordWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ GLOBAL_FRAME = 9
 
 
 class FromRecord:
-    """Writes the keys and values of envelopes by the schemas that the envelopes name."""
+    """Writes the keys and values of lines by the schemas that the lines name."""
 
     def __init__(self, schemas: Schemas, *, without_rules: bool = False) -> None:
         self._without_rules = without_rules
@@ -101,7 +100,7 @@ def _word(named: dict[str, object], name: bytes) -> str:
 
 
 def _name(kind: str, named: dict[str, object], headers: Headers) -> bytes:
-    """What Apicurio's frame of eight bytes or the headers of other serializers name, where an envelope has neither an
+    """What Apicurio's frame of eight bytes or the headers of other serializers name, where a line has neither an
     id nor a subject; b"" for nothing."""
     if any(named.get(field) is not None for field in ("id", "guid", "subject")):
         return b""
@@ -112,9 +111,9 @@ def _name(kind: str, named: dict[str, object], headers: Headers) -> bytes:
     return frame if frame is not None and len(frame) == GLOBAL_FRAME and frame[0] == 0 else of_headers(headers, kind)
 
 
-def _headers(envelope: dict[str, object]) -> list[tuple[str, bytes | None]]:
+def _headers(line: dict[str, object]) -> list[tuple[str, bytes | None]]:
     """Those of an envelope, none of one that is malformed: its reader raises."""
-    held = envelope.get("headers")
+    held = line.get("headers")
     try:
         return [(str(name), bytes_of(value, "headers")) for name, value in held] if isinstance(held, list) else []
     except (TypeError, ValueError):

@@ -89,7 +89,7 @@ def test_kcats_own_json_is_read_back(kcli: Shell, topic: str) -> None:
     )
     again = kcli.topic()
     kcli.ok("produce", again, "--input", "kcat", stdin=theirs.stdout)
-    ours = [json.loads(line) for line in kcli.ok("consume", again, "-e", "-J").splitlines()]
+    ours = [json.loads(line) for line in kcli.ok("consume", again, "-e", "--envelope").splitlines()]
     for got, sent in zip(ours, RECORDS, strict=False):
         assert (got["key"], got["value"], got["timestamp"]) == (sent["key"], sent["value"], sent["timestamp"])
         assert got["headers"] == sent.get("headers", [])

@@ -78,7 +78,7 @@ def test_consume_count_and_tail_keep_the_same(kcli: Shell, numbers: str, words: 
     assert found(kcli.ok("consume", numbers, "-e", *words)) == expected
     assert found(kcli.ok("consume", numbers, "-e", "-u", *words)) == expected
     assert found(kcli.ok("consume", numbers, "-e", "-f", "%s\\n", *words)) == expected
-    envelopes = kcli.ok("consume", numbers, "-e", "-J", *words).splitlines()
+    envelopes = kcli.ok("consume", numbers, "-e", "--envelope", *words).splitlines()
     assert sorted(json.loads(json.loads(line)["value"])["n"] for line in envelopes) == expected
     assert int(kcli.ok("count", numbers, *words)) == len(expected)
     assert found(kcli.ok("tail", numbers, "-n", "1000", "--no-follow", *words)) == expected

@@ -72,19 +72,21 @@ def test_consume_and_count_find_a_range_of_payload_times(kcli: Shell, format: st
         first, last = BASE + start, BASE + end
         words = ["--time-field", "event.ts", "--start", iso(first), "--end", iso(last)]
         expected = [row["n"] for row in rows if first <= row["ts"] < last]
-        assert numbers(kcli.ok("consume", topic, "-J", *words)) == expected
-        assert numbers(kcli.ok("consume", topic, "-J", "-u", *words, "--value-format", format)) == expected
+        assert numbers(kcli.ok("consume", topic, "--envelope", *words)) == expected
+        assert numbers(kcli.ok("consume", topic, "--envelope", "-u", *words, "--value-format", format)) == expected
         assert int(kcli.ok("count", topic, *words)) == len(expected)
     told = kcli("count", topic, "-v", "--time-field", "event.ts", "--start", iso(BASE + 1190)).stderr.decode()
     assert told.startswith(f"kcli: values are {format}; ")
     assert "of 1,200 offsets are read for event.ts" in told
     after = [row["n"] for row in rows if row["ts"] >= BASE + 1100]
     words = ["--time-field", "event.ts", "--start", iso(BASE + 1100)]
-    assert numbers(kcli.ok("consume", topic, "-e", "-J", *words)) == after
+    assert numbers(kcli.ok("consume", topic, "-e", "--envelope", *words)) == after
     assert int(kcli.ok("count", topic, *words, "-p", "1")) == len([n for n in after if n % 3 == 1])
     assert len(kcli.ok("consume", topic, "-n", "3", *words, "-f", "%o\\n").splitlines()) == 3
     before = [row["n"] for row in rows if row["ts"] < BASE + 40]
-    assert numbers(kcli.ok("consume", topic, "-J", "--time-field", "event.ts", "--end", iso(BASE + 40))) == before
+    assert (
+        numbers(kcli.ok("consume", topic, "--envelope", "--time-field", "event.ts", "--end", iso(BASE + 40))) == before
+    )
 
 
 def test_conditions_go_with_it_and_see_values_in_the_same_format(kcli: Shell) -> None:
@@ -95,7 +97,7 @@ def test_conditions_go_with_it_and_see_values_in_the_same_format(kcli: Shell) ->
     words = ["--time-field", "ts", "--start", iso(BASE + 100), "--end", iso(BASE + 200)]
     expected = [row["n"] for row in rows if BASE + 100 <= row["ts"] < BASE + 200 and row["n"] % 2]
     for more in (["--where", "value.odd == '1'", "--value-format", "url"], ["--grep", "odd=1"]):
-        assert numbers(kcli.ok("consume", topic, "-J", *words, *more)) == expected
+        assert numbers(kcli.ok("consume", topic, "--envelope", *words, *more)) == expected
         assert int(kcli.ok("count", topic, *words, *more)) == len(expected)
     assert int(kcli.ok("count", topic, "--where", "number(value.n) < 10", "--value-format", "auto")) == 10
     assert int(kcli.ok("count", topic, "--where", "number(value.n) < 10")) == 0  # text, unless it is asked for

@@ -103,7 +103,7 @@ def test_filters_see_what_is_decoded_and_envelopes_hold_what_is_stored(kcli: She
     assert kcli.ok("consume", topic, "-e", *decoded, *where) == SHOWN.splitlines(keepends=True)[0]
     assert kcli.ok("count", topic, *decoded, *where) == b"1\n"
     assert kcli.ok("count", topic, *decoded) == b"4\n"
-    (envelope,) = kcli.ok("consume", topic, "-e", "-J", *decoded, *where).splitlines()
+    (envelope,) = kcli.ok("consume", topic, "-e", "--envelope", *decoded, *where).splitlines()
     assert json.loads(envelope)["value"] == VALUES[0].decode()
     assert kcli.ok("tail", topic, "-n", "3", "-e", *decoded, *where) == SHOWN.splitlines(keepends=True)[0]
     assert kcli.ok("consume", topic, "-e", "-f", "%o %s;", "--grep", "hi", *decoded) == b'0 {"id":7,"text":"hi"};'

@@ -54,7 +54,7 @@ def copied(kcli: Shell, topic: str) -> int:
 
 def content(kcli: Shell, topic: str, *, offsets: bool = False) -> list[dict[str, object]]:
     """All records by partition, without the topic's name."""
-    lines = kcli.ok("consume", topic, "-e", "-J", "--isolation", "read_committed").splitlines()
+    lines = kcli.ok("consume", topic, "-e", "--envelope", "--isolation", "read_committed").splitlines()
     rows = [json.loads(line) for line in lines]
     for row in rows:
         del row["topic"]

@@ -50,7 +50,7 @@ def stamp(minute: int) -> str:
 
 def stored(kcli: Shell, topic: str) -> list[bytes]:
     """Key and value as they are stored, an envelope a line, without what a copy changes."""
-    lines = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "-J").splitlines()]
+    lines = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "--envelope").splitlines()]
     return [json.dumps([line["key"], line["value"], line["timestamp"]]).encode() for line in lines]
 
 
@@ -123,7 +123,7 @@ def test_a_range_of_times_is_searched_in_decoded_values(kcli: Shell, source: str
     words += ("-q",)
     lines = kcli.ok("consume", source, "-e", *words).splitlines()
     assert [json.loads(line)["id"] for line in lines] == [60, 61, 62]
-    assert stored_ids(kcli.ok("consume", source, "-e", "-J", "--decoded", *words)) == [60, 61, 62]
+    assert stored_ids(kcli.ok("consume", source, "-e", "-J", *words)) == [60, 61, 62]
     assert kcli.ok("count", source, *words, "--where", "value.id > 61") == b"1\n"
     raw = kcli("count", source, *words, "--raw-value")
     assert (raw.returncode, raw.stdout) == (1, b"")

@@ -34,7 +34,7 @@ JSON = some.recursive(
 
 
 def records(kcli: Shell, topic: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in kcli.ok("consume", topic, "-e", "-J").splitlines()]
+    return [json.loads(line) for line in kcli.ok("consume", topic, "-e", "--envelope").splitlines()]
 
 
 # -- templates --------------------------------------------------------------------------------------------------------

@@ -143,6 +143,6 @@ def test_records_are_spread_over_the_time_of_their_rate(kcli: Shell, words: list
     topic = kcli.topic()
     lines = b"".join(b"k:%d\n" % n for n in range(40))
     kcli.ok("produce", topic, "--rate", "100/s", *words, stdin=lines)
-    found = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "-J").splitlines()]
+    found = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "--envelope").splitlines()]
     assert len(found) == 40
     assert 250 <= found[-1]["timestamp"] - found[0]["timestamp"] <= 1500

@@ -67,13 +67,13 @@ def test_a_record_goes_back_as_it_was(letters: Letters) -> None:
     letters.write(("a", letters.orders, {}), ("b", letters.orders, {}), ("c", letters.other, {}))
     code, rows, _, _ = letters.run("--execute")
     assert (code, rows[letters.orders]["redriven"], rows[letters.other]["redriven"]) == (0, 2, 1)
-    seen = [json.loads(line) for line in letters.kcli.ok("consume", letters.orders, "-e", "-J").splitlines()]
+    seen = [json.loads(line) for line in letters.kcli.ok("consume", letters.orders, "-e", "--envelope").splitlines()]
     assert sorted((one["partition"], one["key"], one["value"], one["timestamp"]) for one in seen) == [
         (0, "k0", "a", 1_700_000_000_000),
         (1, "k1", "b", 1_700_000_000_001),
     ]
     assert all(one["headers"] == [["own", "1"], ["kcli-redrive-attempts", "1"]] for one in seen)
-    one = json.loads(letters.kcli.ok("consume", letters.other, "-e", "-J"))
+    one = json.loads(letters.kcli.ok("consume", letters.other, "-e", "--envelope"))
     assert one["partition"] == 0, "partition 2 is not there any more: by key"
 
 
@@ -91,7 +91,7 @@ def test_other_options_of_what_is_sent(letters: Letters) -> None:
     letters.write(("a", letters.orders, {}), ("b", None, {"source": letters.orders, "where": "2"}))
     words = ("--execute", "--topic-header", "source", "--partition-header", "where", "--now", "--keep-headers")
     assert letters.run(*words)[0] == 0
-    seen = [json.loads(line) for line in letters.kcli.ok("consume", letters.orders, "-e", "-J").splitlines()]
+    seen = [json.loads(line) for line in letters.kcli.ok("consume", letters.orders, "-e", "--envelope").splitlines()]
     by_value = {one["value"]: one for one in seen}
     assert by_value["b"]["partition"] == 2
     assert ["source", letters.orders] in by_value["b"]["headers"]
@@ -162,7 +162,7 @@ def test_a_loop_ends(letters: Letters) -> None:
     )
     code, rows, _, _ = letters.run("--execute")
     assert (code, rows[None]["skipped"], rows[None]["note"]) == (0, 1, "was driven back too often")
-    (one,) = letters.kcli.ok("consume", letters.orders, "-e", "-J").splitlines()
+    (one,) = letters.kcli.ok("consume", letters.orders, "-e", "--envelope").splitlines()
     assert ["kcli-redrive-attempts", "2"] in json.loads(one)["headers"]
     assert letters.run("--execute", "--restart", "--max-attempts", "1")[1][None]["skipped"] == 2
 

@@ -15,7 +15,10 @@ class SharePlan(Selection):
 
     def __init__(self, options: ConsumeOptions, group: str) -> None:
         _refuse(options)
-        super().__init__(options, "consume", named_topics(options), filters=options, literal=options.literal)
+        super().__init__(
+            options, "consume", named_topics(options), filters=options, schemas=options, literal=options.literal
+        )
+        self.print_decoded(options)
         if self.pattern is not None:
             raise UsageError(f"{self.pattern.patterns[0]}: a share group takes names of topics, and no pattern")
         self.options = options
@@ -45,7 +48,6 @@ def _refuse(options: ConsumeOptions) -> None:
             "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
         ),
         (options.order, "--order reads all partitions at once; a share group hands records to any member"),
-        (options.decoded, "records of a share group are printed as stored; --decoded does not go with it"),
         (options.control, "a share group gives no control records; --print-control-records does not go with it"),
         (
             options.isolation,

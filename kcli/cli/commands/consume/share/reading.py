@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.ranges import Outcome
     from kcli.proto.batch import Batch
+    from kcli.serde.payload_time import Decode
 
 GIVEN_NOTHING = 12.0  # seconds; a share group's members hear every 5 s what they are given
 LOOK_UP = 0.2
@@ -33,7 +34,8 @@ class ShareReading:
         self.plan = plan
         self.consumer = consumer
         self.sink = sink
-        self.printer = Printer(plan.options, terminal=sink.terminal, several=plan.several)
+        self.printer = Printer(plan.options, terminal=sink.terminal, several=plan.several, decoding=plan.decoding)
+        self.decode: Decode | None = None
         self.left = plan.limit
         self.written = 0
         self.expired = 0  # offsets whose lock ran out before they were written
@@ -110,7 +112,8 @@ class ShareReading:
         last = given.stop
         batch: Batch | None = given
         try:
-            batch = self.plan.kept(given, at)
+            batch = given if self.decode is None else await self.decode(given, at.topic, at.partition)
+            batch = self.plan.kept(batch, at)
             while batch is not None and self.left != 0 and self.sink.open:
                 limit = 1 if self.plan.single else self.left
                 written, following = self.printer.put(self.sink.buffer, batch, at.topic, at.partition, limit)

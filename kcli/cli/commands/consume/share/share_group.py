@@ -30,16 +30,15 @@ SENTENCES = 5
 def consume_share_group(options: ConsumeOptions, group: str) -> int:
     """Consume as a member of a share group. Returns the exit code."""
     plan = SharePlan(options, group)
-    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.json)
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.as_json)
 
 
 async def _consume(plan: SharePlan, stop: Stop) -> int:
     from kcli.cli.output.messages import complain
-    from kcli.client import Client
 
     sink = Sink(stop=stop)
     try:
-        async with Client(plan.connection.client()) as client:
+        async with plan.client() as client:
             for topic in plan.topics:
                 await partitions(client.cluster, topic)
             if plan.from_beginning:
@@ -55,6 +54,8 @@ async def _consume(plan: SharePlan, stop: Stop) -> int:
                 if not plan.connection.quiet:
                     consumer.on_notice = complain
                 reading = ShareReading(plan, consumer, sink)
+                if plan.decoding is not None:
+                    plan.decoding.attach(reading, client)
                 await stop.unless(consumer.subscribe(plan.topics))
                 await reading.everything(stop)
                 if plan.connection.verbose:
@@ -86,7 +87,7 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
     if plan.fail_if_none and not reading.written:
         complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
-    return 0
+    return plan.undecoded
 
 
 def _said(refused: list[Outcome], kind: str) -> str:

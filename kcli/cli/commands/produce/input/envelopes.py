@@ -1,5 +1,5 @@
-"""`produce --input json` and `kcat`: lines that are as `consume -J` writes them go to the producer as columns; others
-are read one by one, by the reader that knows what is wrong with them."""
+"""`produce --input json`, `envelope` and `kcat`: lines that are as consume writes them go to the producer as columns;
+others are read one by one, by the reader that knows what is wrong with them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def in_columns(plan: Plan) -> bool:
     keyed = plan.key is not None or plan.key_from is not None
     changed = plan.nulls or plan.msgpack or plan.encoding is not None or keyed or plan.headers
     alone = plan.rate_limit is None and plan.settings.transactional_id is None
-    return plan.input in ("json", "kcat") and len(plan.delimiter) == 1 and not changed and alone
+    return plan.input in ("json", "envelope", "kcat") and len(plan.delimiter) == 1 and not changed and alone
 
 
 class EnvelopeSending:
@@ -42,9 +42,9 @@ class EnvelopeSending:
         """Send the whole lines of a block; returns the number of lines up to here. `by_line` reads lines one by one and
         sends them, and returns the same; it gets more lines each time, until columns would have had more."""
         at, few = 0, 1
-        cut, kcat = self._plan.delimiter, self._plan.input == "kcat"
+        cut, kcat, readable = self._plan.delimiter, self._plan.input == "kcat", self._plan.input == "json"
         while at < end:
-            read = read_envelopes(buffer, at, end, cut[0], kcat, now_ms(self._plan.timestamp))
+            read = read_envelopes(buffer, at, end, cut[0], kcat, now_ms(self._plan.timestamp), readable)
             few = 1 if read.lines.count > few else few
             if read.lines.count:
                 await self._send(read)

@@ -60,7 +60,7 @@ async def _encoded(options: EncodeOptions, spec: str, values: list[bytes]) -> li
     connection = Connection(options)
     registry = None if spec.startswith(FILE) else connection.registry(options.schema_registry)
     if spec == FROM_RECORD:
-        raise UsageError("--value-schema from-record is for the envelopes of kcli produce --input json")
+        raise UsageError("--value-schema from-record is for kcli produce --input json")
     if re.fullmatch(r"topic(@\w+)?(#.*)?", spec):
         raise UsageError(f"--value-schema {spec}: a payload is of no topic; name the SUBJECT, such as orders-value")
     encoding = Encoding({"value": spec}, registry, register=False)

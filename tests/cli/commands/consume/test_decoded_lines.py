@@ -1,4 +1,4 @@
-"""`-J --decoded`, `produce --value-schema from-record` and the schema tokens of -f."""
+"""Decoded lines of -J, `produce --value-schema from-record` and the schema tokens of -f."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def shell(ours: SandboxThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def envelopes(shell: Shell, topic: str, *words: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in shell.ok("consume", topic, "-e", "-q", "-J", *words).splitlines()]
+    return [
+        json.loads(line) for line in shell.ok("consume", topic, "-e", "-q", *(words or ("--envelope",))).splitlines()
+    ]
 
 
 def stored(shell: Shell, topic: str) -> list[tuple[Any, ...]]:
@@ -73,7 +75,7 @@ def test_what_was_decoded_is_stored_again_byte_for_byte(shell: Shell) -> None:
     shell.ok("produce", topic, "--value", "plain", "-k", "k")
     shell.ok("produce", topic, "--tombstone", "k")
     shell.ok("produce", topic, "--whole", stdin=b"\0\0\0\0\1broken")
-    rows = envelopes(shell, topic, "--decoded")
+    rows = envelopes(shell, topic, "-J")
     avro = {"id": 1, "subject": "t-value", "version": 1, "type": "AVRO"}
     assert (rows[0]["key"], rows[0]["value"], rows[0]["value_schema"]) == ("k", json.loads(VALUE), avro)
     assert rows[0]["key_schema"] == {"id": 3, "subject": "t-key", "version": 1, "type": "AVRO"}
@@ -84,19 +86,34 @@ def test_what_was_decoded_is_stored_again_byte_for_byte(shell: Shell) -> None:
     messages = [row.get("value_schema", {}).get("message") for row in rows]
     assert messages == [None, "s.A", "s.B", "s.B.C", None, "s.A", "s.B", "s.B.C", None, None, None]
     assert [(row["key"], row["value"]) for row in rows[8:]] == [("k", "plain"), ("k", None), (None, "\0\0\0\0\1broken")]
-    done = shell("consume", topic, "-e", "-J", "--decoded")
-    assert b"in other bytes" not in done.stderr
+    done = shell("consume", topic, "-e", "-J")
     shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=done.stdout)
     assert stored(shell, copy) == stored(shell, topic)
 
 
-def test_what_another_form_is_stored_in_is_counted_and_means_the_same(shell: Shell) -> None:
+@pytest.mark.parametrize("more", [(), ("--share-group", "g", "--from-beginning")])
+def test_a_named_schema_and_a_format_are_decoded_for_j(shell: Shell, tmp_path: Path, more: tuple[str, ...]) -> None:
+    """And a value that is JSON already appears as JSON; `--envelope` has what is stored."""
+    topic = shell.topic(1)
+    shell.ok("produce", topic, "--value-schema", "t-value", "--value", VALUE)
+    shell.ok("produce", topic, "--whole", "-k", "k", stdin=b"\x82\xa1a\x01\xa1b\xa1x")
+    shell.ok("produce", topic, "--value", '{"a": [1, 2.50]}')
+    got = [row["value"] for row in envelopes(shell, topic, "-J", "--value-schema", f"file:{tmp_path}/o.avsc", *more)]
+    assert got == [json.loads(VALUE), {"base64": "gqFhAaFioXg="}, {"a": [1, 2.5]}]
+    if not more:
+        got = [row["value"] for row in envelopes(shell, topic, "-J", "--value-format", "msgpack", "--raw-value", *more)]
+        assert got[1:] == [{"base64": "gqFhAaFioXg="}, {"a": [1, 2.5]}]
+        got = [row["value"] for row in envelopes(shell, topic, "-J", "--value-format", "msgpack", *more)]
+        assert got[1:] == [{"a": 1, "b": "x"}, {"a": [1, 2.5]}]
+        assert [row["value"] for row in envelopes(shell, topic)][2] == '{"a": [1, 2.50]}'
+
+
+def test_what_another_form_is_stored_in_means_the_same(shell: Shell) -> None:
     topic, copy = shell.topic(1), shell.topic(1)
     blocks = b"\2\xcd\xcc\xcc\x3d" + b"\1\6\2a\2" + b"\1\6\2b\4" + b"\0" + b"\0"  # a map in two blocks, with sizes
     for payload in (b"\0\0\0\0\1" + blocks, b"\0\0\0\0\2\2\0\x08\5"):  # and indexes that are never written so
         shell.ok("produce", topic, "--whole", stdin=payload)
-    done = shell("consume", topic, "-e", "-J", "--decoded")
-    assert b"2 of the decoded keys and values would be stored in other bytes than now" in done.stderr
+    done = shell("consume", topic, "-e", "-J")
     shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=done.stdout)
     lines = shell.ok("consume", topic, "-e")
     assert shell.ok("consume", copy, "-e") == lines == b'{"id":1,"half":0.1,"tags":{"a":1,"b":2},"raw":null}\n{"x":5}\n'
@@ -112,7 +129,7 @@ def test_a_guid_in_front_is_a_frame_of_its_own(shell: Shell) -> None:
 
     whole = b64encode(b64decode(guid) + b64decode(payload)).decode()
     shell.ok("produce", copy, "--input", "json", stdin=json.dumps({"value": {"base64": whole}}).encode())
-    (row,) = envelopes(shell, copy, "--decoded")
+    (row,) = envelopes(shell, copy, "-J")
     assert (row["value_schema"]["id"], row["value_schema"]["frame"]) == (1, {"base64": guid})
     shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=json.dumps(row).encode())
     first, second = stored(shell, copy)
@@ -129,7 +146,7 @@ def test_an_id_is_that_of_the_context_of_its_subject(
     shell.ok("registry", "register", subject, str(tmp_path / "s.avsc"), "-q", "--execute")
     by = ["--value-schema", subject]
     shell.ok("produce", topic, *by, "--schema-in", where, stdin=b'{"text":"hi"}')
-    lines = shell.ok("consume", topic, "-e", "-q", "-J", "--decoded", *by)
+    lines = shell.ok("consume", topic, "-e", "-q", "-J", *by)
     named = json.loads(lines)["value_schema"]
     assert (named["id"], named["subject"], json.loads(lines)["value"]) == (1, subject, {"text": "hi"})
     shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=lines)
@@ -137,7 +154,7 @@ def test_an_id_is_that_of_the_context_of_its_subject(
     # the same by an address that is one of a context
     inside = ["--schema-registry", f"{ours.registry_url}/contexts/.staging"]
     if where == "frame":
-        lines = shell.ok("consume", topic, "-e", "-q", "-J", "--decoded", *inside)
+        lines = shell.ok("consume", topic, "-e", "-q", "-J", *inside)
         assert json.loads(lines)["value"] == {"text": "hi"}
         shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", *inside, stdin=lines)
         assert stored(shell, copy) == stored(shell, topic) * 2
@@ -180,9 +197,7 @@ def test_tokens_name_the_schemas_of_a_record(shell: Shell, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("consume t -e --decoded", "it goes with -J"),
-        ("consume t -e -J --decoded --raw-value", "add --schema-registry URL"),
-        ("consume t -e -J --decoded --value-format int64", "add --schema-registry URL"),
+        ("consume t -e -J --envelope", "take one"),
         ("consume t -e -f %s{schema} --raw-value", "add --schema-registry URL"),
         ("produce t --value-schema from-record", "add --input json"),
         ("produce t --input json --value-schema from-record --key-schema t-key", "takes neither another schema"),
@@ -219,5 +234,5 @@ def test_a_schema_that_is_not_used_is_an_error_of_its_line(shell: Shell, schema:
     assert "input line 2: " in done.stderr.decode()
     assert says in done.stderr.decode()
     assert len(stored(shell, topic)) == 1
-    unread = shell("produce", topic, "--input", "json", stdin=good.encode())
-    assert (unread.returncode, b"--value-schema from-record" in unread.stderr) == (1, True)
+    unread = shell("produce", topic, "--input", "envelope", stdin=good.encode())
+    assert (unread.returncode, b"--input json reads such lines" in unread.stderr) == (1, True)
