@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kcli.errors import KcliError
     from kcli.model import Cluster
 
 SCHEMA = "kcli.acls.undo/1"
@@ -24,27 +23,15 @@ class AclRow(Row):
     acl: Acl = field()
     adds: bool = True
 
-    @property
-    def is_open(self) -> bool:
-        return self.result in ("would add", "would remove")
-
     def as_json(self) -> dict[str, object]:
         return {**self.acl._asdict(), "result": self.result}
-
-    def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
-        if error is not None:
-            super().settle(error)
-        elif unchanged is not None:
-            words = ("exists", "would add") if self.adds else ("absent", "would remove")
-            self.result = words[0] if unchanged else words[1]
-        elif self.is_open:
-            self.result = "added" if self.adds else "removed"
 
 
 async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:
     """The plan: a row for each ACL, those to be added first. ACLs that exist already, or no more, are not sent."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
-    rows = [AclRow(acl=acl, adds=True) for acl in adding] + [AclRow(acl=acl, adds=False) for acl in removing]
+    rows = [AclRow(acl=acl, result="would add", words=("exists", "added")) for acl in adding]
+    rows += [AclRow(acl=acl, adds=False, result="would remove", words=("absent", "removed")) for acl in removing]
     for row in rows:
         row.about = f"{row.acl.kind} {row.acl.name}"
         row.settle(None, unchanged=(row.acl in there) is row.adds)

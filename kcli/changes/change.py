@@ -6,14 +6,14 @@ and prints nothing: the command line draws the rows as a table, the dashboard in
 
 from __future__ import annotations
 
-from kcli.errors import UnknownOutcome
+from kcli.errors import KcliError, UnknownOutcome
 from kcli.values import Frozen, Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any, ClassVar
 
-    from kcli.errors import KcliError
     from kcli.model import Cluster
 
 WOULD_CHANGE, UNCHANGED, DONE, FAILED, UNKNOWN = "would change", "unchanged", "done", "failed", "unknown"
@@ -21,38 +21,49 @@ WOULD_CHANGE, UNCHANGED, DONE, FAILED, UNKNOWN = "would change", "unchanged", "d
 
 class Row(Value):
     """One thing that a plan changes, such as a config of a topic: `item` is its name; `kind` and `name` say what has
-    it. `old` and `new` are None where there is no value, `***` for a secret. `result` is WOULD_CHANGE or UNCHANGED in
-    the plan, and the outcome after `apply`."""
+    it. `old` and `new` are None where there is no value, `***` for a secret. `result` is "would …" in the plan, the
+    first of the `words` where no change is needed, and after `apply` the second, or FAILED or UNKNOWN."""
+
+    columns: ClassVar[str] = "kind name config=item old new result"
+    """Those that commands print and the journal keeps; `config=item` is one that has another name here."""
 
     kind: str = ""
     name: str = ""
     item: str = ""
-    old: str | None = None
-    new: str | None = None
+    old: str | int | None = None
+    new: str | int | None = None
     result: str = WOULD_CHANGE
     error: KcliError | None = None
     about: str = ""
     """What has it, in the sentence of an error."""
+    note: str | None = None
+    words: tuple[str, str] = (UNCHANGED, DONE)
 
     @property
     def is_open(self) -> bool:
         """Whether it is still to be changed."""
-        return self.result == WOULD_CHANGE
+        return self.result.startswith("would ")
 
     def as_json(self) -> dict[str, object]:
-        """The columns that commands print and the journal keeps, without the error."""
-        named = {"kind": self.kind, "name": self.name, "config": self.item}
-        return {**named, "old": self.old, "new": self.new, "result": self.result}
+        """The columns, without the error."""
+        pairs = (column.partition("=") for column in self.columns.split())
+        return {column: getattr(self, name or column) for column, _, name in pairs}
 
     def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
         """Note what a check, which says whether the row is `unchanged`, or the change itself came to. What needed no
         change keeps its result unless it failed."""
         if error is not None:
             self.result, self.error = UNKNOWN if isinstance(error, UnknownOutcome) else FAILED, error
-        elif unchanged is not None:
-            self.result = UNCHANGED if unchanged else WOULD_CHANGE
-        elif self.is_open:
-            self.result = DONE
+        elif unchanged:
+            self.result = self.words[0]
+        elif unchanged is None and self.is_open:
+            self.result = self.words[1]
+
+
+def settle(rows: Mapping[Any, Row], outcomes: Mapping[Any, object]) -> None:
+    """Note the outcomes of a change by the keys of its rows: an error, anything else where it was made."""
+    for key, outcome in outcomes.items():
+        rows[key].settle(outcome if isinstance(outcome, KcliError) else None)
 
 
 class Undo(Frozen):
@@ -66,12 +77,15 @@ class Undo(Frozen):
 
 class Plan(Value):
     """The rows, and the function that applies them to a cluster: None where there is nothing to send. `warnings` are
-    sentences about what `undo` cannot bring back."""
+    sentences about what the change costs, or `undo` cannot bring back; `undo` brings nothing back completely of a
+    `final` change. `failed` are errors of what has no row, by what they are about."""
 
     rows: list[Row] = field(factory=list)
     apply: Callable[[Cluster], Awaitable[None]] | None = None
     undo: Undo | None = None
     warnings: list[str] = field(factory=list)
+    failed: dict[str, KcliError] = field(factory=dict)
+    final: bool = False
 
     @property
     def idle(self) -> bool:

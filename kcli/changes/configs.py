@@ -41,14 +41,14 @@ SURE = 0.85
 """How near a name has to be to be taken for a misspelt one: a plugin may have configs of any name."""
 
 
-async def plan(cluster: Cluster, changes: Changes, *, resend: bool = False) -> Plan:
+async def plan(cluster: Cluster, changes: Changes, *, resend: bool = False, kind: type[Row] = Row) -> Plan:
     """The plan of `changes`, checked by the brokers: a row for each operation, in order. A resource that a broker
     refuses, or whose configs cannot be read, fails as a whole, and its other operations are not sent. `resend`: what
-    holds already is sent too, as brokers may be late to report it."""
+    holds already is sent too, as brokers may be late to report it. `kind` is the class of the rows."""
     known = await describe_configs(cluster, changes)
     checked = await check(cluster, changes, known)
     rows = {
-        at: [_row(at, operation, _named(known[at], operation.name), checked[at]) for operation in operations]
+        at: [_row(kind, at, operation, _named(known[at], operation.name), checked[at]) for operation in operations]
         for at, operations in changes.items()
     }
     ready = {at: operations for at, operations in changes.items() if checked[at] is None}
@@ -126,11 +126,11 @@ def _named(configs: list[Config] | KcliError, name: str) -> Config | None:
     return None if isinstance(configs, KcliError) else next((one for one in configs if one.name == name), None)
 
 
-def _row(at: Resource, operation: Operation, old: Config | None, error: KcliError | None) -> Row:
+def _row(kind: type[Row], at: Resource, operation: Operation, old: Config | None, error: KcliError | None) -> Row:
     new, same = foreseen(at, operation, old)
     # what a broker does not know is a secret to it, as a plugin's password may be
     secret = old.secret if old is not None else secretive(operation.name) or at.kind == "broker"
-    row = Row(kind=at.kind, name=at.name or DEFAULT, item=operation.name, about=about(at))
+    row = kind(kind=at.kind, name=at.name or DEFAULT, item=operation.name, about=about(at))
     row.old = HIDDEN if old is not None and secret else None if old is None else old.value
     row.new = HIDDEN if secret and operation.how == SET else new
     row.settle(error, unchanged=same)

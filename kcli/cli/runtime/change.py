@@ -103,41 +103,62 @@ def make_change(
     return answer(options, shape, work, opened=opened)
 
 
+def open_names(rows: Sequence[changes.Row]) -> list[str]:
+    """The names of what rows would change."""
+    return list(dict.fromkeys(row.name for row in rows if row.is_open))
+
+
 def apply_plan(
-    options: UndoOptions,
+    options: ChangeOptions,
     shape: Shape,
     kind: type[Row],
     planned: Callable[[Cluster], Awaitable[Plan]],
     *,
-    names: Callable[[Sequence[changes.Row]], Sequence[str]],
+    names: Callable[[Sequence[changes.Row]], Sequence[str]] = open_names,
     verb: str = "",
     noun: str = "",
-    done: Callable[[Sequence[changes.Row]], str],
+    by_pattern: bool = False,
+    adds: bool = False,
+    nothing: str = "nothing to change",
+    done: Callable[[Sequence[changes.Row]], str] = lambda rows: "",
 ) -> int:
     """Show the plan that a planner of `kcli.changes` makes, in rows of this kind, and apply it, if it is confirmed; the
-    exit code. `names` are those of a PlannedChange, `done` is the sentence about what was changed."""
+    exit code. `names`, `by_pattern` and `adds` are those of a PlannedChange; `nothing` is the sentence where there is
+    nothing to change, `done` that about what was changed."""
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
         plan = await planned(cluster)
         _show(document, kind, plan)
         if plan.idle and not document.errors:
-            say(options, "nothing to change")
+            say(options, nothing)
         if plan.apply is None:
+            if not (plan.idle or options.plan_only):
+                say(options, "nothing was changed: parts of the plan are refused")
             return None
         apply, was_idle = plan.apply, plan.idle
         for warning in plan.warnings:
             say(options, warning)
 
         async def carry_out() -> int | None:
-            await apply(cluster)
-            _show(document, kind, plan)
+            try:
+                await apply(cluster)
+            finally:
+                _show(document, kind, plan)
             sentence = done(plan.rows)
             if sentence and not was_idle:  # what holds already was sent too: a broker may be late to report it
                 say(options, sentence)
             return None
 
         return PlannedChange(
-            names=names(plan.rows), verb=verb, noun=noun, undo=plan.undo, carry_out=carry_out, idle=was_idle
+            names=names(plan.rows),
+            verb=verb,
+            noun=noun,
+            by_pattern=by_pattern,
+            carry_out=carry_out,
+            undo=plan.undo,
+            final=plan.final,
+            adds=adds,
+            idle=was_idle,
         )
 
     return make_change(options, shape, make_plan)
@@ -153,7 +174,8 @@ def _show(document: Document, kind: type[Row], plan: Plan) -> None:
     rows = [kind(**{**row.as_json(), "error": None if row.error is None else str(row.error)}) for row in plan.rows]
     document.of(kind)[:] = rows
     document.errors.clear()
-    for error, about in {row.error: row.about for row in plan.rows if row.error is not None}.items():
+    failed = {row.error: row.about for row in plan.rows if row.error is not None}
+    for error, about in {**{error: about for about, error in plan.failed.items()}, **failed}.items():
         document.fail(error, about)
 
 

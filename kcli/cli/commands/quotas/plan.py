@@ -36,7 +36,6 @@ def change(options: UndoOptions, shape: Shape, changes: dict[Entity, dict[str, f
         shape,
         ChangeRow,
         partial(quotas.plan, changes=changes),
-        names=lambda rows: list(dict.fromkeys(row.name for row in rows if row.is_open)),
         verb="alter",
         noun="entity",
         done=partial(counted, "quotas"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcli.admin.cluster.cluster import cluster_id
 from kcli.changes import journal
 from kcli.errors import UnknownOutcome
+from kcli.tui.text.formatting import exact
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
@@ -103,13 +104,17 @@ class Change(ABC):
 
 
 def shown(made: changes.Plan, what: Callable[[changes.Row], str]) -> Plan:
-    """The plan of a planner of `kcli.changes` in the dialog; `what` names a row."""
+    """The plan of a planner of `kcli.changes` in the dialog; `what` names a row. Raises KcliError for a plan of which
+    nothing can be done."""
+    errors = [*made.failed.values(), *(row.error for row in made.rows if row.error is not None)]
+    if errors and made.apply is None:
+        raise errors[0]
     steps = [Step(what=what(row)) for row in made.rows]
     plan = Plan(steps=steps, undo=made.undo, rows=lambda: [row.as_json() for row in made.rows])
 
     def show() -> None:
         for step, row in zip(steps, made.rows, strict=True):
-            step.old, step.new, step.result = row.old or "", row.new or "", row.result
+            step.old, step.new, step.result, step.note = _text(row.old), _text(row.new), row.result, row.note or ""
             if row.error is not None:
                 step.failed(row.error)
 
@@ -123,6 +128,10 @@ def shown(made: changes.Plan, what: Callable[[changes.Row], str]) -> Plan:
 
         plan.carry_out = carry_out
     return plan
+
+
+def _text(value: str | int | None) -> str:
+    return exact(value) if isinstance(value, int) else value or ""
 
 
 async def journaled(

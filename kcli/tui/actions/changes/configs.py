@@ -48,10 +48,7 @@ class AlterConfigs(Change):
         return " && ".join(parts)
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        made = await configs.plan(client.cluster, {self.at: self._operations(given)})
-        if made.rows[0].error is not None:
-            raise made.rows[0].error
-        return shown(made, lambda row: row.item)
+        return shown(await configs.plan(client.cluster, {self.at: self._operations(given)}), lambda row: row.item)
 
     def _operations(self, given: Given) -> list[Operation]:
         """What the field says. Raises UsageError."""
