@@ -125,7 +125,7 @@ async def test_a_topic_is_created_after_its_name_was_typed_and_the_command_that_
         dialog.query_one("#confirm", Input).value = ""
         await confirm(pilot, "audit")
         await shows(pilot, "1 created.")
-        await shows(pilot, f"kcli topics delete audit --execute -b {world.sandbox.bootstrap}")
+        await shows(pilot, "To undo this: kcli undo 1 --execute")
     async with Client(world.settings()) as client:
         topic = (await describe_topics(client.cluster, ["audit"]))["audit"]
         assert isinstance(topic, Topic)

@@ -191,7 +191,7 @@ async def create_topics(
             replication_factor=row.replication_factor,
             configs={c.name: c.value or "" for c in row.configs or () if c.config_source == 1},
         )
-    return done
+    return {topic.name: done.get(topic.name, _left_out(topic.name)) for topic in wanted}
 
 
 async def delete_topics(
@@ -215,7 +215,11 @@ async def delete_topics(
             done[name] = TopicMissing(name)
         else:
             done[name] = BrokerError(code, name, _sentence(row.error_message)) if code else True
-    return done
+    return {name: done.get(name, _left_out(name)) for name in wanted}
+
+
+def _left_out(name: str) -> KcliError:
+    return KcliError(f"{name}: the broker's response does not contain this topic")
 
 
 async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool = False, timeout: float = 30.0) -> None:

@@ -17,6 +17,7 @@ WORDS = {
     "broker-map": "; --broker-map maps it, and `kcli doctor` tries each",
     "confirm": "; add --confirm {profile}",
     "history": "; `kcli history` lists them",
+    "internal-topic": "; --internal allows this",
     "list-names": "; `kcli {kind}s` lists them",
     # groups and their offsets
     "committed": "; `kcli groups describe {group}` shows what is committed",

@@ -226,6 +226,8 @@ class UndoOptions(ChangeOptions):
         help="Also write the previous state to this file, for `kcli undo FILE`.",
     )
     no_undo = flag("--no-undo", help="Keep nothing to undo the change with.")
+    says_undo = True
+    """Whether to say how the change is undone."""
     undoes: ChangeToUndo | None = None
     """The change that `kcli undo` undoes with these options."""
 
@@ -246,10 +248,12 @@ class WaitOptions(Options):
     timeout = timeout("every broker has the change (default: 30s)")
 
     @property
-    def wait_seconds(self) -> float:
+    def patience(self) -> float | None:
+        """How many seconds to wait; None where the command does not."""
         from kcli.grammar.durations import seconds
 
-        return seconds(self.timeout, "--timeout", 30.0)
+        patience = seconds(self.timeout, "--timeout", 30.0)
+        return None if self.no_wait else patience
 
 
 DECODED_FORMATS = (*SINGLE, *WHOLE)

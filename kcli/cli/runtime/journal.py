@@ -60,7 +60,7 @@ class JournaledChange:
             journal.end(self._number, result, changed)
         except journal.NotWritten as problem:
             say(self._options, f"the outcome of this change is not in the journal: {problem}")
-        if self._undoable and (changed or result == journal.UNKNOWN):
+        if self._undoable and getattr(self._options, "says_undo", True) and (changed or result == journal.UNKNOWN):
             say(self._options, f"to undo this: kcli undo {self._number}{_where_of(self._options)} --execute")
 
 
@@ -105,7 +105,7 @@ class ChangeToUndo:
 
     def __init__(self, name: str, where: str | None, rows: list[dict[str, object]] | None, *, force: bool) -> None:
         self._name, self._where, self._force = name, where, force
-        self._left = None if rows is None else {_about(row): row.get("new") for row in rows}
+        self._left = None if rows is None else {_about(row): row.get("new") for row in map(_as_applied, rows)}
 
     async def check(self, target: object) -> None:
         """Raises UsageError on another cluster, or another registry, than the change was made on."""
@@ -140,6 +140,14 @@ class ChangeToUndo:
                 document.fail(error, what)
                 found = True
         return found
+
+
+def _as_applied(row: dict[str, object]) -> dict[str, object]:
+    """A row of `topics create` as `apply` has it, which undoes it; others as they are."""
+    if "topic_id" not in row:
+        return row
+    count = row["partitions"] and str(row["partitions"])
+    return {"kind": "topic", "name": row["topic"], "config": "partitions", "new": count}
 
 
 def _about(row: dict[str, object]) -> tuple[tuple[str, object], ...]:

@@ -70,6 +70,7 @@ LINES = [
     "users set ann --password-file {password}",
 ]
 ELSEWHERE = {
+    "topics create": "applies its plan at once: tests/cli/commands/topics/test_topics.py",
     "groups remove-members": "needs members: tests/cli/commands/groups/test_remove_members.py",
     "redrive": "never asks: tests/cli/commands/redrive",
     "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",

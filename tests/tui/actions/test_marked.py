@@ -104,7 +104,7 @@ async def test_marked_topics_are_deleted_by_one_plan(world: World) -> None:
 
 async def test_a_topic_that_is_gone_meanwhile_says_so_and_the_others_go(world: World) -> None:
     from kcli.admin.topics.topics import delete_topics
-    from kcli.tui.actions.changes.delete_topics import DeleteTopics
+    from kcli.tui.actions.changes.topics import DeleteTopics
 
     await more_topics(world, "tmp-a", "tmp-b")
     async with Client(world.settings()) as client:

@@ -13,10 +13,9 @@ from kcli.admin.configs.resources import Resource, alter_configs
 from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.changes import configs
 from kcli.client import Client
-from kcli.errors import ConnectError, DeadlineExceeded, KcliError, UnknownOutcome
+from kcli.errors import ConnectError, KcliError, UnknownOutcome
 from kcli.registry.errors import NotInTime, RegistryError, Unavailable
 from kcli.schemas import Schema
-from kcli.tui.actions.changes import topics
 from kcli.tui.actions.changes.configs import AlterConfigs
 from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
 from kcli.tui.actions.changes.topics import CreateTopic
@@ -76,17 +75,6 @@ async def test_configs_without_a_response_are_unknown_and_keep_their_undo(
         await confirm(pilot, "orders")
         await shows(pilot, "1 unknown. it is unknown whether it took effect; check before you repeat it")
         await shows(pilot, "To undo this: kcli undo")
-
-
-async def test_a_topic_that_was_created_is_that_though_a_broker_does_not_know_it_yet(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(topics, "wait_for_topics", AsyncMock(side_effect=DeadlineExceeded("audit: not seen yet")))
-    async with world.open(size=(150, 36)) as pilot:
-        await planned(pilot, CreateTopic(), "name", "audit")
-        await confirm(pilot, "audit")
-        await shows(pilot, "1 created. To undo this: kcli topics delete audit --execute")
-        await shows(pilot, "audit: not seen yet")
 
 
 async def test_after_an_error_the_plan_is_made_anew_and_the_error_stays(world: World) -> None:

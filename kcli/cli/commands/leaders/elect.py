@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
+from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.elections import elect_leaders, is_preferred, why_not_preferred
-from kcli.admin.reassign.reassignments import about
-from kcli.admin.topics.topics import Partition, Topic, describe_topics
-from kcli.backoff import Backoff, repeat
+from kcli.changes import elections
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, internal
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError
-from kcli.model import Cluster, TopicPartition
+from kcli.cli.runtime.answer import plural
+from kcli.cli.runtime.change import apply_plan
 
-PATIENCE = 5.0  # seconds until brokers have heard of a new leader
-PAUSE = 0.05
-Partitions = dict[TopicPartition, Partition]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.changes import change
+    from kcli.changes.change import Plan
+    from kcli.model import Cluster
 
 
 class ElectionRow(Row, section="partitions"):
@@ -65,102 +62,27 @@ def elect(options: ElectOptions) -> int:
     some = Chosen(options.words, options.all_topics, internal=options.internal, literal=options.literal)
     unclean = options.unclean
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        partitions = await some.find(cluster, document)
-        needed = _needing(partitions, unclean)
-        rows = {at: _planned(partition, at in needed, unclean) for at, partition in partitions.items()}
-        document.of(ElectionRow)[:] = [row for at, row in rows.items() if at in needed or not some.everything]
-        if not needed:
-            if partitions or not document.errors:
-                say(options, f"{plural(len(partitions), 'partition')}: no election is needed")
-            return None
-        if unclean:
-            say(
-                options,
-                f"WARNING: an unclean election of {plural(len(needed), 'partition')} loses the records that only the "
-                "missing replicas have, for good. If a broker can come back, let it.",
-            )
+    async def planned(cluster: Cluster) -> Plan:
+        partitions, failed = await some.look(cluster)
+        made = elections.plan(partitions, unclean=unclean, needed_only=some.everything)
+        made.failed = failed
+        return made
 
-        async def carry_out() -> int | None:
-            done = await elect_leaders(cluster, needed, unclean=unclean)
-            now = await _heard(cluster, {at: needed[at] for at, outcome in done.items() if outcome is True})
-            for at, outcome in done.items():
-                _settle(rows[at], at, outcome, now, document)
-            say(options, f"{plural(sum(outcome is True for outcome in done.values()), 'leader')} elected")
-            return None
+    def names(rows: Sequence[change.Row]) -> list[str]:
+        needed = [row.name for row in rows if row.is_open]
+        topics = sorted(set(needed))
+        if some.by_pattern:
+            return topics
+        return ["unclean"] if unclean else topics if len(topics) == 1 else [f"elect {plural(len(needed), 'leader')}"]
 
-        topics = sorted({at.topic for at in needed})
-        phrase = topics[0] if len(topics) == 1 else f"elect {plural(len(needed), 'leader')}"
-        return PlannedChange(
-            names=topics if some.by_pattern else ["unclean" if unclean else phrase],
-            noun="topic",
-            by_pattern=some.by_pattern,
-            carry_out=carry_out,
-        )
-
-    return make_change(options, SHAPE, make_plan)
-
-
-def _needing(partitions: Partitions, unclean: bool) -> Partitions:
-    """The partitions without a leader, or those that another replica leads than the preferred."""
-    return {
-        at: partition
-        for at, partition in partitions.items()
-        if (partition.leader < 0 if unclean else not is_preferred(partition))
-    }
-
-
-def _planned(partition: Partition, needed: bool, unclean: bool) -> ElectionRow:
-    old = None if partition.leader < 0 else partition.leader
-    new = old
-    if needed and unclean:
-        new = next((node for node in partition.replicas if node not in partition.offline), None)
-    elif needed:
-        new = partition.replicas[0] if partition.replicas else None
-    return ElectionRow.of(
-        partition,
-        old=old,
-        new=new,
-        result="would elect" if needed else "not needed",
-        note=(why_not_preferred(partition) or None) if needed and not unclean else None,
-        error=None,
+    return apply_plan(
+        options,
+        SHAPE,
+        ElectionRow,
+        planned,
+        names=names,
+        noun="topic",
+        by_pattern=some.by_pattern,
+        nothing="no election is needed",
+        done=lambda rows: f"{plural(sum(row.result == 'elected' for row in rows), 'leader')} elected",
     )
-
-
-def _settle(
-    row: ElectionRow,
-    at: TopicPartition,
-    outcome: bool | KcliError,
-    leaders: dict[TopicPartition, int],
-    document: Document,
-) -> None:
-    """Put the outcome of an election into its row."""
-    if isinstance(outcome, KcliError):
-        row.result, row.new, row.error = "failed", row.old, str(outcome)
-        document.fail(outcome, about(at))
-    else:
-        row.result, row.new = "elected" if outcome else "not needed", leaders.get(at, row.new)
-
-
-async def _heard(cluster: Cluster, elected: Partitions) -> dict[TopicPartition, int]:
-    """The leaders that a broker tells by now, if one does; it may hear of them a little later than the controller."""
-    leaders: dict[TopicPartition, int] = {}
-
-    async def heard() -> bool:
-        nonlocal leaders
-        try:
-            topics = (await describe_topics(cluster, {at.topic for at in elected})).values()
-        except KcliError:  # they are elected all the same, as the plan shows
-            return True
-        leaders = {
-            at: partition.leader
-            for topic in topics
-            if isinstance(topic, Topic)
-            for partition in topic.partitions
-            if (at := TopicPartition(partition.topic, partition.partition)) in elected and partition.leader >= 0
-        }
-        return all(leaders.get(at, partition.leader) != partition.leader for at, partition in elected.items())
-
-    if elected:
-        await repeat(heard, Backoff(PAUSE, PAUSE), asyncio.get_running_loop().time() + PATIENCE)
-    return leaders

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from kcli.admin.groups.reset_plan import NoPartition
-from kcli.admin.topics.topics import Partition, Topic, describe_topics
-from kcli.asking.leaders import TopicMissing
+from kcli.admin.topics.topics import Partition, Topic
+from kcli.changes.topics import find
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.option import Options, flag
-from kcli.cli.runtime.answer import missing
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, TopicPartition
 
 
@@ -32,13 +31,19 @@ class Chosen:
 
     async def find(self, cluster: Cluster, document: Document) -> dict[TopicPartition, Partition]:
         """Each partition as the metadata has it; an unknown partition is an error in the document."""
+        found, failed = await self.look(cluster)
+        for about, error in failed.items():
+            document.fail(error, about)
+        return found
+
+    async def look(self, cluster: Cluster) -> tuple[dict[TopicPartition, Partition], dict[str, KcliError]]:
+        """Each partition as the metadata has it, and the errors of what does not exist, by what they are about."""
         names = None if self.everything else [*self._scope.topics, *await self._scope.matching(cluster)]
         found: dict[TopicPartition, Partition] = {}
-        for name, topic in (await describe_topics(cluster, names, internal=self._internal)).items():
-            if isinstance(topic, TopicMissing):
-                missing(document, name, topic, await describe_topics(cluster, internal=False))
-            elif not isinstance(topic, Topic):
-                document.fail(topic, name)
+        failed: dict[str, KcliError] = {}
+        for name, topic in (await find(cluster, names, internal=self._internal)).items():
+            if not isinstance(topic, Topic):
+                failed[name] = topic
             else:
                 numbers = None if self.everything else self._scope.numbers(name)
                 have = {partition.partition: partition for partition in topic.partitions}
@@ -47,5 +52,5 @@ class Chosen:
                     if number in have:
                         found[at] = have[number]
                     else:
-                        document.fail(NoPartition(at, len(have)), f"{name} [{number}]")
-        return found
+                        failed[f"{name} [{number}]"] = NoPartition(at, len(have))
+        return found, failed

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
-from kcli.admin.topics.partitions import grow_topics
-from kcli.admin.topics.topics import describe_topics
-from kcli.asking.fan_out import bad, good
-from kcli.changes import configs
+from kcli.admin.configs.resources import DELETE, SET, Operation
+from kcli.changes import topics
 from kcli.changes.configs import pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
 from kcli.cli.parsing.option import integer, texts
-from kcli.cli.runtime.answer import missing, say, words_of
-from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.answer import words_of
+from kcli.cli.runtime.change import apply_plan
 from kcli.cli.runtime.names import names_of, topic_names
-from kcli.errors import KcliError, UsageError
+from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.configs.resources import Config
-    from kcli.admin.topics.topics import Topic
-    from kcli.cli.output.tables.document import Document
+    from kcli.changes.change import Plan
     from kcli.model import Cluster
-    from kcli.text.names import Names
-
-    Configs = dict[Resource, list[Config] | KcliError]
-    Outcomes = dict[Resource, KcliError | None]
 
 
 class ChangeRow(Row, section="changes"):
@@ -34,7 +25,7 @@ class ChangeRow(Row, section="changes"):
     config: str = column("Name of the config, or partitions.", rank=1)
     old: str | None = column("Previous value.", rank=1, width=10)
     new: str | None = column("New value.", rank=1, width=10)
-    result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
+    result: str = column("would change, unchanged, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -65,58 +56,23 @@ def alter(options: AlterOptions) -> int:
     More partitions send the records of a key to another partition than before: the order by key breaks once.
     """
     given, operations = names_of(options, words_of(options, "TOPIC")), _operations(options)
-    count = options.partitions
-    if count is None and not operations:
+    if options.partitions is None and not operations:
         raise UsageError("missing change: -p N, --config KEY=VALUE or --delete-config KEY")
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        topics = await _topics(cluster, given, document)
-        growing = {name: count for name, topic in topics.items() if count not in (None, len(topic.partitions))}
-        changes = {Resource("topic", name): operations for name in topics} if operations else {}
-        before = await describe_configs(cluster, changes) if changes else {}
-        rows = document.of(ChangeRow)
-        rows += _plan(topics, count, changes, before)
-        refused = await grow_topics(cluster, growing, dry_run=True)
-        _settle(rows, refused, await configs.check(cluster, changes, before) if changes else {}, document, done="")
-        if not _may_change(options, rows, document):
-            return None
-        undo, lost = configs.undo_of(changes, before)
-        for sentence in lost:
-            say(options, sentence)
+    async def planned(cluster: Cluster) -> Plan:
+        names = await topic_names(cluster, given, changes=True)
+        return await topics.alter(cluster, names, options.partitions, operations)
 
-        async def carry_out() -> int | None:
-            grown = await grow_topics(cluster, growing)
-            altered = await alter_configs(cluster, changes) if changes else {}
-            _settle(rows, grown, altered, document, done="done")
-            return None
-
-        return PlannedChange(
-            names=list(topics),
-            verb="alter",
-            noun="topic",
-            by_pattern=bool(given.patterns),
-            final=bool(growing),
-            undo=undo,
-            carry_out=carry_out,
-        )
-
-    return make_change(options, SHAPE, make_plan)
-
-
-async def _topics(cluster: Cluster, given: Names, document: Document) -> dict[str, Topic]:
-    """The topics that the line names; a name without a topic is an error of the document."""
-    described = await describe_topics(cluster, await topic_names(cluster, given, changes=True))
-    for name, error in bad(described).items():
-        missing(document, name, error, await describe_topics(cluster, internal=False))
-    return good(described)
-
-
-def _may_change(options: AlterOptions, rows: list[ChangeRow], document: Document) -> bool:
-    """Whether the plan has a change, and the brokers accept all of it."""
-    changes = any(row.result == "would change" for row in rows)
-    if document.errors and changes and not options.plan_only:
-        say(options, "nothing was changed: parts of the plan are refused")
-    return changes and not document.errors
+    return apply_plan(
+        options,
+        SHAPE,
+        ChangeRow,
+        planned,
+        names=lambda rows: list(dict.fromkeys(row.name for row in rows)),
+        verb="alter",
+        noun="topic",
+        by_pattern=bool(given.patterns),
+    )
 
 
 def _operations(options: AlterOptions) -> list[Operation]:
@@ -129,54 +85,3 @@ def _operations(options: AlterOptions) -> list[Operation]:
     if twice:
         raise UsageError(f"{', '.join(sorted(twice))}: named twice")
     return operations
-
-
-def _plan(
-    topics: dict[str, Topic], count: int | None, changes: dict[Resource, list[Operation]], before: Configs
-) -> list[ChangeRow]:
-    rows: list[ChangeRow] = []
-    for name, topic in topics.items():
-        if count is not None:
-            have = len(topic.partitions)
-            same = have == count
-            rows.append(_row(name, "partitions", str(have), str(count), "unchanged" if same else "would change"))
-        at = Resource("topic", name)
-        known = _known(before.get(at))
-        for operation in changes.get(at, []):
-            old = known.get(operation.name)
-            new, same = foreseen(at, operation, old)
-            was = old.value if old is not None else None
-            rows.append(_row(name, operation.name, was, new, "unchanged" if same else "would change"))
-    return rows
-
-
-def _row(topic: str, what: str, old: str | None, new: str | None, result: str) -> ChangeRow:
-    return ChangeRow(topic=topic, config=what, old=old, new=new, result=result, error=None)
-
-
-def _known(configs: list[Config] | KcliError | None) -> dict[str, Config]:
-    return {config.name: config for config in configs} if isinstance(configs, list) else {}
-
-
-def _settle(
-    rows: list[ChangeRow],
-    partitions: dict[str, KcliError | None],
-    configs: Outcomes,
-    document: Document,
-    *,
-    done: str,
-) -> None:
-    """What became of each row; an error of a topic is in the document once."""
-    by_name = {at.name: problem for at, problem in configs.items()}
-    for row in rows:
-        outcomes = partitions if row.config == "partitions" else by_name
-        if row.topic not in outcomes:
-            continue
-        problem = outcomes[row.topic]
-        if problem is not None:
-            row.result, row.error = "failed", str(problem)
-        elif done and row.result == "would change":
-            row.result = done
-    for name, problem in [*partitions.items(), *by_name.items()]:
-        if problem is not None:
-            document.fail(problem, name)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.groups.reset_plan import standings
-from kcli.admin.topics.delete_records import delete_records, new_start
+from kcli.changes import topics
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
 from kcli.cli.parsing.option import text
-from kcli.cli.runtime.answer import plural, say, words_of
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError, UsageError
+from kcli.cli.runtime.answer import plural, words_of
+from kcli.cli.runtime.change import apply_plan
+from kcli.errors import UsageError
 from kcli.grammar.offsets import one_place
-from kcli.seeking.last_records import found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.output.tables.document import Document
-    from kcli.grammar.bound import Bound
-    from kcli.model import Cluster, TopicPartition
+    from collections.abc import Sequence
 
-    Ends = dict[TopicPartition, tuple[int, int] | KcliError]
+    from kcli.changes import change
+    from kcli.changes.change import Plan
+    from kcli.grammar.bound import Bound
+    from kcli.model import Cluster
 
 
 class TrimRow(Row, section="partitions"):
@@ -33,7 +32,7 @@ class TrimRow(Row, section="partitions"):
     new: int | None = column("Log start offset after.", rank=1)
     offsets: int | None = column("Number of offsets deleted.", unit="count")
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
-    result: str = column("would trim, trimmed, unchanged or failed.", before="note", unit="word", rank=1)
+    result: str = column("would trim, trimmed, unchanged, failed or unknown.", before="note", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -60,36 +59,19 @@ def trim(options: TrimOptions) -> int:
     each log, and the number of offsets deleted."""
     scope, where = Scope(words_of(options, "TOPIC"), literal=options.literal), _where(options.before)
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        parts = sorted(await scope.partitions(cluster, ()))
-        ends = await standings(cluster, parts)
-        found = await found_at(cluster, parts, where)
-        rows = document.of(TrimRow)
-        rows += [_row(at, ends[at], where, found.get(at), document) for at in parts]
-        ready = {at: row for at, row in zip(parts, rows, strict=True) if row.result == "would trim"}
-        gone = sum(row.offsets or 0 for row in ready.values())
-        if not ready:
-            return None
-        topics = sorted({at.topic for at in ready})
+    async def planned(cluster: Cluster) -> Plan:
+        return await topics.trim(cluster, await scope.partitions(cluster, ()), where)
 
-        async def carry_out() -> int | None:
-            results = await delete_records(cluster, {at: row.new for at, row in ready.items() if row.new is not None})
-            for at, row in ready.items():
-                outcome = results[at]
-                if isinstance(outcome, KcliError):
-                    row.result, row.error = "failed", str(outcome)
-                    document.fail(outcome, f"{at.topic} [{at.partition}]")
-                else:
-                    row.result, row.new = "trimmed", outcome
-            if not document.errors:
-                say(options, f"{plural(gone, 'offset')} deleted")
-            return None
+    return apply_plan(
+        options, SHAPE, TrimRow, planned, verb="trim", noun="topic", by_pattern=bool(scope.patterns), done=_done
+    )
 
-        return PlannedChange(
-            names=topics, verb="trim", noun="topic", by_pattern=bool(scope.patterns), carry_out=carry_out
-        )
 
-    return make_change(options, SHAPE, make_plan)
+def _done(rows: Sequence[change.Row]) -> str:
+    """How much is gone."""
+    if any(row.error for row in rows):
+        return ""
+    return f"{plural(sum(row.offsets or 0 for row in rows if isinstance(row, topics.TrimRow)), 'offset')} deleted"
 
 
 def _where(text: str | None) -> Bound:
@@ -97,44 +79,3 @@ def _where(text: str | None) -> Bound:
     if text is None:
         raise UsageError("missing offset: --before N, -N, @TIME or end; deleted records cannot be restored")
     return one_place(text, time.time_ns() // 1_000_000, "--before ")
-
-
-def _row(
-    at: TopicPartition,
-    ends: tuple[int, int] | KcliError,
-    where: Bound,
-    found: int | KcliError | None,
-    document: Document,
-) -> TrimRow:
-    """What is to be deleted of a partition: nothing where the end of its log or the offset of the place is unknown."""
-    if isinstance(ends, KcliError):
-        return _unknown(at, ends, document)
-    if isinstance(found, KcliError):
-        return _unknown(at, found, document)
-    start, _ = ends
-    new, beyond = new_start(where, ends, found)
-    result = "would trim" if new > start else "unchanged"
-    return TrimRow(
-        topic=at.topic,
-        partition=at.partition,
-        old=start,
-        new=new,
-        offsets=new - start,
-        result=result,
-        note=beyond or None,
-        error=None,
-    )
-
-
-def _unknown(at: TopicPartition, problem: KcliError, document: Document) -> TrimRow:
-    document.fail(problem, f"{at.topic} [{at.partition}]")
-    return TrimRow(
-        topic=at.topic,
-        partition=at.partition,
-        old=None,
-        new=None,
-        offsets=None,
-        result="failed",
-        note=None,
-        error=str(problem),
-    )

@@ -1,42 +1,25 @@
-"""Changes of a topic: create one, delete records before an offset, elect its leaders."""
+"""Changes of topics: create one, add partitions, delete records before an offset, elect leaders, delete topics."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.elections import elect_leaders, is_preferred, why_not_preferred
-from kcli.admin.groups.reset_plan import standings
-from kcli.admin.topics.delete_records import delete_records, new_start
-from kcli.admin.topics.topics import (
-    NewTopic,
-    Partition,
-    Topic,
-    create_topics,
-    describe_topics,
-    wait_for_topics,
-)
-from kcli.asking.leaders import TopicMissing
+from kcli.admin.topics.topics import NewTopic, Topic, describe_topics
+from kcli.changes import elections, topics
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import one_place
 from kcli.model import TopicPartition
-from kcli.seeking.last_records import found_at
-from kcli.tui.actions.changes.change import Ask, Change, Plan, Step
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
 from kcli.tui.actions.changes.configs import pairs
-from kcli.tui.text.formatting import exact
+from kcli.tui.actions.changes.several import title_of, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
+    from kcli.admin.topics.topics import Partition
+    from kcli.changes.change import Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
-
-
-def described(answers: dict[str, Topic | KcliError], name: str) -> Topic:
-    """The topic of an answer. Raises KcliError."""
-    found = answers.get(name) or TopicMissing(name)
-    if isinstance(found, KcliError):
-        raise found
-    return found
 
 
 def number(given: Given, name: str) -> int:
@@ -45,6 +28,18 @@ def number(given: Given, name: str) -> int:
     if text and not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
         raise UsageError(f"{name}: expected a number from 1 on, or nothing for the broker's default, not {text!r}")
     return int(text) if text else -1
+
+
+async def _partitions(client: Client, topic: str) -> list[Partition]:
+    """Those of a topic. Raises KcliError."""
+    found = (await topics.find(client.cluster, [topic]))[topic]
+    if isinstance(found, KcliError):
+        raise found
+    return found.partitions
+
+
+def _name(row: Row) -> str:
+    return f"{row.name}[{row.partition}]" if isinstance(row, topics.TrimRow | elections.ElectionRow) else row.name
 
 
 class CreateTopic(Change):
@@ -76,29 +71,26 @@ class CreateTopic(Change):
             replication_factor=number(given, "replicas"),
             configs=pairs(given["configs"]),
         )
-        checked = (await create_topics(client.cluster, [topic], dry_run=True))[name]
-        if isinstance(checked, KcliError):
-            raise checked
-        shape = f"{_or_default(checked.partitions)} partitions, {_or_default(checked.replication_factor)} replicas"
-        step = Step(what=name, new=shape, result="would create")
-
-        async def carry_out(client: Client) -> str:
-            done = (await create_topics(client.cluster, [topic]))[name]
-            if isinstance(done, KcliError):
-                step.failed(done)
-                return ""
-            step.result = "created"
-            try:
-                await wait_for_topics(client.cluster, [name])
-            except KcliError as problem:
-                step.note = str(problem)
-            return f"kcli topics delete {quoted(name)} --execute"
-
-        return Plan(steps=[step], carry_out=carry_out)
+        return shown(await topics.create(client.cluster, [topic], patience=None), _name)
 
 
-def _or_default(count: int) -> str:
-    return str(count) if count > 0 else "default"
+class AddPartitions(Change):
+    """More partitions of a topic."""
+
+    def __init__(self, topic: str) -> None:
+        self.word = topic
+        self.title = f"Add partitions to topic {printable(topic)}: this cannot be undone"
+        self.asks = (Ask("partitions", "partitions", "how many there will be: keys move to other partitions"),)
+
+    def command(self, given: Given) -> str:
+        count = given["partitions"].strip()
+        return f"kcli topics alter {quoted(self.word)} -p {quoted(count)} --execute" if count else ""
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        count = number(given, "partitions")
+        if count < 0:
+            raise UsageError("partitions: how many will there be?")
+        return shown(await topics.alter(client.cluster, [self.word], count, []), lambda row: row.item)
 
 
 class TrimTopic(Change):
@@ -117,41 +109,9 @@ class TrimTopic(Change):
 
     async def plan(self, client: Client, given: Given) -> Plan:
         where = one_place(given["before"].strip(), time.time_ns() // 1_000_000)
-        topic = described(await describe_topics(client.cluster, [self.topic]), self.topic)
-        parts = [
-            TopicPartition(self.topic, one.partition)
-            for one in topic.partitions
-            if self.partition in (None, one.partition)
-        ]
-        ends = await standings(client.cluster, parts)
-        places = await found_at(client.cluster, parts, where)
-        steps: dict[TopicPartition, Step] = {}
-        wanted: dict[TopicPartition, int] = {}
-        for at in sorted(parts):
-            step = steps[at] = Step(what=f"{at.topic}[{at.partition}]")
-            known, found = ends[at], places.get(at)
-            if isinstance(known, KcliError):
-                step.failed(known)
-                continue
-            if isinstance(found, KcliError):
-                step.failed(found)
-                continue
-            new, step.note = new_start(where, known, found)
-            step.old, step.new = exact(known[0]), exact(new)
-            step.result = "would trim" if new > known[0] else "unchanged"
-            if new > known[0]:
-                wanted[at] = new
-                step.note = step.note or f"{exact(new - known[0])} offsets"
-
-        async def carry_out(client: Client) -> str:
-            for at, outcome in (await delete_records(client.cluster, wanted)).items():
-                if isinstance(outcome, KcliError):
-                    steps[at].failed(outcome)
-                else:
-                    steps[at].result, steps[at].new = "trimmed", exact(outcome)
-            return ""
-
-        return Plan(steps=list(steps.values()), carry_out=carry_out if wanted else None)
+        numbers = [one.partition for one in await _partitions(client, self.topic)]
+        parts = [TopicPartition(self.topic, n) for n in numbers if self.partition in (None, n)]
+        return shown(await topics.trim(client.cluster, parts, where), _name)
 
 
 class ElectLeaders(Change):
@@ -166,38 +126,25 @@ class ElectLeaders(Change):
         return f"kcli leaders elect {quoted(self.topic) if self.topic else '--all-topics'} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        steps: dict[TopicPartition, Step] = {}
-        wanted = []
-        for one in await self._partitions(client):
-            at = TopicPartition(one.topic, one.partition)
-            if is_preferred(one):
-                if self.topic:
-                    steps[at] = Step(what=f"{at.topic}[{at.partition}]", old=_led(one.leader), new=_led(one.leader))
-                    steps[at].result = "not needed"
-                continue
-            new = _led(one.replicas[0]) if one.replicas else ""
-            step = Step(what=f"{at.topic}[{at.partition}]", old=_led(one.leader), new=new, result="would elect")
-            step.note = why_not_preferred(one)
-            steps[at] = step
-            wanted.append(at)
-
-        async def carry_out(client: Client) -> str:
-            for at, outcome in (await elect_leaders(client.cluster, wanted)).items():
-                if isinstance(outcome, KcliError):
-                    steps[at].failed(outcome)
-                else:
-                    steps[at].result = "elected" if outcome else "not needed"
-            return ""
-
-        return Plan(steps=list(steps.values()), carry_out=carry_out if wanted else None)
-
-    async def _partitions(self, client: Client) -> list[Partition]:
-        """Those of the topic, or of all. Raises KcliError."""
         if self.topic:
-            return described(await describe_topics(client.cluster, [self.topic]), self.topic).partitions
-        topics = (await describe_topics(client.cluster, None, internal=False)).values()
-        return [one for topic in topics if isinstance(topic, Topic) for one in topic.partitions]
+            partitions = await _partitions(client, self.topic)
+        else:
+            every = (await describe_topics(client.cluster, None, internal=False)).values()
+            partitions = [one for topic in every if isinstance(topic, Topic) for one in topic.partitions]
+        found = {TopicPartition(one.topic, one.partition): one for one in partitions}
+        return shown(elections.plan(found, needed_only=not self.topic), lambda row: f"leader of {_name(row)}")
 
 
-def _led(broker: int) -> str:
-    return f"leader {broker}" if broker >= 0 else "no leader"
+class DeleteTopics(Change):
+    """One topic, or several. A row that cannot go says why; the others do."""
+
+    def __init__(self, *topics: str) -> None:
+        self.topics = topics
+        self.word = word_of(topics, "topic")
+        self.title = f"{title_of('Delete', topics, 'topic')}: this cannot be undone"
+
+    def command(self, given: Given) -> str:
+        return f"kcli topics delete {' '.join(map(quoted, self.topics))} --execute"
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        return shown(await topics.delete(client.cluster, self.topics), _name)

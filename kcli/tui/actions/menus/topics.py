@@ -18,8 +18,7 @@ def of_topic(page: Page, topic: str) -> list[Act]:
     """With a topic."""
     from kcli.tui import routes
     from kcli.tui.actions.changes.configs import AlterConfigs
-    from kcli.tui.actions.changes.delete_topics import DeleteTopics
-    from kcli.tui.actions.changes.topics import ElectLeaders, TrimTopic
+    from kcli.tui.actions.changes.topics import AddPartitions, DeleteTopics, ElectLeaders, TrimTopic
 
     name = quoted(topic)
     return [
@@ -27,6 +26,7 @@ def of_topic(page: Page, topic: str) -> list[Act]:
         Act("n", "Produce a record …", f"kcli produce {name} --value …", lambda: page.produce(topic), changes=True),
         *create_topic(page),
         of_change("c", "Change its configs …", AlterConfigs(Resource("topic", topic)), page.begin),
+        of_change("P", "Add partitions …", AddPartitions(topic), page.begin),
         of_change("e", "Elect its preferred leaders …", ElectLeaders(topic), page.begin),
         of_change("T", "Trim: delete old records …", TrimTopic(topic), page.begin),
         of_change("D", "Delete the topic …", DeleteTopics(topic), page.begin),
@@ -46,7 +46,7 @@ def of_partition(page: Page, topic: str, number: int) -> list[Act]:
 
 def of_topics(page: Page, topics: Sequence[str]) -> list[Act]:
     """With the topics that are marked."""
-    from kcli.tui.actions.changes.delete_topics import DeleteTopics
+    from kcli.tui.actions.changes.topics import DeleteTopics
 
     return [of_change("D", f"Delete the {len(topics)} topics …", DeleteTopics(*topics), page.begin)]
 

@@ -227,7 +227,7 @@ def test_a_read_only_profile_reads_and_nothing_else(kcli: Shell, guarded: str) -
     for words, what in [
         (("produce", guarded), "producing"),
         (("consume", guarded, "-e", "-g", "g"), "joining a group"),
-        (("topics", "create", "another"), "CreateTopics"),
+        (("topics", "create", "another"), "this"),
         (("topics", "delete", guarded, "--execute"), "this"),
     ]:
         done = kcli(*words, *look, stdin=b"two\n")

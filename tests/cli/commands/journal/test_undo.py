@@ -148,6 +148,19 @@ def test_offsets_that_were_committed_again_need_force(made: Kcli) -> None:
     made("undo 1 --execute")  # partition 0 has the old offset again
 
 
+def test_a_new_topic_is_deleted_and_one_that_has_records_needs_force(made: Kcli) -> None:
+    made("topics create new other -p 3")
+    (first, *_) = made.history()
+    assert (first["command"], first["result"], first["changed"]) == ("kcli topics create new other -p 3", "done", 2)
+    made("produce other --value x -q")
+    _, said = made("undo 1 --execute", code=2)
+    assert "topic other records is 1 now; change 1 left unset" in said
+    made("topics alter other -p 4 --execute")
+    assert "topic other partitions is 4 now; change 1 left 3" in made("undo 1", code=2)[1]
+    made("undo 1 --force --execute")
+    assert [row["topic"] for row in made.json("topics list")["topics"]] == ["orders"]
+
+
 def test_another_cluster_is_refused(made: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
     made("configs set topic orders retention.ms=1000 --execute")
     with SandboxThread(topics={"orders": 1}) as other:
@@ -166,7 +179,7 @@ def test_the_hint_names_the_cluster_again(made: Kcli, sandbox: SandboxThread, mo
     [
         ("undo 99", "the journal has no change 99; `kcli history` lists them"),
         ("undo 1 2", "one change at a time"),
-        ("undo 1", "change 1 cannot be undone: it kept no previous state (kcli topics delete gone --execute)"),
+        ("undo 2", "change 2 cannot be undone: it kept no previous state (kcli topics delete gone --execute)"),
         ("history --start yesteryear", "--start yesteryear: expected a time"),
     ],
 )
@@ -187,15 +200,15 @@ def test_history_filters(made: Kcli) -> None:
     made("configs set topic orders retention.ms=1000 --execute")
     made("topics create gone -q")
     made("topics delete gone --execute")
-    assert [one["number"] for one in made.history()] == [2, 1]
-    assert [one["number"] for one in made.history("--undoable")] == [1]
-    assert [one["number"] for one in made.history("topics delete")] == [2]
-    assert len(made.history("--start -1h")) == 2
+    assert [one["number"] for one in made.history()] == [3, 2, 1]
+    assert [one["number"] for one in made.history("--undoable")] == [2, 1]
+    assert [one["number"] for one in made.history("topics delete")] == [3]
+    assert len(made.history("--start -1h")) == 3
     assert made.history("--start 2100-01-01") == []
     cluster = made.history()[0]["cluster"]
-    assert len(made.history(f"--cluster {cluster}")) == 2
+    assert len(made.history(f"--cluster {cluster}")) == 3
     assert made.history("--cluster other") == []
-    assert [one["number"] for one in made.json("undo")["changes"]] == [1]
+    assert [one["number"] for one in made.json("undo")["changes"]] == [2, 1]
 
 
 def test_a_state_folder_that_cannot_be_written(made: Kcli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,13 +77,13 @@ def test_between_plan_and_election_somebody_else_elected(
 def test_what_was_elected_is_said_though_nobody_can_be_asked_afterwards(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.cli.commands.leaders import elect
+    from kcli.changes import elections
 
     async def unreachable(cluster: object, names: object) -> dict[str, object]:
         raise ConnectError("nobody answers")
 
     preferred, _ = displaced(sandbox, "orders", 1)
-    monkeypatch.setattr(elect, "describe_topics", unreachable)
+    monkeypatch.setattr(elections, "describe_topics", unreachable)
     (row,) = rows(capsys, "elect", "orders:1", "--execute")
     assert (row["new"], row["result"]) == (preferred, "elected")
 

@@ -94,16 +94,16 @@ def test_of_a_topic_that_is_not_known_whole_no_number_of_records_is_said(line: L
 
 
 def test_who_interrupts_what_was_begun_is_told_that_it_may_be_done(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli.commands.topics import delete
+    from kcli.changes import topics
 
     async def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(delete, "delete_topics", interrupted)
+    monkeypatch.setattr(topics, "delete_topics", interrupted)
     ran = line("topics", "delete", "orders", "--execute")
     assert ran.code == 130
     assert "interrupted: requests already sent may have taken effect" in ran.err
-    monkeypatch.setattr(delete, "describe_topics", interrupted)
+    monkeypatch.setattr(topics, "describe_topics", interrupted)
     ran = line("topics", "delete", "orders", "--execute")
     assert (ran.code, ran.err) == (130, "")
 

@@ -165,13 +165,13 @@ def test_a_time_that_cannot_be_looked_up_deletes_nothing(
 def test_configs_that_cannot_be_read_are_not_changed(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kcli.cli.commands.topics import alter
+    from kcli.changes import configs
 
     async def untold(cluster: object, resources: list[Any]) -> dict[Any, KcliError]:
         return {at: KcliError("the broker does not say") for at in resources}
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(alter, "describe_configs", untold)
+    monkeypatch.setattr(configs, "describe_configs", untold)
     line = ("topics", "alter", "orders", "--config", "retention.ms=5", "--execute")
     (row,) = rows(capsys, *line, code=1)
     assert (row["result"], row["error"]) == ("failed", "the broker does not say")
