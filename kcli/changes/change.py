@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any, ClassVar
 
-    from kcli.model import Cluster
-
 WOULD_CHANGE, UNCHANGED, DONE, FAILED, UNKNOWN = "would change", "unchanged", "done", "failed", "unknown"
 
 
@@ -76,16 +74,18 @@ class Undo(Frozen):
 
 
 class Plan(Value):
-    """The rows, and the function that applies them to a cluster: None where there is nothing to send. `warnings` are
-    sentences about what the change costs, or `undo` cannot bring back; `undo` brings nothing back completely of a
-    `final` change. `failed` are errors of what has no row, by what they are about."""
+    """The rows, and the function that applies them to what they were planned with, such as a cluster: None where there
+    is nothing to send. `warnings` are sentences about what the change costs, or `undo` cannot bring back; `undo` brings
+    nothing back completely of a `final` change. A change that only `adds` deletes and replaces nothing. `failed` are
+    errors of what has no row, by what they are about."""
 
     rows: list[Row] = field(factory=list)
-    apply: Callable[[Cluster], Awaitable[None]] | None = None
+    apply: Callable[[Any], Awaitable[None]] | None = None
     undo: Undo | None = None
     warnings: list[str] = field(factory=list)
     failed: dict[str, KcliError] = field(factory=dict)
     final: bool = False
+    adds: bool = False
 
     @property
     def idle(self) -> bool:

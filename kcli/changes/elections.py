@@ -11,6 +11,7 @@ from kcli.backoff import Backoff, repeat
 from kcli.changes.change import Plan, Row
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
+from kcli.text.numbers import counted
 from kcli.values import field
 
 TYPE_CHECKING = False
@@ -44,11 +45,8 @@ def plan(partitions: Mapping[TopicPartition, Partition], *, unclean: bool = Fals
     if not needed:
         return made
     if unclean:
-        some = f"{len(needed)} partition{'' if len(needed) == 1 else 's'}"
-        made.warnings.append(
-            f"WARNING: an unclean election of {some} loses the records that only the missing replicas have, for good. "
-            "If a broker can come back, let it."
-        )
+        loses = "loses the records that only the missing replicas have, for good. If a broker can come back, let it."
+        made.warnings.append(f"WARNING: an unclean election of {counted(len(needed), 'partition')} {loses}")
 
     async def apply(cluster: Cluster) -> None:
         done = await elect_leaders(cluster, needed, unclean=unclean)

@@ -84,7 +84,7 @@ async def create(
             created = [row.name for row in rows.values() if row.result == "created"]
             await wait_for_topics(cluster, created, timeout=patience)
 
-    made = Plan(rows=list(rows.values()))
+    made = Plan(rows=list(rows.values()), adds=True)
     if ready:
         document = {"schema": ID, "absent": {"topics": [new.topic for new in ready]}}
         made.apply, made.undo = apply, Undo(document=document, file="topics")

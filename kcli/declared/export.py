@@ -8,17 +8,17 @@ from typing import Any
 from kcli import codes
 from kcli.admin.acls.acls import describe_acls
 from kcli.admin.cluster.brokers import fenced_brokers
-from kcli.admin.configs.resources import Resource, about
+from kcli.admin.configs.resources import Resource, about, describe_configs, own
 from kcli.admin.quotas.quotas import describe_quotas
 from kcli.admin.topics.topics import describe_topics
 from kcli.admin.users.users import describe_users
 from kcli.asking.fan_out import bad, good
-from kcli.declared.kinds import acls, configs, quotas, schemas
-from kcli.declared.kinds.users import variable
+from kcli.declared.entries import PASSING, acl_entries, named, quota_entry, schema_entry, standing, variable
 from kcli.declared.schema import ID, SECTIONS
 from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import Cluster
 from kcli.registry.client import RegistryClient
+from kcli.registry.moving.snapshot import each, own_level
 from kcli.text.names import Names
 
 NONE_THERE = (codes.SECURITY_DISABLED,)
@@ -105,20 +105,23 @@ class Export:
         return document
 
     async def _own(self, resources: list[Resource]) -> dict[Resource, dict[str, str]]:
-        if not resources:
-            return {}
-        values, hidden, failed = await configs.own_configs(self._cluster, resources)
-        for at, names in hidden.items():
-            self.remarks.append(f"{about(at)}: {', '.join(names)} is secret and omitted")
-        for at, error in failed.items():
-            self.failed[about(at)] = error
+        """What is set on each resource itself."""
+        values: dict[Resource, dict[str, str]] = {}
+        for at, configs in (await describe_configs(self._cluster, resources) if resources else {}).items():
+            if isinstance(configs, KcliError):
+                self.failed[about(at)] = configs
+                continue
+            mine = [config for config in configs if own(at, config) and not PASSING.fullmatch(config.name)]
+            values[at] = {config.name: config.value or "" for config in mine if not config.secret}
+            if hidden := [config.name for config in mine if config.secret]:
+                self.remarks.append(f"{about(at)}: {', '.join(hidden)} is secret and omitted")
         return values
 
     async def _configs(self) -> dict[str, Any]:
-        resources, unlisted = await configs.standing(self._cluster)
+        resources, unlisted = await standing(self._cluster)
         self.remarks += [f"without configs of {kind}s: {error}" for kind, error in unlisted.items()]
         resources += [Resource("broker", str(node.id)) for node in await fenced_brokers(self._cluster)]  # a failure
-        values = await self._own([at for at in resources if self._wanted(configs.named(at))])
+        values = await self._own([at for at in resources if self._wanted(named(at))])
         document: dict[str, Any] = {}
         for at, mine in values.items():
             if mine:
@@ -140,13 +143,16 @@ class Export:
 
     async def _quotas(self) -> list[dict[str, Any]]:
         rows = await describe_quotas(self._cluster)
-        return [quotas.entry(at, values) for at, values in rows.items() if self._wanted(str(at)) and values]
+        return [quota_entry(at, values) for at, values in rows.items() if self._wanted(str(at)) and values]
 
     async def _acls(self) -> list[dict[str, Any]]:
-        return acls.entries(acl for acl in await describe_acls(self._cluster) if self._wanted(acl.principal))
+        return acl_entries(acl for acl in await describe_acls(self._cluster) if self._wanted(acl.principal))
 
     async def _schemas(self) -> dict[str, Any]:
         if self._registry is None:
             return {}
-        subjects = sorted(name for name in await self._registry.subjects() if self._wanted(name))
-        return await schemas.exported(self._registry, subjects)
+        registry = self._registry
+        subjects = sorted(name for name in await registry.subjects() if self._wanted(name))
+        schemas = await each(registry.version, subjects)
+        levels = await each(lambda name: own_level(registry, name), subjects)
+        return {schema.subject: schema_entry(schema, level) for schema, level in zip(schemas, levels, strict=True)}

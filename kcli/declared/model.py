@@ -1,4 +1,4 @@
-"""What files declare, and what has to be done about it.
+"""What files declare.
 
 A file is the truth about what it names and says nothing about the rest: what no file names is left alone, unless
 pruning is asked for and it lies within a file's scope.
@@ -6,19 +6,12 @@ pruning is asked for and it lies within a file's scope.
 
 from __future__ import annotations
 
-from typing import Any
-
 from kcli.acls import Acl
 from kcli.admin.configs.resources import Resource
 from kcli.admin.quotas.quotas import Entity
 from kcli.config.secrets.sources import Source
-from kcli.errors import KcliError
 from kcli.schemas import Schema
 from kcli.values import Frozen, Value, field
-
-ADD, CHANGE, REMOVE = "+", "~", "-"
-WOULD = {ADD: "would create", CHANGE: "would change", REMOVE: "would delete"}
-DONE = {ADD: "created", CHANGE: "changed", REMOVE: "deleted"}
 
 
 class Setting(Frozen):
@@ -90,29 +83,3 @@ class Declared(Value):
         return any(
             fnmatchcase(name, pattern) for pattern in patterns if not name.startswith("_") or pattern.startswith("_")
         )
-
-
-class Item(Value):
-    """One line of a plan."""
-
-    sign: str = CHANGE
-    what: str = ""
-    old: str | None = None
-    new: str | None = None
-
-
-class Step(Value):
-    """What is done at once: it succeeds or fails whole. `order` says when; `do` is for the kind's own use, `undo` are
-    the keys of an undo file, by section."""
-
-    kind: str = ""
-    name: str = ""
-    sign: str = CHANGE
-    order: int = 0
-    items: list[Item] = field(factory=list)
-    place: str = ""
-    problem: KcliError | None = None
-    refused: bool = False  # by us: no broker was asked
-    done: bool = False
-    do: Any = None
-    undo: dict[str, Any] = field(factory=dict)

@@ -11,7 +11,7 @@ from kcli.admin.quotas.quotas import DEFAULT, KEYS, entity, value_of
 from kcli.config.secrets.sources import Source, from_table
 from kcli.declared.checked import Checker
 from kcli.declared.dotted import dotted, flatten
-from kcli.declared.kinds.acls import expanded
+from kcli.declared.entries import acls_of
 from kcli.declared.model import Declared, Login, Setting, Settings, Subject, Topic
 from kcli.declared.schema import SCHEMA
 from kcli.declared.units import plain
@@ -173,7 +173,7 @@ class _File:
         self._into.quotas[at] = settings
 
     def _acls(self, of: Map) -> list[Acl]:
-        acls: list[Acl] = self._guarded(of, None, expanded, of)
+        acls: list[Acl] = self._guarded(of, None, acls_of, of)
         return acls
 
     def _subject(self, name: str, of: Map, place: str) -> Subject:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import ChangeOptions, PlanOptions
     from kcli.cli.runtime.answer import Opened
-    from kcli.model import Cluster
 
     Target = TypeVar("Target")
     MakePlan = Callable[[Target, Document], Awaitable["PlannedChange | None"]]
@@ -112,28 +111,30 @@ def apply_plan(
     options: ChangeOptions,
     shape: Shape,
     kind: type[Row],
-    planned: Callable[[Cluster], Awaitable[Plan]],
+    planned: Callable[[Target], Awaitable[Plan]],
     *,
+    opened: Opened[Target] = opened_cluster,  # type: ignore[assignment]  # the default is that of a Cluster
     names: Callable[[Sequence[changes.Row]], Sequence[str]] = open_names,
     verb: str = "",
     noun: str = "",
     by_pattern: bool = False,
-    adds: bool = False,
     nothing: str = "nothing to change",
+    refused: str = "nothing was changed: parts of the plan are refused",
     done: Callable[[Sequence[changes.Row]], str] = lambda rows: "",
 ) -> int:
     """Show the plan that a planner of `kcli.changes` makes, in rows of this kind, and apply it, if it is confirmed; the
-    exit code. `names`, `by_pattern` and `adds` are those of a PlannedChange; `nothing` is the sentence where there is
-    nothing to change, `done` that about what was changed."""
+    exit code. `names` and `by_pattern` are those of a PlannedChange; `nothing`, `refused` and `done` are sentences:
+    where there is nothing to change, where a plan is not applied as parts of it cannot be, and about what was changed.
+    """
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        plan = await planned(cluster)
-        _show(document, kind, plan)
-        if plan.idle and not document.errors:
+    async def make_plan(target: Target, document: Document) -> PlannedChange | None:
+        plan = await planned(target)
+        show(document, kind, plan)
+        if nothing and plan.idle and not document.errors:
             say(options, nothing)
         if plan.apply is None:
-            if not (plan.idle or options.plan_only):
-                say(options, "nothing was changed: parts of the plan are refused")
+            if refused and not (plan.idle or options.plan_only):
+                say(options, refused)
             return None
         apply, was_idle = plan.apply, plan.idle
         for warning in plan.warnings:
@@ -141,9 +142,9 @@ def apply_plan(
 
         async def carry_out() -> int | None:
             try:
-                await apply(cluster)
+                await apply(target)
             finally:
-                _show(document, kind, plan)
+                show(document, kind, plan)
             sentence = done(plan.rows)
             if sentence and not was_idle:  # what holds already was sent too: a broker may be late to report it
                 say(options, sentence)
@@ -157,11 +158,11 @@ def apply_plan(
             carry_out=carry_out,
             undo=plan.undo,
             final=plan.final,
-            adds=adds,
+            adds=plan.adds,
             idle=was_idle,
         )
 
-    return make_change(options, shape, make_plan)
+    return make_change(options, shape, make_plan, opened)
 
 
 def counted(subject: str, rows: Sequence[changes.Row]) -> str:
@@ -169,7 +170,7 @@ def counted(subject: str, rows: Sequence[changes.Row]) -> str:
     return f"{subject}: {sum(row.result == DONE for row in rows)} changed"
 
 
-def _show(document: Document, kind: type[Row], plan: Plan) -> None:
+def show(document: Document, kind: type[Row], plan: Plan) -> None:
     """Put the rows of a plan into the document, and each error once."""
     rows = [kind(**{**row.as_json(), "error": None if row.error is None else str(row.error)}) for row in plan.rows]
     document.of(kind)[:] = rows

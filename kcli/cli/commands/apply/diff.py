@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.apply.changes import PruneOptions, change_rows, fail_all, remark
+from kcli.changes.change import FAILED, UNKNOWN
+from kcli.changes.declared.plan import ClusterPlan
 from kcli.cli.commands.apply.files import read
 from kcli.cli.commands.apply.opened import SchemasOptions, both
-from kcli.cli.commands.apply.rows import ChangeRow
+from kcli.cli.commands.apply.rows import ChangeRow, PruneOptions, remark
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
-from kcli.declared.plan import Plan
+from kcli.cli.runtime.change import show
 
 if TYPE_CHECKING:
     from kcli.cli.commands.apply.opened import Both
@@ -44,12 +45,11 @@ def diff(options: DiffOptions) -> int:
 
     async def work(target: Both, document: Document) -> int | None:
         cluster, registry = target
-        plan = Plan(cluster, declared, prune=options.prune, registry=registry)
+        plan = ClusterPlan(cluster=cluster, declared=declared, prune=options.prune, registry=registry)
         await plan.look()
         remark(options, plan)
-        document.of(ChangeRow)[:] = change_rows(plan.steps)
-        fail_all(document, plan)
-        lost = plan.failed or any(step.problem is not None and not step.refused for step in plan.steps)
+        show(document, ChangeRow, plan)
+        lost = plan.failed or any(row.result in (FAILED, UNKNOWN) for row in plan.rows)
         return 1 if lost else DIFFERS if plan.steps else None
 
     return answer(options, SHAPE, work, opened=both(options))

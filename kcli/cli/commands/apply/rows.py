@@ -1,8 +1,16 @@
-"""The rows of `kcli apply` and `kcli diff`."""
+"""What `kcli apply` and `kcli diff` have in common: their rows, --prune, and what they say about a plan."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.output.tables.rows import Row, column
+from kcli.cli.parsing.option import Options, flag
+from kcli.cli.runtime.answer import plural, say
+
+if TYPE_CHECKING:
+    from kcli.changes.declared.plan import ClusterPlan
+    from kcli.cli.parsing.groups import QuietOptions
 
 
 class ChangeRow(Row, section="changes"):
@@ -15,7 +23,26 @@ class ChangeRow(Row, section="changes"):
     old: str | None = column("Previous value; null if there was no value, *** for a secret.", rank=1, width=10)
     new: str | None = column("New value.", rank=1, width=10)
     result: str = column(
-        "would create, would change, would delete; created, changed, deleted; refused, failed.", unit="word", rank=1
+        "would create, would change, would delete; created, changed, deleted; refused, failed, unknown.",
+        unit="word",
+        rank=1,
     )
     file: str | None = column("Where it is declared, with the line; null when it is in no file.", table=False)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
+
+
+class PruneOptions(Options):
+    """Whether what is not declared is removed."""
+
+    prune = flag(
+        "--prune",
+        help="Also remove resources that the files declare absent, and those in their scope that no file names.",
+    )
+
+
+def remark(options: QuietOptions, plan: ClusterPlan) -> None:
+    """Say what a plan could not see, and what it leaves."""
+    for warning in dict.fromkeys(plan.secrets.warnings):
+        say(options, warning)
+    if plan.kept:
+        say(options, f"{plural(plan.kept, 'resource')} declared absent kept; --prune removes them")

@@ -66,7 +66,7 @@ def create(options: CreateOptions) -> int:
         ),
         verb="create",
         noun="topic",
-        adds=True,
+        nothing="",
     )
 
 

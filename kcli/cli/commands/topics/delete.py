@@ -52,4 +52,6 @@ def delete(options: DeleteOptions) -> int:
             cluster, names, if_exists=options.if_exists, internal=options.internal, patience=patience
         )
 
-    return apply_plan(options, SHAPE, DeletedRow, planned, verb="delete", noun="topic", by_pattern=bool(given.patterns))
+    return apply_plan(
+        options, SHAPE, DeletedRow, planned, verb="delete", noun="topic", nothing="", by_pattern=bool(given.patterns)
+    )

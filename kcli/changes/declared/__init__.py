@@ -1,0 +1,1 @@
+"""What `apply` and `diff` do: a cluster beside what files declare, section by section, and the steps between them."""

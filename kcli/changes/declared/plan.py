@@ -1,0 +1,181 @@
+"""A cluster beside what files declare: the steps that make it so, checked by the brokers, made stage by stage.
+
+Users come first, since ACLs and quotas name them; topics before their ACLs; what goes, goes in the opposite order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import groupby
+
+from kcli.asking.fan_out import pauses
+from kcli.backoff import repeat
+from kcli.changes.change import Plan, Undo
+from kcli.changes.declared import access, configs, schemas, topics
+from kcli.changes.declared.step import REMOVE, Step
+from kcli.declared.model import Declared
+from kcli.declared.schema import ID
+from kcli.declared.secrets import Secrets
+from kcli.errors import OPTION, ConnectError, KcliError, UsageError
+from kcli.model import Cluster
+from kcli.text.numbers import counted
+from kcli.values import field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.registry.client import RegistryClient
+
+    Look = Callable[["ClusterPlan"], Awaitable[list[Step]]]
+
+PATIENCE = 30.0
+"""Seconds until brokers have learned what a controller has done."""
+SECTIONS: dict[str, Look] = {
+    "users": access.users,
+    "topics": topics.look,
+    "configs": configs.look,
+    "quotas": access.quotas,
+    "acls": access.acls,
+    "schemas": schemas.look,
+}
+"""How the steps of each section are found."""
+
+
+class ClusterPlan(Plan):
+    """What has to be done for the cluster to be as it is declared. `prune`: what is absent, or in scope and undeclared,
+    goes; `resend`: secrets are set again; `registry` is where declared schemas go. `kept` is the number of things
+    declared absent that stay, since nothing is pruned. Each step succeeds or fails by itself."""
+
+    cluster: Cluster = field()
+    declared: Declared = field()
+    prune: bool = False
+    resend: bool = False
+    registry: RegistryClient | None = None
+    secrets: Secrets = field(factory=Secrets)
+    steps: list[Step] = field(factory=list)
+    kept: int = 0
+    late: str = ""
+    """What some brokers do not report yet after the change."""
+
+    def whole(self, section: str) -> bool:
+        """Whether everything of a section is looked at, since what is not declared goes."""
+        return self.prune and bool(self.declared.scope.get(section))
+
+    def prunes(self, section: str, name: str) -> bool:
+        """Whether this goes where it is not declared."""
+        return self.prune and self.declared.selected(section, name)
+
+    async def look(self) -> None:
+        """Compare with the cluster. Raises UsageError where files say too little, KcliError where the cluster cannot be
+        reached; what else cannot be looked at has `failed`, by section."""
+        of = self.declared
+        absent = (of.absent_topics, of.absent_users, of.absent_acls, of.absent_schemas)
+        if self.prune and not any(of.scope.values()) and not any(absent):
+            why = "prune removes only what is within a scope, and no file has one"
+            raise UsageError(f"{why}; for example `scope: {{topics: [orders-*]}}`").hinted(OPTION)
+        if self.registry is None and (of.schemas or of.absent_schemas or self.whole("schemas")):
+            missing = UsageError("schemas are declared, and no registry is named (schema.registry.url)")
+            raise missing.hinted("schema-registry")
+        every: list[Step] = []
+        concerned = {
+            name: look
+            for name, look in SECTIONS.items()
+            if getattr(of, name) or getattr(of, f"absent_{name}", None) or self.whole(name)
+        }
+        answers = await asyncio.gather(*(look(self) for look in concerned.values()), return_exceptions=True)
+        for name, answer in zip(concerned, answers, strict=True):
+            if isinstance(answer, KcliError) and not isinstance(answer, ConnectError):
+                self.failed[name] = answer
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                every += answer
+        steps = [step for step in every if self.prune or not step.stage.removes]
+        self.steps, self.kept = sorted(steps, key=lambda step: step.stage.order), len(every) - len(steps)
+        self.rows = [row for step in self.steps for row in step.rows]
+
+    async def prepare(self, *, keep_going: bool, wait: bool) -> None:
+        """Compare, and have the brokers check the plan. Nothing is applied where a step cannot be made, unless to
+        `keep_going`. `apply` may `wait` until every broker reports the change."""
+        await self.look()
+        await self.send(dry_run=True)
+        ready = self.ready
+
+        async def apply(target: object) -> None:
+            await self.send()
+            if wait and any(step.done for step in self.steps):
+                await self.settled()
+
+        if ready and (keep_going or not (self.failed or any(row.error for row in self.rows))):
+            self.apply = apply
+        gone, grown = (sum(step.stage == stage for step in ready) for stage in (topics.DELETE, topics.GROW))
+        if gone:
+            self.warnings.append(f"no undo brings back the records of {counted(gone, 'topic')}")
+        if grown:
+            kept = "will keep the new partitions: there is no way back to fewer"
+            self.warnings.append(f"{counted(grown, 'topic')} {kept}")
+        self.adds = all(step.stage == topics.CREATE for step in ready)
+        self.final = grown > 0 or any(step.sign == REMOVE for step in ready)
+        back: dict[str, object] = {}
+        for step in ready:
+            _merge(back, step.undo)
+        where = ""
+        if self.registry is not None and all(step.kind == "schema" for step in ready):  # then no broker is asked
+            where = self.registry.settings.name
+        self.undo = Undo(document={"schema": ID, **back} if back else {}, file="apply", where=where)
+
+    @property
+    def ready(self) -> list[Step]:
+        """What can be made."""
+        return [step for step in self.steps if step.is_open]
+
+    async def send(self, *, dry_run: bool = False) -> None:
+        """Make the steps, or have the brokers check what they can, and look secrets up, before anything is changed."""
+        for stage, group in groupby(self.ready, key=lambda step: step.stage):
+            changes, steps = {}, {step.key: step for step in group}
+            for key, step in steps.items():
+                try:
+                    changes[key] = stage.made(step, self.secrets)
+                except KcliError as error:
+                    step.fail(error, refused=True)
+            try:
+                outcomes = await stage.send(self, changes, dry_run) if changes and (stage.checks or not dry_run) else {}
+            except KcliError as error:
+                outcomes = dict.fromkeys(changes, error)
+            for key, outcome in outcomes.items():
+                if isinstance(outcome, KcliError) or not dry_run:
+                    steps[key].settle(outcome)
+
+    async def settled(self, patience: float = PATIENCE) -> None:
+        """Wait until the brokers report the change: they learn of it a moment after the controller. `late` says what
+        they still report otherwise after `patience` seconds, or why they cannot be asked."""
+        done = {(row.kind, row.name, row.item) for step in self.steps if step.done for row in step.rows}
+        left: set[tuple[str, str, str]] = set()
+
+        async def look() -> bool:
+            nonlocal left
+            again = ClusterPlan(cluster=self.cluster, declared=self.declared, prune=self.prune, registry=self.registry)
+            await again.look()
+            left = {(row.kind, row.name, row.item) for step in again.steps for row in step.rows} & done
+            return not left
+
+        try:
+            await repeat(look, pauses(), asyncio.get_running_loop().time() + patience)
+        except KcliError as error:
+            self.late = f"it could not be read again: {error}"
+            return
+        if left:
+            (first, *more) = sorted(f"{name} {what}" for _, name, what in left)
+            self.late = f"some brokers do not have the change yet: {first}{f' and {len(more)} more' if more else ''}"
+
+
+def _merge(into: dict[str, object], more: dict[str, object]) -> None:
+    for key, value in more.items():
+        there = into.get(key)
+        if isinstance(there, dict) and isinstance(value, dict):
+            _merge(there, value)
+        elif isinstance(there, list) and isinstance(value, list):
+            there.extend(value)
+        else:
+            into[key] = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, list) else value

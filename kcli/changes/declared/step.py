@@ -1,0 +1,90 @@
+"""A step of `apply`: what is made at once of what files declare, and how its stage makes it."""
+
+from __future__ import annotations
+
+from kcli.changes.change import UNCHANGED, Row
+from kcli.errors import KcliError
+from kcli.values import Frozen, Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Any, ClassVar
+
+    from kcli.changes.declared.plan import ClusterPlan
+    from kcli.declared.secrets import Secrets
+
+    Changes = dict[Any, Any]
+    """What is sent, by the keys of its steps."""
+    Outcomes = Mapping[Any, object]
+    """Of each step: its error, anything else where it was made."""
+
+ADD, CHANGE, REMOVE = "+", "~", "-"
+WOULD = {ADD: "would create", CHANGE: "would change", REMOVE: "would delete"}
+DONE = {ADD: "created", CHANGE: "changed", REMOVE: "deleted"}
+
+
+class Part(Row):
+    """One line of a step. `place` is where it is declared (`file:line`), None where it is in no file."""
+
+    columns: ClassVar[str] = "change=sign kind name config=item old new result file=place"
+    sign: str = CHANGE
+    place: str | None = None
+
+
+class Stage(Frozen):
+    """The steps that are sent together; stages follow each other in their `order`. `send` makes what it gets, or has it
+    checked; it is not called to check where a stage `checks` nothing. `made` is what is sent of a step, its secrets
+    looked up. What a stage `removes` goes only with pruning."""
+
+    order: int = 0
+    send: Callable[[ClusterPlan, Changes, bool], Awaitable[Outcomes]] = None  # type: ignore[assignment]  # always given
+    made: Callable[[Step, Secrets], object] = lambda step, secrets: step.value
+    checks: bool = True
+    removes: bool = False
+
+
+class Step(Value):
+    """What succeeds or fails as a whole. `key` names it among the steps of its stage, `value` is what it sends, and
+    `undo` are the keys of an undo file, by section."""
+
+    stage: Stage = field()
+    kind: str = ""
+    name: str = ""
+    sign: str = CHANGE
+    place: str = ""
+    key: Any = None
+    value: Any = None
+    rows: list[Part] = field(factory=list)
+    undo: dict[str, Any] = field(factory=dict)
+
+    def part(self, what: str, old: str | None = None, new: str | None = None, sign: str = "") -> None:
+        """Add a line to the plan."""
+        sign = sign or self.sign
+        row = Part(sign=sign, result=WOULD[sign], words=(UNCHANGED, DONE[sign]), place=self.place or None)
+        row.kind, row.name, row.about, row.item, row.old, row.new = self.kind, self.name, self.name, what, old, new
+        self.rows.append(row)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be made, and was not yet."""
+        return all(row.is_open for row in self.rows)
+
+    @property
+    def done(self) -> bool:
+        """Whether it was made."""
+        return all(row.result == row.words[1] for row in self.rows)
+
+    def settle(self, outcome: object) -> None:
+        """Note an error, and of anything else that it was made."""
+        for row in self.rows:
+            row.settle(outcome if isinstance(outcome, KcliError) else None)
+
+    def fail(self, error: KcliError, *, refused: bool = False) -> Step:
+        """The step itself, which cannot be made; where it is `refused` no broker was asked."""
+        if not self.rows:
+            self.part("?")
+        for row in self.rows:
+            row.settle(error)
+            row.result = "refused" if refused else row.result
+        return self
