@@ -83,9 +83,9 @@ def test_comments_of_examples_have_a_column_or_a_line(width: int, shown: list[st
     assert list(fitted(["  kcli a  # the first", "  kcli long b     # second", "  kcli c"], width)) == shown
 
 
-def test_consume_fits_47_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_consume_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, "consume", "--help").splitlines()
-    assert len(lines) <= 47
+    assert len(lines) <= 48
     assert all(len(line) <= WIDTH for line in lines)
 
 

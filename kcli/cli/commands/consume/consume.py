@@ -72,6 +72,9 @@ async def _consume(plan: Plan, stop: Stop) -> int:
     try:
         async with plan.client() as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)
+            if plan.newest:
+                written = await stop.unless(_newest(plan, client, sink)) or 0
+                return _verdict(plan, written, sink, stop)
             if plan.order is not None:
                 await _make_room(plan, client)
             consumer = plan.consumer(client, plan.group)
@@ -95,7 +98,19 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                             await consumer.close(LEAVE)
     finally:
         sink.close()
-    return _verdict(plan, reading, stop)
+    return _verdict(plan, reading.written, sink, stop)
+
+
+async def _newest(plan: Plan, client: Client, sink: Sink) -> int:
+    """Print the newest N, the newest first; returns how many there are."""
+    from kcli.cli.commands.consume.order.newest import newest, print_held
+    from kcli.cli.output.records.printer import Printer
+
+    printer = Printer(plan.options, terminal=sink.terminal, several=plan.several, decoding=plan.decoding)
+    span = await plan.span(client.cluster, await plan.some_places(client.cluster), ends=True)
+    rows = await newest(plan, client, span, plan.limit)
+    await print_held(plan, printer, sink, rows[::-1])
+    return len(rows)
 
 
 def _watched(client: Client, consumer: Consumer) -> Callable[[], None]:
@@ -199,17 +214,17 @@ async def _look_for_any(plan: Plan, client: Client, pattern: TopicPattern) -> No
         raise pattern.no_match()
 
 
-def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
+def _verdict(plan: Plan, written: int, sink: Sink, stop: Stop) -> int:
     from kcli.cli.output.messages import complain
 
     plan.say_skipped()
     if plan.connection.verbose:
-        complain(f"{records(reading.written)} written")
-    if stop.asked and (plan.bounded or reading.sink.buffer):
-        complain(f"interrupted: {records(reading.written)} written")
+        complain(f"{records(written)} written")
+    if stop.asked and (plan.bounded or sink.buffer):
+        complain(f"interrupted: {records(written)} written")
         return INTERRUPTED
     unknown = plan.decoding is not None and plan.decoding.unanswered
-    if plan.fail_if_none and not reading.written and not unknown:
+    if plan.fail_if_none and not written and not unknown:
         complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
     return plan.undecoded

@@ -47,6 +47,7 @@ class ConsumeOptions(
         of=("offset", "time"),
         help="Merge by time, or one partition after another.",
     )
+    newest_first = flag("--newest-first", help="With -n N: the newest N by time, the newest first.")
     fail_if_none = flag("--fail-if-none", help="Exit 3 if no record matched.")
     group = text("-g", "--group", metavar="GROUP", help="Join this consumer group.")
     share_group = text(
@@ -105,8 +106,27 @@ class Plan(Selection):
             part = self.limit >= 0 or self.per_partition is not None
             # --order drops what a filter could not see in one partition while another one reaches the limit
             self.decoding.waits = part and (self.order is None or self.keep is None)
+        self.newest: bool = options.newest_first
+        if self.newest:
+            self._check_newest(options)
         if self.order == "offset" and self.end is None:
             raise UsageError("--order offset reads one partition after another, so it needs an end: add -e, or -o :END")
+
+    def _check_newest(self, options: ConsumeOptions) -> None:
+        """Raises UsageError for what does not go with --newest-first."""
+        if self.limit < 0:
+            raise UsageError("--newest-first reads backwards from the end: say how many records, with -n N")
+        others = {
+            "--group": self.group,
+            "--order": self.order,
+            "--per-partition": self.per_partition,
+            "--timeout": self.timeout,
+            "--print-control-records": options.control or None,
+        }
+        for name, given in others.items():
+            if given is not None:
+                raise UsageError(f"--newest-first reads what is there, from the end; {name} does not go with it")
+        self.to_end = True
 
     def _group(self, name: str | None) -> GroupSettings | None:
         changes = self.connection.properties.member()

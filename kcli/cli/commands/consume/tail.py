@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
-from heapq import heappushpop
 from time import monotonic
 
 from kcli.cli.commands.consume.order.arrivals import Arrivals
 from kcli.cli.commands.consume.order.merge import WINDOW, Merge
+from kcli.cli.commands.consume.order.newest import newest, print_held
 from kcli.cli.commands.consume.selection import EARLIEST, Selection, finished, named_topics
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
@@ -33,15 +32,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.consumer.poll import Fetched
-    from kcli.proto.batch import Batch
 
-    Last = list[tuple[int, int, str, int, int, Batch]]
-    """timestamp, offset, topic, partition, a number that tells equals apart, the batch that holds it, or its kept
-    part"""
 
 DEFAULT = 10
-LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its records
-WIDEN = 8  # how much further to look back where gaps and markers hid records
 
 
 class TailOptions(
@@ -116,84 +109,10 @@ async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) 
     """Print the last N by time; returns the offset where following starts, by partition."""
     places = await (plan.places if plan.follow else plan.some_places)(client.cluster)
     span = await plan.span(client.cluster, places, ends=not plan.follow)
-    ends = {at: stop for at, (_, stop) in span.items()}
-    held: Last = []
-    look = dict(ends)
-    back = max(plan.last, 1)
-    while plan.last and look:
-        # Per partition from the end backwards, until N records were seen or the beginning is reached: markers,
-        # compaction and aborted transactions make offsets a bound of the count, not the count.
-        starts = {at: max(span[at][0], stop - back) for at, stop in look.items()}
-        seen = await _collect(plan, client, starts, look, held)
-        look = {at: starts[at] for at in look if starts[at] > span[at][0] and seen.get(at, 0) < plan.last}
-        back *= WIDEN
-    for _, offset, topic, partition, _, batch in sorted(held, key=lambda row: row[:4]):
-        first, stop = batch.first, batch.stop
-        batch.first, batch.stop = offset, offset + 1
-        printer.put(sink.buffer, batch, topic, partition, 1)
-        at = TopicPartition(topic, partition)
-        if plan.decoding is not None:
-            plan.decoding.printed(at, offset)
-        sink.holds = at, offset
-        batch.first, batch.stop = first, stop
-    await sink.flush()
+    await print_held(plan, printer, sink, await newest(plan, client, span, plan.last))
     if plan.decoding is not None:
         plan.decoding.count_all()
-    return ends
-
-
-async def _collect(
-    plan: Plan, client: Client, starts: dict[TopicPartition, int], ends: dict[TopicPartition, int], held: Last
-) -> dict[TopicPartition, int]:
-    """Read [start, end) of each partition into `held`, which keeps the latest N; returns how many each had."""
-    seen: dict[TopicPartition, int] = {}
-    number = len(held)
-    work = {at: (start, ends[at]) for at, start in starts.items() if start < ends[at]}
-    if not work:
-        return seen
-    async with plan.consumer(client) as consumer:
-        plan.read(consumer, work)
-        while not consumer.finished:
-            for fetched in await consumer.poll(None):
-                at = TopicPartition(fetched.topic, fetched.partition)
-                for left_out in fetched.skipped:
-                    plan.leave_out(left_out, at)
-                for batch in fetched.batches:
-                    try:
-                        shown = plan.kept(batch, at)
-                        if shown is None:
-                            continue
-                        columns = shown.columns()
-                    except DecodeError as broken:
-                        plan.leave_out(broken, at)
-                        continue
-                    seen[at] = seen.get(at, 0) + len(columns.offsets)
-                    for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
-                        number += 1
-                        row = (timestamp, offset, at.topic, at.partition, number, shown)
-                        if len(held) < plan.last:
-                            held.append(row)
-                            if len(held) == plan.last:
-                                held.sort(key=lambda entry: entry[:5])
-                        elif row[:5] > held[0][:5]:
-                            heappushpop(held, row)
-                if fetched.error is not None:
-                    raise finished(fetched.error, at, fetched.next_offset, "read")
-                _let_go(held)
-    return seen
-
-
-def _let_go(held: Last) -> None:
-    """Of what was compressed keep the records that are held, not the batches they came in."""
-    rows: dict[int, list[int]] = {}
-    for number, (*_, batch) in enumerate(held):
-        if batch.attributes & 7 and batch.body_end - batch.body_start > LARGE:
-            rows.setdefault(id(batch), []).append(number)
-    for numbers in rows.values():
-        offsets = array("q", sorted(held[number][1] for number in numbers))
-        kept = held[numbers[0]][5].picked(offsets)
-        for number in numbers:
-            held[number] = (*held[number][:5], kept)
+    return {at: stop for at, (_, stop) in span.items()}
 
 
 async def _follow(

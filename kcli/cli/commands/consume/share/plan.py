@@ -48,6 +48,7 @@ def _refuse(options: ConsumeOptions) -> None:
             "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
         ),
         (options.order, "--order reads all partitions at once; a share group hands records to any member"),
+        (options.newest_first, "a share group hands out records in its own order; --newest-first does not go with it"),
         (options.control, "a share group gives no control records; --print-control-records does not go with it"),
         (
             options.isolation,
