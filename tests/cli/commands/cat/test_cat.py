@@ -272,3 +272,28 @@ def test_a_terminal_is_not_sent_what_it_would_obey(kcli: Shell, words: list[str]
     os.close(theirs)
     assert b"x" in printed
     assert b"\x1b" not in printed
+
+
+def test_a_profile_that_is_in_use_binds_the_producer_and_is_named_where_b_is_missing(
+    kcli: Shell, topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kcli").mkdir()
+    (tmp_path / "kcli" / "config.toml").write_text(f'[profiles.ro]\nbootstrap = "{kcli.bootstrap}"\nread_only = true\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("KCLI_PROFILE", "ro")
+    for program in ("cat", "kcat"):
+        done = kcli(
+            *([program] if program == "cat" else ["cat", program]),
+            "-P",
+            "-b",
+            kcli.bootstrap,
+            "-t",
+            topic,
+            stdin=b"x\n",
+        )
+        assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+        assert b"refused by read-only profile ro" in done.stderr
+    assert kcli("cat", "-Ceqt", topic, "-b", kcli.bootstrap).stdout == b"a\nb\nc\n"
+    done = kcli("cat", "-Ceqt", topic)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"kcli consume and kcli produce use ro" in done.stderr

@@ -10,6 +10,7 @@ from kcli.cli.commands.cat.parsing.words import Done, Fatal, Misused, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.config.profiles.profile import Profile
     from kcli.grammar.bound import Bound
     from kcli.registry.settings import RegistrySettings
 
@@ -159,11 +160,21 @@ class CommandLine:
         if self.settings.dump:
             raise Done(self.settings.dumped())
         if self.brokers is None and self.settings.properties.bootstrap is None:
+            profile = _profile() if self.program == "kcli cat" else None
+            if profile is not None:
+                raise Fatal(
+                    f"-b <broker,..> missing: kcat's command line reads no profile; kcli consume and kcli produce use "
+                    f"{profile.name}"
+                )
             raise Misused("-b <broker,..> missing")
         if not self.mode:
             self.mode = "C" if os.isatty(0) else "P"
             name = "Consumer" if self.mode == "C" else "Producer"
             say(self.verbosity, 1, f"Auto-selecting {name} mode (use -P or -C to override)")
+        if self.mode == "P" and os.environ.get("KCLI_PROFILE"):
+            profile = _profile()
+            if profile is not None and profile.guard == "read_only":
+                raise Fatal(f"refused by read-only profile {profile.name}: producing would change the cluster")
         if self.mode in "PC" and self.topic is None:
             raise Misused("-t <topic> missing")
         if self.mode == "Q" and not self.asked:
@@ -185,6 +196,13 @@ class CommandLine:
             raise Fatal("Only one file allowed for line mode (-l)")
         if self.mode == "G" and (self.start_time or self.stop_time):
             raise Fatal("-o ..@ timestamps can't be used with -G mode")
+
+
+def _profile() -> Profile | None:
+    """The profile that other commands use. Raises UsageError."""
+    from kcli.config.profiles.files import chosen
+
+    return chosen(None)
 
 
 SIMPLE = {"e": "to_end", "E": "go_on", "J": "json", "Z": "nulls", "T": "tee", "u": "unbuffered", "l": "lines"}
