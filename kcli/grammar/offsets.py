@@ -106,8 +106,10 @@ def parse_range(texts: list[str], now: int) -> Range:
 
 
 def one_place(text: str, now: int, option: str = "") -> Bound:
-    """One place in a log: 4711, -1000 (before the end), +10 (after the start), @TIME, end. `option` begins the sentence
-    of the error. Raises UsageError."""
+    """One place in a log: 4711, -1000 (before the end), +10 (after the start), @TIME, -1d, end. `option` begins the
+    sentence of the error. Raises UsageError."""
+    if text[:1] == "-" and not text[1:].isdigit() and (ago := read_time(text, now)) is not None:
+        return Bound("time", ago)  # no count of records has a unit
     try:
         range = parse_range([text], now)
     except UsageError:  # which speaks of ranges

@@ -15,6 +15,7 @@ WORDS = {
     "key-delimiter": "; here -K DELIM separates key and value",
     "template": "; choose what is printed with -f, such as -f '%T %k %s\\n'",
     "broker-map": "; --broker-map maps it, and `kcli doctor` tries each",
+    "property": "; for example -X {property}",
     "confirm": "; add --confirm {profile}",
     "history": "; `kcli history` lists them",
     "internal-topic": "; --internal allows this",

@@ -164,7 +164,7 @@ class RefreshOptions(Options):
 
     watch = flag("-w", "--watch", help="Refresh until Ctrl-C; on a terminal in place.")
     interval = span("--interval", help="Refresh interval of --watch (default 5s).")
-    count = integer("-n", "--count", least=1, help="Stop after N refreshes of --watch.")
+    refreshes = integer("--refreshes", least=1, help="Stop after N refreshes of --watch.")
 
 
 class ReadOptions(RowOptions, RefreshOptions, OutputOptions):

@@ -91,8 +91,8 @@ def answer(
 
 def watches(options: RefreshOptions) -> bool:
     """Whether the rows are refreshed. Raises UsageError for how often without --watch."""
-    if not options.watch and (options.interval is not None or options.count is not None):
-        raise UsageError("--interval and -n go with --watch")
+    if not options.watch and (options.interval is not None or options.refreshes is not None):
+        raise UsageError("--interval and --refreshes go with --watch")
     return options.watch
 
 
@@ -130,7 +130,8 @@ def words_of(options: Options, what: str) -> list[str]:
     variable that is not set: only a group may be called that."""
     words = list(dict.fromkeys(options.words))
     if not words:
-        raise UsageError(f"name at least one {what}")
+        every = "; '*' is all of them" if what.startswith("TOPIC") else ""
+        raise UsageError(f"name at least one {what}{every}")
     if "" in words and not what.startswith("GROUP"):
         raise UsageError(f"'' names no {what}")
     return words

@@ -96,7 +96,7 @@ async def watch(
 
     code = 0
     with Refreshes(format, made) as shown, _Remarks() as remarks:
-        async for refresh in refreshes(timed, stop, interval=interval_of(options), times=options.count):
+        async for refresh in refreshes(timed, stop, interval=interval_of(options), times=options.refreshes):
             document, code, took = refresh
             shown.show(document, f"{utc(round(time() * 1000))}  refreshed in {took:.2f} s")
             complain_of(document)

@@ -144,6 +144,14 @@ class Properties:
                 raise UsageError(f"{named}: expected {_expected(kind, unit)}")
             getattr(self, name)[field] = converted
 
+    @staticmethod
+    def knows(key: str) -> bool:
+        """Whether a name is a property, of kcli or of other clients."""
+        from kcli.config.properties.names import SECURITY, elsewhere, of_a_registry, refusal_of
+
+        known = key in KNOWN or key in SERVERS or key in SECURITY
+        return bool(known or of_a_registry(key) or refusal_of(key) or elsewhere(key))
+
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or unknown."""
         from kcli.config.properties.names import INSTEAD, REFUSED, SECURITY, elsewhere, of_a_registry, refusal_of
@@ -188,7 +196,10 @@ def read_properties(
         from kcli.config.properties.files import lines_of
 
         for number, key, text in lines_of(path):
-            properties.put_from_outside(key, text, f"{path}:{number}")
+            if properties.knows(key) or _nearest(key):
+                properties.put_from_outside(key, text, f"{path}:{number}")
+            else:  # files of applications have keys of others, such as spring.*
+                properties.warnings.append(f"{path}:{number}: {key} is not a Kafka property and is ignored")
     for item in given:
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not key:

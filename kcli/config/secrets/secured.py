@@ -48,7 +48,7 @@ def security_of(
             where = given[telling][1]
             raise UsageError(
                 f"{where if telling in where else f'{where}: {telling}'} takes security.protocol={choices}"
-            )
+            ).hinted("property", property=f"security.protocol={choices.partition(' ')[0]}")
         return None
     tls, sasl = "SSL" in protocol.split("_"), protocol.startswith("SASL")
     unused = [key for key in ours if (key in TLS and not tls) or (key not in TLS and not sasl)]
@@ -134,7 +134,9 @@ class Asked:
     def _whole(self, fields: dict[str, Any], parts: dict[str, dict[str, Any]]) -> Sasl:
         mechanism = fields.pop("mechanism", None)
         if mechanism is None:
-            raise UsageError(f"SASL takes sasl.mechanism: one of {', '.join(MECHANISMS)}")
+            raise UsageError(f"SASL takes sasl.mechanism: one of {', '.join(MECHANISMS)}").hinted(
+                "property", property="sasl.mechanism=PLAIN"
+            )
         if mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
             for name in ("username", "password"):
                 if not fields.get(name):

@@ -53,7 +53,7 @@ def test_no_list_is_silent_on_a_terminal(shell: Shell, path: str, monkeypatch: p
         ("topics list --never-written --format plain", "no topic is unread and never written to"),
         ("topics stats", "no topics"),
         ("lag", "no groups"),
-        ("configs list group", "no resources"),
+        ("configs list group", "no overrides"),
     ],
 )
 def test_what_there_is_none_of(shell: Shell, words: str, sentence: str) -> None:
@@ -66,7 +66,7 @@ def test_what_there_is_none_of(shell: Shell, words: str, sentence: str) -> None:
 
 
 def test_a_watch_says_it_once(shell: Shell) -> None:
-    done = shell.on_terminal("users", "list", "--watch", "--interval", "10ms", "-n", "3")
+    done = shell.on_terminal("users", "list", "--watch", "--interval", "10ms", "--refreshes", "3")
     assert done.code == 0
     assert done.err.count("no SCRAM users") == 1
 

@@ -178,7 +178,7 @@ NO_LISTS = {
     },
 }
 """Commands that print tables and are no lists, and why."""
-LIST_OPTIONS = {"--sort", "--top", "--columns", "--wide", "--no-headers", "--watch", "--interval", "-n"}
+LIST_OPTIONS = {"--sort", "--top", "--columns", "--wide", "--no-headers", "--watch", "--interval", "--refreshes"}
 
 
 def test_every_list_takes_them_and_no_plan_does() -> None:
@@ -191,7 +191,7 @@ def test_every_list_takes_them_and_no_plan_does() -> None:
         if "--execute" in flags:
             assert not {"--sort", "--columns"} & flags.keys(), path
         elif path not in NO_LISTS:
-            assert not LIST_OPTIONS - {"-n" if path == "groups peek" else ""} - flags.keys(), path
+            assert not LIST_OPTIONS - {"--refreshes" if path == "groups peek" else ""} - flags.keys(), path
             lists.add(path)
     assert len(lists) > 40
     assert {"faults", "raw", "config list", "config show", "config current", "pipeline list", "lag"} <= lists

@@ -181,7 +181,7 @@ def test_the_old_spelling_of_a_list_still_works_and_names_the_new_one(shell: She
 
 
 def test_lag_over_time_takes_patterns(shell: Shell) -> None:
-    looked = shell("lag", "billing-*", "-t", "^orders-1", "--watch", "-n", "1", "--by", "partition", "-J")
+    looked = shell("lag", "billing-*", "-t", "^orders-1", "--watch", "--refreshes", "1", "--by", "partition", "-J")
     rows = json.loads(looked.stdout)["partitions"]
     assert {(row["group"], row["topic"]) for row in rows} == {("billing-1", "orders-1"), ("billing-2", "orders-1")}
     assert shell("lag", "billing-*", "--max-lag", "0").returncode == 0
@@ -193,6 +193,6 @@ def test_lag_over_time_takes_patterns(shell: Shell) -> None:
 def test_a_recording_is_read_by_pattern(shell: Shell, tmp_path: object) -> None:
     record = f"{tmp_path}/looks.ndjson"
     with open(record, "wb") as file:
-        file.write(shell("lag", "record", "-n", "1").stdout)
+        file.write(shell("lag", "record", "--refreshes", "1").stdout)
     looked = shell("lag", "^bill", "--replay", record, "--by", "group", "-J")
     assert {row["group"] for row in json.loads(looked.stdout)["groups"]} == {"billing-1", "billing-2"}

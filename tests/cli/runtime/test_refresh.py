@@ -20,7 +20,7 @@ from tests.cli.poison import on_a_terminal
 from tests.cli.shapes import shape
 from tests.programs import Background
 
-ONCE_A_WHILE = ("--watch", "--interval", "10ms", "-n", "3")
+ONCE_A_WHILE = ("--watch", "--interval", "10ms", "--refreshes", "3")
 
 
 def test_a_pipe_gets_one_refresh_after_another(kcli: Shell) -> None:
@@ -52,10 +52,10 @@ def test_a_remark_is_made_once_and_a_failed_row_is_the_exit_code(kcli: Shell) ->
     assert done.stderr.count(b"no-such-topic") == 1
 
 
-@pytest.mark.parametrize("words", [("--interval", "1s"), ("-n", "2")])
+@pytest.mark.parametrize("words", [("--interval", "1s"), ("--refreshes", "2")])
 def test_refreshes_are_of_a_watch(kcli: Shell, words: tuple[str, ...]) -> None:
     done = kcli("topics", "list", *words)
-    assert (done.returncode, done.stderr) == (2, b"kcli: --interval and -n go with --watch\n")
+    assert (done.returncode, done.stderr) == (2, b"kcli: --interval and --refreshes go with --watch\n")
 
 
 def test_who_cannot_connect_ends_with_5_and_a_document() -> None:
@@ -107,7 +107,7 @@ async def test_remarks_come_again_when_they_were_gone_for_a_refresh(capsys: pyte
             document.fail(KcliError("one topic is gone"))
         return document, document.exit_code
 
-    options = ReadOptions(watch=True, interval="1ms", count=4)
+    options = ReadOptions(watch=True, interval="1ms", refreshes=4)
     async with asyncio.timeout(10):
         assert await watch(once, Stop(), options, "json") == 1
     out, err = capsys.readouterr()

@@ -382,7 +382,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
 
 async def _watched(kafka: Kafka, pattern: str, home: dict[str, str], code: int) -> dict[str, Any]:
     times = round(WATCHED / 0.5) + 1
-    words = ("lag", pattern, "--by", "group", "--watch", "-n", str(times), "--interval", "500ms", "-q")
+    words = ("lag", pattern, "--by", "group", "--watch", "--refreshes", str(times), "--interval", "500ms", "-q")
     return await _kcli(kafka, pattern, *words, home=home, code=code)
 
 

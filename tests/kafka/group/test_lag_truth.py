@@ -98,7 +98,7 @@ def outputs(kafka: Kafka, group: str) -> dict[str, tuple[str, int | None]]:
     found = {}
     commands = {
         "lag": ("lag", group, "--by", "group"),
-        "watch": ("lag", group, "--by", "group", "--watch", "-n", "1"),
+        "watch": ("lag", group, "--by", "group", "--watch", "--refreshes", "1"),
         "why": ("groups", "why", group, "--over", "1s"),
         "describe": ("groups", "describe", group, "--by", "group"),
     }

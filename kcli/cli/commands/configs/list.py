@@ -18,7 +18,7 @@ class ResourceRow(NamedRow, section="resources"):
     configs: int = column("Number of overrides.", unit="count")
 
 
-SHAPE = shape("configs.list", "Resources with overrides, one a row.", ResourceRow, empty="no resources")
+SHAPE = shape("configs.list", "Resources with overrides, one a row.", ResourceRow, empty="no overrides")
 
 
 @command(
@@ -50,7 +50,8 @@ def list_all(options: ReadOptions) -> int:
                 document.fail(configs, about(at))
             else:
                 count = sum(own(at, config) for config in configs)
-                rows.append(ResourceRow(kind=at.kind, name=name_of(at), configs=count))
+                if count:
+                    rows.append(ResourceRow(kind=at.kind, name=name_of(at), configs=count))
 
     return answer(options, SHAPE, work)
 

@@ -42,6 +42,6 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions):
     @property
     def over_time(self) -> bool:
         """Whether one snapshot does not answer it."""
-        given = (self.max_time, self.hold, self.timeout, self.prometheus, self.replay, self.html, self.count)
+        given = (self.max_time, self.hold, self.timeout, self.prometheus, self.replay, self.html, self.refreshes)
         asked = any(option is not None for option in given)
         return asked or self.watch or self.exact or self.words[:1] == ["record"]

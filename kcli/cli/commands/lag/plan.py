@@ -34,7 +34,7 @@ class Plan:
         self.level = options.level(self.groups.words)
         self.interval = interval_of(options)
         self.window = seconds(options.window, "--window", 60.0, 1)
-        self.looks = options.count
+        self.looks = options.refreshes
         self.hold = seconds(options.hold, "--for", 0.0)
         self.timeout = seconds(options.timeout, "--timeout", None)
         most = seconds(options.max_time, "--max-time", None)
@@ -67,7 +67,9 @@ def page_path(options: LagOptions, *, asserted: bool) -> str | None:
     if path is None:
         return None
     if not options.replay:
-        raise UsageError(f"--html writes a recording: kcli lag record -n 60 | kcli lag --replay - --html {path}")
+        raise UsageError(
+            f"--html writes a recording: kcli lag record --refreshes 60 | kcli lag --replay - --html {path}"
+        )
     if asserted:
         raise UsageError("--html writes a page and --max-lag judges; take one")
     if os.path.isdir(path):

@@ -211,7 +211,7 @@ all columns and all digits.
   --top N            Print the first N rows.
   --no-headers       Print no titles.
   -w, --watch        Refresh until Ctrl-C, in place on a terminal.
-  --interval 10s     Refresh interval of --watch; -n N stops after N refreshes.
+  --interval 10s     Refresh interval of --watch; --refreshes N stops it.
 
 Columns have the names of `kcli schema COMMAND`, such as under_replicated. An
 error for an unknown name lists the names. Rows without a value come last.

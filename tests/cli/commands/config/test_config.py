@@ -90,10 +90,10 @@ def test_lists_take_the_options_of_lists(home: Path, capsys: pytest.CaptureFixtu
     assert main(["config", "current", "--columns", "source", "--no-headers", "--top", "1"]) == 0
     assert capsys.readouterr().out == "--bootstrap-server\n"
     for verb in ("list", "show", "current"):
-        assert main(["config", verb, "--watch", "--interval", "1ms", "-n", "2", "-J"]) == 0
+        assert main(["config", verb, "--watch", "--interval", "1ms", "--refreshes", "2", "-J"]) == 0
         assert len(capsys.readouterr().out.splitlines()) == 2, verb
-        assert main(["config", verb, "-n", "2"]) == 2
-        assert capsys.readouterr().err == "kcli: --interval and -n go with --watch\n"
+        assert main(["config", verb, "--refreshes", "2"]) == 2
+        assert capsys.readouterr().err == "kcli: --interval and --refreshes go with --watch\n"
 
 
 def test_where_each_value_is_from(

@@ -79,9 +79,19 @@ def test_a_properties_file_as_java_reads_it(tmp_path: Path) -> None:
 
 def test_a_wrong_line_of_a_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
-    file.write_text("client.id=x\nnonsense.key=1\n")
-    with pytest.raises(UsageError, match=r"client.properties:2: unknown property nonsense.key"):
+    file.write_text("client.id=x\nlinger.mss=1\n")
+    with pytest.raises(UsageError, match=r"client.properties:2: unknown property linger.mss; did you mean linger.ms"):
         read_properties(str(file), [])
+
+
+def test_keys_of_other_programs_in_a_file_are_ignored_with_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("client.id=x\nspring.application.name=shop\n")
+    found = read_properties(str(file), [])
+    assert found.client == {"client_id": "x"}
+    assert found.warnings == [f"{file}:2: spring.application.name is not a Kafka property and is ignored"]
+    with pytest.raises(UsageError, match=r"unknown property spring\.application\.name"):
+        read_properties(None, ["spring.application.name=shop"])
 
 
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:

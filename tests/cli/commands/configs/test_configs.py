@@ -47,7 +47,6 @@ def test_what_was_set_is_told_with_what_would_hold_otherwise(
         ("retention.ms", "5000", "topic", None),
     ]
     assert rows(capsys, "configs", "list", "topic") == [
-        {"kind": "topic", "name": "copies", "configs": 0},
         {"kind": "topic", "name": "orders", "configs": 2},
     ]
     assert len(rows(capsys, "configs", "get", "topic", "orders", "--all")) > 20

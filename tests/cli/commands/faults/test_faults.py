@@ -118,7 +118,7 @@ def test_the_list_takes_the_options_of_lists(sandbox: str) -> None:
     done = kcli(sandbox, "faults", "--columns", "fault,about", "--sort", "fault", "--top", "2", "--no-headers")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 2
-    done = kcli(sandbox, "faults", "--watch", "--interval", "10ms", "-n", "2", "-J")
+    done = kcli(sandbox, "faults", "--watch", "--interval", "10ms", "--refreshes", "2", "-J")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
     done = kcli(sandbox, "faults", "clear", "--watch")
     assert (done.returncode, done.stderr) == (2, "kcli: --watch refreshes the list: kcli faults --watch\n")

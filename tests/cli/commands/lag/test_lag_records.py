@@ -163,7 +163,7 @@ def test_a_group_that_waits_for_an_open_transaction_is_told_whose_it_is(sandbox:
         writer.stdin.flush()
         assert reader.stdout.readline() == b"before\n"
         until = time.monotonic() + 15  # the reader commits every 5 s
-        while (row := row_of(shell, "--watch", "-n", "1"))["status"] != "TXN-BLOCKED":
+        while (row := row_of(shell, "--watch", "--refreshes", "1"))["status"] != "TXN-BLOCKED":
             assert time.monotonic() < until, row
             time.sleep(0.1)
         assert (row["committed"], row["lag"]) == (1, 1)
@@ -186,7 +186,7 @@ def test_a_group_that_retention_overtook_is_losing_data(sandbox: SandboxThread, 
     shell.ok("consume", "t", "-g", "g", "--from-beginning", "-e")
     shell.ok("produce", "t", stdin=b"".join(b"%d\n" % n for n in range(99)))
     sandbox.call(lambda inside: inside.topics.delete_records(inside.topics.partition("t", 0), 41))
-    for words in ([], ["--watch", "-n", "1"]):
+    for words in ([], ["--watch", "--refreshes", "1"]):
         row = row_of(shell, *words)
         assert (row["status"], row["lost"], row["lag"]) == ("LOSING DATA", 40, 99)
     assert row_of(shell, "--records")["records"] == 59, "what is gone cannot be read any more"

@@ -139,7 +139,10 @@ def test_assertions_end_with_their_exit_code(
         (("--watch", "--interval", "soon"), "--interval soon: expected a duration"),
         (("--prometheus", "nine"), "--prometheus nine: expected [HOST]:PORT, such as :9308"),
         (("--replay", "/no/such/file"), "--replay /no/such/file: No such file or directory"),
-        (("--html", "x.html"), "--html writes a recording: kcli lag record -n 60 | kcli lag --replay - --html x.html"),
+        (
+            ("--html", "x.html"),
+            "--html writes a recording: kcli lag record --refreshes 60 | kcli lag --replay - --html x.html",
+        ),
         (("--replay", "x", "--html", "/"), "--html / is a folder; name a file"),
         (("--replay", "x", "--html", "/no/such/x.html"), "--html /no/such/x.html: there is no folder /no/such"),
         (("--replay", "x", "--html", "y", "--max-lag", "1"), "--html writes a page and --max-lag judges; take one"),
@@ -191,7 +194,7 @@ def test_an_assertion_over_time_about_a_group_that_is_not_there_does_not_hold(
 def test_what_stays_wrong_is_said_once(kcli: Shell) -> None:
     ran = kcli("lag", "nobody-here", "--max-lag", "5", "--timeout", "500ms", "--interval", "100ms")
     assert (ran.returncode, ran.stderr) == (4, b"kcli: nobody-here: this group does not exist\n")
-    ran = kcli("lag", "nobody-here", "--watch", "-n", "4", "--interval", "100ms")
+    ran = kcli("lag", "nobody-here", "--watch", "--refreshes", "4", "--interval", "100ms")
     assert (ran.returncode, ran.stderr) == (1, b"kcli: nobody-here: this group does not exist\n")
 
 
@@ -331,7 +334,7 @@ def test_watching_recording_and_replaying_the_sandbox(kcli: Shell, tmp_path: Pat
     kcli.ok("produce", topic, "-p", "0", stdin=b"a\nb\nc\n")
     kcli.ok("consume", topic, "-g", f"g-{topic}", "-n", "2", "-o", "beginning")
     kcli.ok("produce", topic, "-p", "1", stdin=b"d\n")
-    words = (f"g-{topic}", "--interval", "100ms", "-n", "3")
+    words = (f"g-{topic}", "--interval", "100ms", "--refreshes", "3")
     looks = kcli.ok("lag", *words, "--watch", "--by", "group", "--format", "ndjson")
     assert [json.loads(text)["lag"] for text in looks.splitlines()] in ([1, 1, 1], [2, 2, 2])
     document = kcli.ok("lag", *words, "--watch", "-J")
@@ -494,7 +497,7 @@ def test_ages_survive_a_restart_of_watch_and_why_knows_them(kcli: Shell) -> None
         while not consumer.poll(0.1):
             pass
         for _ in range(2):
-            (row,) = json.loads(kcli.ok("lag", topic, "--watch", "-n", "1", "--by", "group", "-J"))["groups"]
+            (row,) = json.loads(kcli.ok("lag", topic, "--watch", "--refreshes", "1", "--by", "group", "-J"))["groups"]
             assert row["status"] == "STUCK"
         (row,) = json.loads(kcli.ok("groups", "why", topic, "--over", "1s", "-J", "-q"))["groups"]
     assert row["why"].startswith(f"{topic}[0] has a reader that has not moved for 10m")

@@ -124,7 +124,7 @@ def test_the_lists_take_the_options_of_lists(sandbox: SandboxThread, capsys: pyt
     words = ["raw", "--list", "--sort", "key:desc", "--top", "1", "--columns", "key", "--no-headers"]
     assert main(words) == 0
     assert capsys.readouterr().out == f"{max(REQUESTS)}\n"
-    assert main([*words, "--watch", "--interval", "1ms", "-n", "2"]) == 0
+    assert main([*words, "--watch", "--interval", "1ms", "--refreshes", "2"]) == 0
     assert capsys.readouterr().out.split() == [str(max(REQUESTS))] * 2
     assert main(["raw", "--describe", "Metadata", "--sort", "field:desc", "--top", "1", "--format", "plain"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1

@@ -82,6 +82,8 @@ def _source(words: list[str]) -> tuple[str, str]:
     if kind not in PLACES:
         from kcli.text.suggest import did_you_mean
 
+        if len(words) == 1 and ("." in kind or os.sep in kind):
+            raise UsageError(f"{kind}: no such file")
         raise UsageError(f"unknown tool {kind}{did_you_mean(kind, PLACES) or f'; known: {kinds}'}")
     return kind, words[1] if len(words) == 2 else place(kind)
 
