@@ -30,8 +30,8 @@ class AclRow(Row):
 async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:
     """The plan: a row for each ACL, those to be added first. ACLs that exist already, or no more, are not sent."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
-    rows = [AclRow(acl=acl, result="would add", words=("exists", "added")) for acl in adding]
-    rows += [AclRow(acl=acl, adds=False, result="would remove", words=("absent", "removed")) for acl in removing]
+    rows = [AclRow(acl=acl, words=("would add", "exists", "added")) for acl in adding]
+    rows += [AclRow(acl=acl, adds=False, words=("would remove", "absent", "removed")) for acl in removing]
     for row in rows:
         row.about = f"{row.acl.kind} {row.acl.name}"
         row.settle(None, unchanged=(row.acl in there) is row.adds)

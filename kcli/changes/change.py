@@ -11,7 +11,7 @@ from kcli.values import Frozen, Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from typing import Any, ClassVar
 
 WOULD_CHANGE, UNCHANGED, DONE, FAILED, UNKNOWN = "would change", "unchanged", "done", "failed", "unknown"
@@ -19,11 +19,8 @@ WOULD_CHANGE, UNCHANGED, DONE, FAILED, UNKNOWN = "would change", "unchanged", "d
 
 class Row(Value):
     """One thing that a plan changes, such as a config of a topic: `item` is its name; `kind` and `name` say what has
-    it. `old` and `new` are None where there is no value, `***` for a secret. `result` is "would …" in the plan, the
-    first of the `words` where no change is needed, and after `apply` the second, or FAILED or UNKNOWN."""
-
-    columns: ClassVar[str] = "kind name config=item old new result"
-    """Those that commands print and the journal keeps; `config=item` is one that has another name here."""
+    it. `old` and `new` are None where there is no value, `***` for a secret. `result` is one of the first two `words`
+    in the plan, and the outcome after `apply`."""
 
     kind: str = ""
     name: str = ""
@@ -35,7 +32,10 @@ class Row(Value):
     about: str = ""
     """What has it, in the sentence of an error."""
     note: str | None = None
-    words: tuple[str, str] = (UNCHANGED, DONE)
+    words: tuple[str, str, str] = (WOULD_CHANGE, UNCHANGED, DONE)
+    """The result before the change, the one where none is needed, and the one after it."""
+    columns: ClassVar[Sequence[str]] = "kind name config=item old new result".split()
+    """The columns, each with its attribute where that has another name."""
 
     @property
     def is_open(self) -> bool:
@@ -44,18 +44,17 @@ class Row(Value):
 
     def as_json(self) -> dict[str, object]:
         """The columns, without the error."""
-        pairs = (column.partition("=") for column in self.columns.split())
-        return {column: getattr(self, name or column) for column, _, name in pairs}
+        return {name: getattr(self, own or name) for name, _, own in (one.partition("=") for one in self.columns)}
 
     def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
         """Note what a check, which says whether the row is `unchanged`, or the change itself came to. What needed no
         change keeps its result unless it failed."""
         if error is not None:
             self.result, self.error = UNKNOWN if isinstance(error, UnknownOutcome) else FAILED, error
-        elif unchanged:
-            self.result = self.words[0]
-        elif unchanged is None and self.is_open:
-            self.result = self.words[1]
+        elif unchanged is not None:
+            self.result = self.words[1] if unchanged else self.words[0]
+        elif self.is_open:
+            self.result = self.words[2]
 
 
 def settle(rows: Mapping[Any, Row], outcomes: Mapping[Any, object]) -> None:

@@ -17,7 +17,6 @@ from kcli.values import field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import ClassVar
 
     from kcli.model import Cluster
 
@@ -28,12 +27,12 @@ PAUSE = 0.05
 class ElectionRow(Row):
     """The leader of one partition: None for none."""
 
-    columns: ClassVar[str] = "topic=name partition old new replicas isr result note"
+    columns = "topic=name partition old new replicas isr result note".split()
     partition: int = 0
     replicas: list[int] = field(factory=list)
     isr: list[int] = field(factory=list)
     result: str = "would elect"
-    words: tuple[str, str] = ("not needed", "elected")
+    words: tuple[str, str, str] = ("would elect", "not needed", "elected")
 
 
 def plan(partitions: Mapping[TopicPartition, Partition], *, unclean: bool = False, needed_only: bool = False) -> Plan:

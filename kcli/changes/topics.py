@@ -22,7 +22,6 @@ from kcli.values import field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import ClassVar
 
     from kcli.admin.topics.topics import Created, NewTopic, Topic
     from kcli.grammar.bound import Bound
@@ -42,13 +41,13 @@ async def find(cluster: Cluster, names: Iterable[str] | None, *, internal: bool 
 class CreateRow(Row):
     """One new topic. The numbers are None where the broker did not report them."""
 
-    columns: ClassVar[str] = "topic=name result partitions replicas configs topic_id"
+    columns = "topic=name result partitions replicas configs topic_id".split()
     partitions: int | None = None
     replicas: int | None = None
     configs: dict[str, str] = field(factory=dict)
     topic_id: str | None = None
     result: str = "would create"
-    words: tuple[str, str] = ("exists", "created")
+    words: tuple[str, str, str] = ("would create", "exists", "created")
 
 
 async def create(
@@ -104,7 +103,7 @@ async def _name_config(cluster: Cluster, answer: Created | KcliError, wanted: It
 class AlterRow(Row):
     """The number of partitions of a topic, or one of its configs."""
 
-    columns: ClassVar[str] = "topic=name config=item old new result"
+    columns = "topic=name config=item old new result".split()
 
 
 async def alter(cluster: Cluster, names: Iterable[str], count: int | None, operations: Sequence[Operation]) -> Plan:
@@ -141,12 +140,12 @@ async def alter(cluster: Cluster, names: Iterable[str], count: int | None, opera
 class TrimRow(Row):
     """The start of one partition's log. `beyond` says where it was meant to be, past the end."""
 
-    columns: ClassVar[str] = "topic=name partition old new offsets note=beyond result"
+    columns = "topic=name partition old new offsets note=beyond result".split()
     partition: int = 0
     offsets: int | None = None
     beyond: str | None = None
     result: str = "would trim"
-    words: tuple[str, str] = ("unchanged", "trimmed")
+    words: tuple[str, str, str] = ("would trim", "unchanged", "trimmed")
 
 
 async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bound) -> Plan:
@@ -182,11 +181,11 @@ async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bo
 class DeleteRow(Row):
     """One topic that goes. `offsets` is an estimate of its records."""
 
-    columns: ClassVar[str] = "topic=name result partitions offsets"
+    columns = "topic=name result partitions offsets".split()
     partitions: int | None = None
     offsets: int | None = None
     result: str = "would delete"
-    words: tuple[str, str] = ("absent", "deleted")
+    words: tuple[str, str, str] = ("would delete", "absent", "deleted")
 
 
 async def delete(

@@ -9,7 +9,7 @@ from kcli.values import Frozen, Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import Any, ClassVar
+    from typing import Any
 
     from kcli.changes.declared.plan import ClusterPlan
     from kcli.declared.secrets import Secrets
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     """Of each step: its error, anything else where it was made."""
 
 ADD, CHANGE, REMOVE = "+", "~", "-"
-WOULD = {ADD: "would create", CHANGE: "would change", REMOVE: "would delete"}
-DONE = {ADD: "created", CHANGE: "changed", REMOVE: "deleted"}
+WORDS = {
+    ADD: ("would create", UNCHANGED, "created"),
+    CHANGE: ("would change", UNCHANGED, "changed"),
+    REMOVE: ("would delete", UNCHANGED, "deleted"),
+}
 
 
 class Part(Row):
     """One line of a step. `place` is where it is declared (`file:line`), None where it is in no file."""
 
-    columns: ClassVar[str] = "change=sign kind name config=item old new result file=place"
+    columns = "change=sign kind name config=item old new result file=place".split()
     sign: str = CHANGE
     place: str | None = None
 
@@ -61,7 +64,7 @@ class Step(Value):
     def part(self, what: str, old: str | None = None, new: str | None = None, sign: str = "") -> None:
         """Add a line to the plan."""
         sign = sign or self.sign
-        row = Part(sign=sign, result=WOULD[sign], words=(UNCHANGED, DONE[sign]), place=self.place or None)
+        row = Part(sign=sign, result=WORDS[sign][0], words=WORDS[sign], place=self.place or None)
         row.kind, row.name, row.about, row.item, row.old, row.new = self.kind, self.name, self.name, what, old, new
         self.rows.append(row)
 
@@ -73,7 +76,7 @@ class Step(Value):
     @property
     def done(self) -> bool:
         """Whether it was made."""
-        return all(row.result == row.words[1] for row in self.rows)
+        return all(row.result == row.words[2] for row in self.rows)
 
     def settle(self, outcome: object) -> None:
         """Note an error, and of anything else that it was made."""

@@ -102,7 +102,7 @@ def make_change(
     return answer(options, shape, work, opened=opened)
 
 
-def open_names(rows: Sequence[changes.Row]) -> list[str]:
+def named(rows: Sequence[changes.Row]) -> list[str]:
     """The names of what rows would change."""
     return list(dict.fromkeys(row.name for row in rows if row.is_open))
 
@@ -114,7 +114,7 @@ def apply_plan(
     planned: Callable[[Target], Awaitable[Plan]],
     *,
     opened: Opened[Target] = opened_cluster,  # type: ignore[assignment]  # the default is that of a Cluster
-    names: Callable[[Sequence[changes.Row]], Sequence[str]] = open_names,
+    names: Callable[[Sequence[changes.Row]], Sequence[str]] = named,
     verb: str = "",
     noun: str = "",
     by_pattern: bool = False,
