@@ -75,6 +75,14 @@ def pair(text: str, flag: str = "") -> tuple[str, str]:
     return name, plain(name, value)
 
 
+def once(operations: list[Operation]) -> list[Operation]:
+    """The operations themselves. Raises UsageError for a config that is named twice."""
+    names = [operation.name for operation in operations]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise UsageError(f"{', '.join(sorted(twice))}: named twice")
+    return operations
+
+
 async def check(cluster: Cluster, changes: Changes, known: Known) -> Outcomes:
     """The error of each resource that cannot be changed, None for the others: what its broker answers to the change,
     and a name that is nearly another's, which brokers accept for configs of their own."""

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.configs.resources import Operation, Resource
-from kcli.admin.groups.reset_plan import standings
-from kcli.admin.topics.delete_records import delete_records, new_start
 from kcli.admin.topics.partitions import grow_topics
-from kcli.admin.topics.stats import spans
 from kcli.admin.topics.topics import create_topics, delete_topics, describe_topics, wait_for_topics
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
 from kcli.changes import configs
 from kcli.changes.change import Plan, Row, Undo, settle
-from kcli.declared.schema import ID
 from kcli.errors import BrokerError, KcliError
-from kcli.seeking.last_records import found_at
 from kcli.text.suggest import did_you_mean
 from kcli.values import field
 
@@ -85,6 +80,8 @@ async def create(
 
     made = Plan(rows=list(rows.values()), adds=True)
     if ready:
+        from kcli.declared.schema import ID
+
         document = {"schema": ID, "absent": {"topics": [new.topic for new in ready]}}
         made.apply, made.undo = apply, Undo(document=document, file="topics")
     return made
@@ -151,6 +148,10 @@ class TrimRow(Row):
 async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bound) -> Plan:
     """The plan to delete the records before a place, for good: nothing where the end of a log, or the offset of the
     place, is unknown."""
+    from kcli.admin.groups.reset_plan import standings  # the other changes need none of these
+    from kcli.admin.topics.delete_records import delete_records, new_start
+    from kcli.seeking.last_records import found_at
+
     ends = await standings(cluster, partitions)
     places = await found_at(cluster, partitions, where)
     rows: dict[TopicPartition, TrimRow] = {}
@@ -198,6 +199,8 @@ async def delete(
 ) -> Plan:
     """The plan to delete topics with their records, Kafka's own only with `internal`. With `if_exists` one that does
     not exist is no error. `patience` is as in `create`: until no broker knows them."""
+    from kcli.admin.topics.stats import spans
+
     found = await (describe_topics if if_exists else find)(cluster, names)
     offsets = await spans(cluster, good(found))
     rows = {name: DeleteRow(kind="topic", name=name, about=name) for name in names}

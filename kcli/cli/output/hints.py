@@ -18,7 +18,7 @@ WORDS = {
     "property": "; for example -X {property}",
     "confirm": "; add --confirm {profile}",
     "history": "; `kcli history` lists them",
-    "internal-topic": "; --internal allows this",
+    "internal-topic": "; `kcli topics delete --internal` allows this",
     "list-names": "; `kcli {kind}s` lists them",
     # groups and their offsets
     "committed": "; `kcli groups describe {group}` shows what is committed",

@@ -226,8 +226,8 @@ class UndoOptions(ChangeOptions):
         help="Also write the previous state to this file, for `kcli undo FILE`.",
     )
     no_undo = flag("--no-undo", help="Keep nothing to undo the change with.")
-    says_undo = True
-    """Whether to say how the change is undone."""
+    needs_undo = True
+    """Whether the change is not made where what undoes it cannot be kept, and the command says how to undo it."""
     undoes: ChangeToUndo | None = None
     """The change that `kcli undo` undoes with these options."""
 

@@ -43,7 +43,7 @@ class JournaledChange:
         try:
             number = journal.begin(cli.typed, where, rows, undo if keeps else None)
         except journal.NotWritten as problem:
-            if keeps and not getattr(options, "undo_file", None):
+            if keeps and _needs_undo(options) and not getattr(options, "undo_file", None):
                 hint = "; --undo-file FILE keeps what undoes it, --no-undo keeps nothing"
                 raise KcliError(f"nothing was changed: {problem}{hint}") from None
             say(options, f"this change is not in the journal: {problem}")
@@ -60,8 +60,12 @@ class JournaledChange:
             journal.end(self._number, result, changed)
         except journal.NotWritten as problem:
             say(self._options, f"the outcome of this change is not in the journal: {problem}")
-        if self._undoable and getattr(self._options, "says_undo", True) and (changed or result == journal.UNKNOWN):
+        if self._undoable and _needs_undo(self._options) and (changed or result == journal.UNKNOWN):
             say(self._options, f"to undo this: kcli undo {self._number}{_where_of(self._options)} --execute")
+
+
+def _needs_undo(options: ChangeOptions) -> bool:
+    return isinstance(options, UndoOptions) and options.needs_undo
 
 
 def rows_of(document: Document) -> list[dict[str, object]]:

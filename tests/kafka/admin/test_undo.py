@@ -12,6 +12,7 @@ from tests.kafka.cluster import Kafka
 from tests.programs import Result, kcli
 
 CONFIGS = "org.apache.kafka.tools.ConfigCommand"
+TOPICS = "org.apache.kafka.tools.TopicCommand"
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPIC = (CONFIGS, "--describe --entity-type topics --entity-name T")
 CHANGES = {
@@ -32,11 +33,11 @@ class World:
     def __init__(self, kafka: Kafka, folder: Path) -> None:
         self._kafka, self._folder = kafka, folder
         self.topic = f"undo-{uuid4().hex[:12]}"
-        self.run("topics create T -p 2 -r 1 --config segment.ms=700000 -q")
-        for partition in (0, 1):
-            self.run(f"produce T -p {partition} --value a --value b -q")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(self, "_folder", folder / "before")
+            self.run("topics create T -p 2 -r 1 --config segment.ms=700000 -q")
+            for partition in (0, 1):
+                self.run(f"produce T -p {partition} --value a --value b -q")
             self.run("groups reset T -t T --to 0=1,1=0 --create --execute -q")
 
     def run(self, line: str, code: int = 0) -> Result:
@@ -81,3 +82,12 @@ def test_what_kafkas_tool_changed_since_needs_force(world: World, kafka: Kafka) 
     assert "retention.ms is 5000 now; change 1 left 86400000" in said
     world.run("undo 1 --execute --force")
     assert not any("retention.ms" in line for line in world.theirs(*TOPIC))
+
+
+def test_a_new_topic_goes_again_and_one_with_records_needs_force(world: World, kafka: Kafka) -> None:
+    new = f"{world.topic}-new"
+    world.run(f"topics create {new} -p 3")
+    world.run(f"produce {new} --value x -q")
+    assert f"topic {new} records is 1 now" in world.run("undo 1 --execute", code=2).err
+    world.run("undo 1 --execute --force")
+    assert new not in kafka.tool(TOPICS, "--bootstrap-server", kafka.bootstrap, "--list").split()

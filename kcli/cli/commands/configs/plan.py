@@ -10,7 +10,6 @@ from kcli.changes import configs
 from kcli.cli.commands.configs.named import NamedRow, named
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.runtime.change import apply_plan, counted
-from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -36,12 +35,8 @@ RESTORE = shape("undo.configs", "Configs that were restored, or would be.", Chan
 def assign(options: UndoOptions, shape: Shape, how: int) -> int:
     """Change the configs that the line has as KIND NAME KEY=VALUE…"""
     at, words = named(options.words, 3)
-    pairs = [configs.pair(word) for word in words]
-    keys = [key for key, _ in pairs]
-    twice = {key for key in keys if keys.count(key) > 1}
-    if twice:
-        raise UsageError(f"{', '.join(sorted(twice))}: named twice")
-    return change(options, shape, {at: [Operation(name=key, how=how, value=value) for key, value in pairs]})
+    operations = [Operation(name=key, how=how, value=value) for key, value in map(configs.pair, words)]
+    return change(options, shape, {at: configs.once(operations)})
 
 
 def restore(options: UndoOptions, document: JsonObject) -> int:

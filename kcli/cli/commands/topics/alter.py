@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import DELETE, SET, Operation
 from kcli.changes import topics
-from kcli.changes.configs import pair
+from kcli.changes.configs import once, pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
@@ -79,9 +79,4 @@ def _operations(options: AlterOptions) -> list[Operation]:
     """Raises UsageError."""
     pairs = [pair(text, "--config") for text in options.configs]
     operations = [Operation(name=name, how=SET, value=value) for name, value in pairs]
-    operations += [Operation(name=name, how=DELETE) for name in options.delete_configs]
-    names = [operation.name for operation in operations]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise UsageError(f"{', '.join(sorted(twice))}: named twice")
-    return operations
+    return once(operations + [Operation(name=name, how=DELETE) for name in options.delete_configs])

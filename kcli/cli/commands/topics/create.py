@@ -40,7 +40,7 @@ class CreateOptions(NamedTopics, WaitOptions, UndoOptions):
     if_not_exists = flag("--if-not-exists", help="Do not fail if the topic exists.")
     dry_run = flag("--dry-run", help="Only let the broker check; create nothing.")
     execute = flag("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
-    yes, expect, says_undo = False, None, False
+    yes, expect, needs_undo = False, None, False
 
 
 @command(

@@ -161,6 +161,13 @@ def test_a_new_topic_is_deleted_and_one_that_has_records_needs_force(made: Kcli)
     assert [row["topic"] for row in made.json("topics list")["topics"]] == ["orders"]
 
 
+def test_a_topic_is_created_though_the_journal_cannot_be_written(made: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+    assert "this change is not in the journal: " in made("topics create new")[1]
+    assert [row["topic"] for row in made.json("topics list")["topics"]] == ["new", "orders"]
+    assert "nothing was changed: the journal " in made("topics alter new --config retention.ms=5 --execute", code=1)[1]
+
+
 def test_another_cluster_is_refused(made: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
     made("configs set topic orders retention.ms=1000 --execute")
     with SandboxThread(topics={"orders": 1}) as other:
