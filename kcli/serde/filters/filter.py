@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     Rows = Sequence[int]
 
 
+SAMPLE, SMALL = 100, 16 * 1024
+"""Values that are kept for a sentence about fields that no record has, and how many bytes one may have."""
+
+
 class Filter:
     """All conditions of a command line; a record is kept when every one holds. A null value or key matches none."""
 
@@ -66,6 +70,9 @@ class Filter:
         self._hints = [hint for where in self._where for hint in where.hints if hint.part == "headers" or plain]
         musts += [hint.text for hint in self._hints if hint.part == "headers"]
         self._musts = [text for text in musts if text]
+        self.kept = False
+        """Whether any record was."""
+        self._sample: list[bytes] = []
 
     @property
     def sees(self) -> tuple[str, ...]:
@@ -136,8 +143,22 @@ class Filter:
         for name, value in self._headers:
             rows = headed_rows(columns, rows, name, value)
         if self._where and rows:
+            if len(self._sample) < SAMPLE and "value" in self._names:
+                some = spans(columns, "value", rows[: SAMPLE - len(self._sample)])
+                self._sample += [bytes(value) for value in some if value is not None and len(value) <= SMALL]
             rows = self._tested(columns, rows, topic, partition, decoded_key_of if decoded else key_of)
+        self.kept = self.kept or bool(rows)
         return rows
+
+    def said(self) -> list[str]:
+        """A sentence for each field of a condition that no record had, where none was kept."""
+        if self.kept or not self._sample:
+            return []
+        from kcli.serde.filters.missing import missing
+
+        paths = dict.fromkeys(path for where in self._where for path in where.paths)
+        values = list(map(self._value, self._sample))
+        return [sentence for path in paths if (sentence := missing(path, values))]
 
     def record(self, record: Record, topic: str, partition: int) -> bool:
         """The same for one record; its key is decoded where the keys of this filter may be."""

@@ -1,7 +1,8 @@
 """What the operators and functions of `--where` do with any values: never an error, because data is not a mistake.
 
 A field that is missing is null. Ordering needs two numbers or two texts, else it is false; arithmetic needs two
-numbers, else it is null. Equal is what JSON calls equal: 1 is 1.0 and not true.
+numbers, else it is null. Equal is what JSON calls equal: 1 is 1.0 and not true. Of the elements that `[*]` names, a
+comparison needs one for which it is true.
 """
 
 from __future__ import annotations
@@ -14,9 +15,55 @@ if TYPE_CHECKING:
 NUMBERS = (int, float)
 
 
+class Each(list):  # type: ignore[type-arg]  # typing is not imported here
+    """The elements that `[*]` names."""
+
+    __hash__ = None
+
+    def __eq__(self, other: object) -> bool:
+        return any(equal(one, other) for one in self)
+
+    def __ne__(self, other: object) -> bool:
+        return any(differ(one, other) for one in self)
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
+def each(thing: Any) -> Any:
+    """`thing[*]`: the elements of a list; null where it is none."""
+    if type(thing) is Each:
+        return Each(item for one in thing if type(one) is list for item in one)
+    return Each(thing) if type(thing) is list else None
+
+
+def _of_any(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
+    """A comparison that is true where it is for one of the elements."""
+
+    def compared(left: Any, right: Any) -> bool:
+        if type(left) is Each:
+            return any(compared(one, right) for one in left)
+        if type(right) is Each:
+            return any(compare(left, one) for one in right)
+        return bool(compare(left, right))
+
+    return compared
+
+
+def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called for each of the elements."""
+
+    def called(thing: Any, *others: Any) -> Any:
+        return Each(function(one, *others) for one in thing) if type(thing) is Each else function(thing, *others)
+
+    return called
+
+
 def field(thing: Any, name: Any) -> Any:
     """`thing.name`, `thing["name"]` and `thing[2]`."""
     kind = type(thing)
+    if kind is Each:
+        return Each(found for one in thing if (found := field(one, name)) is not None)
     if kind is dict:
         return thing.get(name) if type(name) is str else None
     if kind is list and type(name) is int and -len(thing) <= name < len(thing):
@@ -24,8 +71,7 @@ def field(thing: Any, name: Any) -> Any:
     return None
 
 
-def equal(left: Any, right: Any) -> bool:
-    """JSON's equality, on the surface and inside: true is not 1."""
+def _equal(left: Any, right: Any) -> bool:
     if type(left) is bool or type(right) is bool:
         return left is right
     if type(left) is list and type(right) is list:
@@ -33,8 +79,9 @@ def equal(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def differ(left: Any, right: Any) -> bool:
-    return not equal(left, right)
+equal = _of_any(_equal)
+"""JSON's equality, on the surface and inside: true is not 1."""
+differ = _of_any(lambda left, right: not _equal(left, right))
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
@@ -44,7 +91,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
             return compare(left, right)
         return False
 
-    return ordered
+    return _of_any(ordered)
 
 
 less = _ordered(lambda left, right: left < right)
@@ -55,6 +102,10 @@ at_least = _ordered(lambda left, right: left >= right)
 
 def member(thing: Any, within: Any) -> bool:
     """`thing in within`: an element of a list, a name of an object, a part of a text."""
+    if type(within) is Each:
+        return any(equal(thing, one) or member(thing, one) for one in within)
+    if type(thing) is Each:
+        return any(member(one, within) for one in thing)
     if type(within) is list:
         return any(equal(thing, item) for item in within)
     return type(thing) is str and type(within) in (str, dict) and thing in within
@@ -73,7 +124,7 @@ def _reckoned(reckon: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         except ArithmeticError:  # by zero, or beyond what a float holds
             return None
 
-    return reckoned
+    return _of_each(reckoned)
 
 
 plus = _reckoned(lambda left, right: left + right)
@@ -84,14 +135,17 @@ whole = _reckoned(lambda left, right: left // right)
 rest = _reckoned(lambda left, right: left % right)
 
 
+@_of_each
 def negative(number: Any) -> Any:
     return -number if type(number) in NUMBERS else None
 
 
+@_of_any
 def startswith(text: Any, start: Any) -> bool:
     return type(text) is str and type(start) is str and text.startswith(start)
 
 
+@_of_any
 def endswith(text: Any, end: Any) -> bool:
     return type(text) is str and type(end) is str and text.endswith(end)
 
@@ -100,18 +154,22 @@ def contains(within: Any, thing: Any) -> bool:
     return member(thing, within)
 
 
+@_of_each
 def lower(text: Any) -> Any:
     return text.lower() if type(text) is str else None
 
 
+@_of_each
 def upper(text: Any) -> Any:
     return text.upper() if type(text) is str else None
 
 
+@_of_each
 def size(thing: Any) -> Any:
     return len(thing) if type(thing) in (str, list, dict) else None
 
 
+@_of_each
 def number(thing: Any) -> Any:
     """A number, also of a text that is one."""
     if type(thing) in NUMBERS:
@@ -125,6 +183,17 @@ def number(thing: Any) -> Any:
             return float(thing)
         except ValueError:
             return None
+
+
+def searches(search: Callable[[str], Any]) -> Callable[[Any], bool]:
+    """Whether a text, or one of the elements, has what `search` looks for."""
+
+    def found(text: Any) -> bool:
+        if type(text) is Each:
+            return any(map(found, text))
+        return type(text) is str and search(text) is not None
+
+    return found
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {

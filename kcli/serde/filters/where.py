@@ -46,23 +46,29 @@ _RECKONED = {
     ast.FloorDiv: "whole",
     ast.Mod: "rest",
 }
-_PIECES = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\.[ \t]*([^\W\d]\w*)|(&&|\|\||(?<![=!<>])=(?!=)|!(?!=))""")
-_INSTEAD = {"&&": "and", "||": "or", "=": "==", "!": "not"}
+_PIECES = re.compile(
+    r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\.[ \t]*([^\W\d]\w*)"""
+    r"""|(&&|\|\||(?<![=!<>])=(?![=~])|!(?!=)|@)|(=~)|\[(\*)\]"""
+)
+_INSTEAD = {"&&": "and", "||": "or", "=": "==", "!": "not", "@": "=~"}
 
 
 class Where:
     """A condition. `names` are those of the record that it mentions; `test` takes all of NAMES, in that order, and
-    what it returns is true or not in Python's sense. `hints` say what a record has in it for which it is true."""
+    what it returns is true or not in Python's sense. `hints` say what a record has in it for which it is true. `paths`
+    are the fields of the value that it mentions, each as its names from the outside in; an index is None."""
 
     def __init__(self, text: str) -> None:
         """Raises UsageError with the column of what is wrong."""
         self.text = text
         self.names: set[str] = set()
+        self.paths: list[tuple[str | None, ...]] = []
         self._known: dict[str, Any] = {"__builtins__": {}}
         if len(text) > LONGEST:
             raise UsageError(f"where has {len(text)} characters; the most is {LONGEST}").hinted(OPTION)
         try:
-            typed = self._parsed()
+            typed = _Patterns().visit(self._parsed())
+            self._find_paths(typed)
             body = self._made(typed)
             self.hints = hints_of(typed, self._attribute)
             arguments = ast.arguments(
@@ -79,6 +85,10 @@ class Where:
                 raise self._wrong(match.start(2), f"write {_INSTEAD[match[2]]} for {match[2]}")
             if match[1]:  # `value.from`: a field may have a name that Python keeps for itself
                 return match[0][: -len(match[1])] + "x" * len(match[1])
+            if match[3]:  # operators and slices that have no other meaning here, as long as what was typed
+                return "@ "
+            if match[4]:
+                return "[:]"
             return match[0]
 
         self._leading = len(self.text) - len(self.text.lstrip())
@@ -99,6 +109,24 @@ class Where:
         except ValueError as problem:
             raise UsageError(f"where {self.text}: {problem}").hinted(OPTION) from None
 
+    def _find_paths(self, node: ast.AST) -> None:
+        names: list[str | None] = []
+        inner = node
+        while isinstance(inner, ast.Attribute | ast.Subscript):
+            if isinstance(inner, ast.Attribute):
+                names.append(self._attribute(inner))
+            else:
+                name = inner.slice.value if isinstance(inner.slice, ast.Constant) else None
+                names.append(name if isinstance(name, str) else None)
+            inner = inner.value
+        if isinstance(inner, ast.Name) and inner.id == "value" and names:
+            self.paths.append((*reversed(names),))
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Attribute) and isinstance(node, ast.Call) and child is node.func:
+                child = child.value  # a method
+            self._find_paths(child)
+
     def _wrong(self, place: int, reason: str) -> UsageError:
         return UsageError(f"where {self.text}: column {self._leading + place + 1}: {reason}").hinted(OPTION)
 
@@ -117,7 +145,9 @@ class Where:
         return expression
 
     def _call(self, name: str, *arguments: ast.expr) -> ast.Call:
-        self._known[f"_{name}"] = getattr(operators, name)
+        self._known[f"_{name}"] = (
+            operators.FUNCTIONS[name][1] if name in operators.FUNCTIONS else getattr(operators, name)
+        )
         return ast.Call(func=_name(f"_{name}"), args=list(arguments), keywords=[])
 
     def _Constant(self, node: ast.Constant) -> ast.expr:
@@ -146,6 +176,8 @@ class Where:
         return self._text[end - len(node.attr) : end]
 
     def _Subscript(self, node: ast.Subscript) -> ast.expr:
+        if isinstance(node.slice, ast.Slice) and self._text[self._place(node.slice.col_offset)] == "*":
+            return self._call("each", self._made(node.value))
         if isinstance(node.slice, ast.Slice | ast.Tuple):
             raise self._at(node.slice, "[ ] takes one index or name")
         return self._call("field", self._made(node.value), self._made(node.slice))
@@ -206,10 +238,10 @@ class Where:
         if name not in operators.FUNCTIONS:
             known = ", ".join(sorted([*operators.FUNCTIONS, "matches"]))
             raise self._at(node, f"unknown function {name}; known: {known}")
-        wanted, function = operators.FUNCTIONS[name]
+        wanted, _ = operators.FUNCTIONS[name]
         if len(arguments) != wanted:
             raise self._at(node, f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}, not {len(arguments)}")
-        return self._call(function.__name__, *map(self._made, arguments))
+        return self._call(name, *map(self._made, arguments))
 
     def _matches(self, node: ast.Call, arguments: list[ast.expr]) -> ast.expr:
         if len(arguments) != 2:
@@ -222,8 +254,19 @@ class Where:
         except re.error as problem:
             raise self._at(pattern, f"no regular expression: {problem}") from None
         name = f"_matches{len(self._known)}"
-        self._known[name] = lambda text: type(text) is str and search(text) is not None
+        self._known[name] = operators.searches(search)
         return ast.Call(func=_name(name), args=[self._made(arguments[0])], keywords=[])
+
+
+class _Patterns(ast.NodeTransformer):
+    """Makes `text =~ "RE"`, which was read as `text @ "RE"`, a call of matches."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.MatMult):
+            return node
+        call = ast.Call(func=ast.copy_location(_name("matches"), node), args=[node.left, node.right], keywords=[])
+        return ast.copy_location(call, node)
 
 
 def _name(name: str) -> ast.Name:

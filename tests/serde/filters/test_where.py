@@ -49,6 +49,9 @@ topic == "orders" and partition == 3 and offset >= 100 and timestamp > 1_600_000
 value.missing.deeper[3].still == null
 value.missing != "x"
 value.user.name == "=" or value.user.name != "&& || ! ="
+value.items[*].price > 8 and value.items[*].price == 1.5 and not value.items[*].price > 9
+value.items[*].price != 1.5 and 9 in value.items[*].price and value.items[*].price * 2 == 18
+value.user.name =~ "^A.n$" and not value.user.name=~'x' and value.missing[*] == null and not value.items[*].x == 1
 value.__class__ == "data"
 value.user.__class__ == null and value.__class__.__mro__ == null
 """
@@ -85,6 +88,9 @@ REFUSED = {
     "value.x = 3": "column 9: write == for =",
     "key && value": "column 5: write and for &&",
     "key || value": "column 5: write or for ||",
+    "value @ 'x'": "column 7: write =~ for @",
+    "value[1:2] == 3": "column 7: [ ] takes one index",
+    "value =~ key": "column 10: the pattern of matches is a text",
     "!value": "column 1: write not for !",
     "  valu.x == 1": "column 3: unknown name valu; did you mean value?",
     "nothing": "column 1: unknown name nothing; known: key, value",

@@ -39,7 +39,7 @@ class CountRow(Row, section="partitions"):
     count: int = column("Records a consumer would see.", unit="count")
 
 
-SHAPE = shape("count", "Number of records, exactly.", CountRow)
+SHAPE = shape("count", "Number of records, exactly.", CountRow, total="Records of all partitions.")
 
 
 class CountOptions(
@@ -160,7 +160,7 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
         from kcli.cli.output.tables.document import Document
         from kcli.cli.output.tables.render import write
 
-        document = Document(shape=SHAPE, view=plan.view)
+        document = Document(shape=SHAPE, view=plan.view, total=sum(counts.values()))
         rows = document.of(CountRow)
         rows += [CountRow(topic=at.topic, partition=at.partition, count=n) for at, n in counts.items()]
         write(document, plan.format)

@@ -230,6 +230,9 @@ class Selection:
         if self.payload is not None and not self.connection.quiet:
             for sentence in self.payload.said():
                 complain(sentence)
+        if self.keep is not None and not self.connection.quiet:
+            for sentence in self.keep.said():
+                complain(sentence)
         if self.decoding is not None and not self.connection.quiet:
             for sentence in self.decoding.said(unknown=self.connection.verbose):
                 complain(sentence)
@@ -338,15 +341,23 @@ class Selection:
         offsets = await gather(*(self.offsets(cluster, dict.fromkeys(some, at)) for at, some in wanted.items()))
         answers = dict(zip(wanted, offsets, strict=True))
         span = {}
+        beyond: list[str] = []
         for at in places:
             begin, end = answers[starts[at]][at], answers[stop][at]
             if typed:
                 low, high = answers[EARLIEST][at], answers[LATEST][at]
+                if begin > max(high, logs.get(at, high)):
+                    beyond.append(f"{at.topic}[{at.partition}] ends at offset {high}, before {begin}")
                 begin = min(max(begin, low), max(high, logs.get(at, high)))  # it may be a record that is undecided
                 end = min(max(end, low), high)
             span[at] = (begin, max(begin, end))
         if reports:
             await self.say_held_back(cluster, logs, {at: answers[stop][at] for at in places})
+        if beyond and not self.connection.quiet:
+            from kcli.cli.output.messages import complain
+
+            more = f"; so do {len(beyond) - SENTENCES} more partitions" if len(beyond) > SENTENCES else ""
+            complain("; ".join(beyond[:SENTENCES]) + more)
         if self.payload is not None:
             return await self.payload.narrow(
                 cluster, span, quiet=self.connection.quiet, verbose=self.connection.verbose

@@ -87,6 +87,7 @@ def schema_of(shape: Shape) -> dict[str, object]:
     properties: dict[str, object] = {
         "schema": {"const": shape.id},
         "ok": {"type": "boolean", "description": "True when errors is empty."},
+        **({"total": {"type": ["integer", "null"], "description": shape.total}} if shape.total else {}),
         **{section.name: {"type": "array", "items": _row(section)} for section in shape.sections},
         "errors": {"type": "array", "items": error},
     }

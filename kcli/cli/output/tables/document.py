@@ -27,6 +27,7 @@ class Document(Value):
     protected: str = ""  # the profile under which nothing may be deleted or altered
     view: View = field(factory=View)
     empty: str = ""  # the sentence for a terminal where no rows are left; "" is that of the shape
+    total: int | None = None  # of all rows, where the shape has one; None is unknown
     begun: bool = False  # whether it was confirmed, so that something may have been changed
     unknown: bool = False  # whether a change was sent and its outcome is unknown
 

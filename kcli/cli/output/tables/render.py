@@ -102,10 +102,11 @@ def _one_table(document: Document, section: Section, rows: list[Row]) -> str:
 
 
 def whole(document: Document) -> dict[str, object]:
-    """The JSON document: schema, ok, each section, errors."""
+    """The JSON document: schema, ok, the total, each section, errors."""
     return {
         "schema": document.shape.id,
         "ok": not document.errors,
+        **({"total": document.total} if document.shape.total else {}),
         **{section.name: document.section(section) for section in document.shape.sections},
         "errors": document.errors,
     }

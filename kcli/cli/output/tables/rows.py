@@ -145,9 +145,9 @@ def _column(declared: Field) -> Column:
     return made
 
 
-def shape(name: str, about: str, *rows: type[Row], version: int = 1, empty: str = "") -> Shape:
+def shape(name: str, about: str, *rows: type[Row], version: int = 1, empty: str = "", total: str = "") -> Shape:
     """Declare what the command `name` (topics.list) prints: rows of these kinds, in the order of its tables. `empty` is
-    the sentence for a terminal where there are none."""
+    the sentence for a terminal where there are none; `total` is what the document's total counts."""
     sections = tuple(
         Section(
             name=kind.section,
@@ -157,5 +157,5 @@ def shape(name: str, about: str, *rows: type[Row], version: int = 1, empty: str 
         )
         for kind in rows
     )
-    DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version, empty=empty)
+    DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version, empty=empty, total=total)
     return DECLARED[name]

@@ -75,13 +75,14 @@ class Section(Frozen):
 class Shape(Frozen):
     """All that one command prints, in the order of its tables. The last section drawn as a table is the main one:
     what row formats (ndjson, csv, tsv, plain) print. `empty` is the sentence for a terminal where there are no rows; a
-    command that says it by itself has none."""
+    command that says it by itself has none. `total` is what the number beside the rows in JSON and YAML counts."""
 
     name: str = ""
     version: int = 1
     about: str = ""
     sections: tuple[Section, ...] = ()
     empty: str = ""
+    total: str = ""
 
     @property
     def id(self) -> str:

@@ -66,11 +66,13 @@ WHERE = """\
               JSON if it is an object), headers (the last of a name, as text),
               topic, partition, offset, timestamp (milliseconds)
   Fields      value.user.id   value["user"]   value.items[0]
-  Operators   == != < <= > >=   in   and or not   + - * / // %
+              value.items[*].sku: one of the elements is enough
+  Operators   == != < <= > >=   =~ 'RE'   in   and or not   + - * / // %
   Functions   startswith endswith contains matches lower upper len number
 
 A missing field is null. < and > are false for null, and between a number and a
-text. matches(value, 'RE') is a regular expression with a time limit.
+text. value.name =~ 'RE' and matches(value.name, 'RE') look for a regular
+expression, with a time limit.
 --value-format says how values are read. -n counts the records that are kept.
 
   kcli consume orders -e --where 'value.user.id == 42'

@@ -36,7 +36,10 @@ def test_a_start_for_the_others_and_an_end_for_all(kcli: Shell, topic: str) -> N
 
 
 def test_offsets_out_of_the_log_are_clamped(kcli: Shell, topic: str) -> None:
-    assert read(kcli, "consume", topic, "-e", "-o", "0=99,1=9") == ["1-9"]
+    assert read(kcli, "consume", topic, "-e", "-q", "-o", "0=99,1=9") == ["1-9"]
+    done = kcli("consume", topic, "-e", "-o", "0=99,1=10")
+    assert done.returncode == 0
+    assert done.stderr.decode() == f"kcli: {topic}[0] ends at offset 10, before 99\n"
 
 
 def test_following_begins_at_each_start(kcli: Shell, topic: str) -> None:
