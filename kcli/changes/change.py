@@ -35,7 +35,8 @@ class Row(Value):
     words: tuple[str, str, str] = (WOULD_CHANGE, UNCHANGED, DONE)
     """The result before the change, the one where none is needed, and the one after it."""
     columns: ClassVar[Sequence[str]] = "kind name config=item old new result".split()
-    """The columns, each with its attribute where that has another name."""
+    """The columns, each with its attribute where that has another name, or with a path such as `before.offset`: None
+    where `before` is None."""
 
     @property
     def is_open(self) -> bool:
@@ -44,7 +45,7 @@ class Row(Value):
 
     def as_json(self) -> dict[str, object]:
         """The columns, without the error."""
-        return {name: getattr(self, own or name) for name, _, own in (one.partition("=") for one in self.columns)}
+        return {name: _found(self, own or name) for name, _, own in (one.partition("=") for one in self.columns)}
 
     def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
         """Note what a check, which says whether the row is `unchanged`, or the change itself came to. What needed no
@@ -55,6 +56,12 @@ class Row(Value):
             self.result = self.words[1] if unchanged else self.words[0]
         elif self.is_open:
             self.result = self.words[2]
+
+
+def _found(value: object, path: str) -> object:
+    for name in path.split("."):
+        value = None if value is None else getattr(value, name)
+    return value
 
 
 def settle(rows: Mapping[Any, Row], outcomes: Mapping[Any, object]) -> None:
@@ -90,3 +97,8 @@ class Plan(Value):
     def idle(self) -> bool:
         """Whether no row would change anything."""
         return not any(row.is_open for row in self.rows)
+
+    def applied_by(self, apply: Callable[[Any], Awaitable[None]]) -> Plan:
+        """The plan itself, with the function that applies it if there is anything to change."""
+        self.apply = None if self.idle else apply
+        return self

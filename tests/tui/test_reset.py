@@ -67,7 +67,7 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
     async with world.open() as pilot:
         screen = await dialog(pilot)
         text = await shows(pilot, "1 of 1 would change")
-        partition = screen.resetting.at.partition if screen.resetting.at is not None else -1
+        partition = screen.change.at.partition if screen.change.at is not None else -1
         assert "-40" in text
         assert not pilot.app.screen.query_one("#amount", Input).visible, "the beginning needs no figure"
         assert re.search(r"of +orders\[\d\]", text)
@@ -105,7 +105,8 @@ async def test_the_dialog_is_as_high_as_a_long_plan_needs(world: World) -> None:
         await shows(pilot, "1 of 1 would change")
         frame = screen.query_one(".dialog")
         assert frame.region.height == 32
-        screen.put(screen._changes * 40)
+        assert screen._plan is not None
+        screen.put(screen._plan.steps * 40)
         await until(pilot, lambda: frame.region.height > 50)
 
 
@@ -123,7 +124,7 @@ async def test_what_is_outside_of_the_log_is_clamped_and_said(world: World) -> N
     async with world.open(size=(160, 40)) as pilot:
         await dialog(pilot)
         await choose(pilot, "form", "offset")
-        await shows(pilot, "a number, please")
+        await shows(pilot, "an offset, such as 1200")
         pilot.app.screen.query_one("#amount", Input).focus()
         await pilot.press(*"5000")
         text = await shows(pilot, "clamped: 5000 is past the log's end")
@@ -194,6 +195,8 @@ async def test_a_reset_that_fails_says_so_and_keeps_what_was(world: World, monke
         ("time", "-1h", "--to @-1h"),
         ("time", "2026-01-31T10:00", "--to @2026-01-31T10:00"),
         ("duration", "90m", "--by-duration 90m"),
+        ("place", "-100", "--to -100"),
+        ("place", "0=5,1=end", "--to 0=5,1=end"),
     ],
 )
 def test_each_form_has_the_words_of_the_command_line(form: str, text: str, words: str) -> None:
@@ -201,7 +204,7 @@ def test_each_form_has_the_words_of_the_command_line(form: str, text: str, words
 
 
 @pytest.mark.parametrize(("form", "text"), [("offset", "-1"), ("offset", "x"), ("shift", "1.5"), ("time", "noon"),
-                                            ("duration", "soon"), ("duration", "")])  # fmt: skip
+                                            ("duration", "soon"), ("duration", ""), ("place", "soon")])  # fmt: skip
 def test_what_a_form_does_not_understand_is_said(form: str, text: str) -> None:
     with pytest.raises(UsageError):
         wish(form, text, 0)

@@ -1,4 +1,4 @@
-"""The plan of a reset: which groups may be changed, the state of their partitions, and the change itself (E43).
+"""Before a reset: which groups may be changed, and the state of their partitions (E43).
 
 Live members would overwrite a reset with their own commits. So the coordinator refuses it, and the plan says so before,
 with the members' names.
@@ -6,19 +6,16 @@ with the members' names.
 
 from __future__ import annotations
 
-import asyncio
 from itertools import groupby
 
 from kcli import codes
-from kcli.admin.groups.commits import delete_commits, delete_starts, write_commits, write_starts
 from kcli.admin.groups.committed import committed_offsets
 from kcli.admin.groups.groups import find_groups, some_members
-from kcli.admin.groups.reset import Change, Standing, decide
 from kcli.admin.groups.rows import Described, GroupMissing
 from kcli.asking.fan_out import PATIENCE, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import LogOffset, bounds
-from kcli.errors import BrokerError, KcliError, UnknownOutcome
+from kcli.errors import BrokerError, KcliError
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.values import Value, field
 
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kcli.admin.groups.kinds import ShareStart
-    from kcli.admin.groups.reset import Form
     from kcli.asking.coordinators import Coordinators
     from kcli.model import Cluster
 
@@ -42,6 +38,14 @@ LIVE = frozenset(
     )
 )
 """What a coordinator says to a commit from outside when the group has members."""
+
+
+class Standing(Value):
+    """A partition of a group: the bounds of its log, and the commit (None: none)."""
+
+    start: int = 0
+    end: int = 0
+    old: OffsetAndMetadata | None = None
 
 
 class GroupLive(KcliError):
@@ -64,6 +68,11 @@ class Target(Value):
     described: Described | None = None
     refusal: KcliError | None = None
     commits: dict[TopicPartition, OffsetAndMetadata | KcliError] = field(factory=dict)
+
+    @property
+    def missing(self) -> bool:
+        """Whether it does not exist."""
+        return self.described is None and self.refusal is None
 
     @property
     def share(self) -> bool:
@@ -173,78 +182,3 @@ def standing(target: Target, at: TopicPartition, log: tuple[int, int] | KcliErro
     if isinstance(log, KcliError):
         return log
     return Standing(start=log[0], end=log[1], old=old if old is not None and old.offset >= 0 else None)
-
-
-async def plan(cluster: Cluster, wanted: Iterable[tuple[Target, list[TopicPartition], Form]]) -> list[Change]:
-    """A row for each partition of each group, by name and number: what its form wants. Where a group refuses, the rows
-    say so."""
-    some = list(wanted)
-    logs = await standings(cluster, (at for _, partitions, _ in some for at in partitions))
-    rows: list[Change] = []
-    for target, partitions, form in some:
-        for at in sorted(partitions):
-            change = decide(target.group, at, standing(target, at, logs[at]), form)
-            change.share = target.share
-            if change.share and change.result == "unchanged" and change.new is not None:
-                change.result = "would reset"  # records after the start may be acknowledged already
-            if target.refusal is not None:
-                change.result, change.error = "refused", target.refusal
-            rows.append(change)
-        refuse_parts_of_topics(target, rows)
-    return sorted(rows, key=lambda row: (row.group, row.at))
-
-
-def refuse_parts_of_topics(target: Target, rows: Iterable[Change]) -> None:
-    """Refuse to delete the start of some partitions of a topic: a share group forgets a topic as a whole."""
-    if not target.share:
-        return
-    gone: dict[str, list[Change]] = {}
-    for row in rows:
-        if row.group == target.group and row.result == "would delete":
-            gone.setdefault(row.at.topic, []).append(row)
-    for topic, some in gone.items():
-        stay = {at for at in target.committed if at.topic == topic} - {row.at for row in some}
-        if stay:
-            error = KcliError(
-                f"{target.group}: a share group forgets all partitions of a topic or none: delete its offsets of the "
-                f"whole topic {topic}"
-            )
-            for row in some:
-                row.result, row.error = "refused", error
-
-
-async def execute(coordinators: Coordinators, changes: Iterable[Change], *, patience: float = PATIENCE) -> None:
-    """Execute the open rows of the plan; each row gets its own outcome."""
-    by_group: dict[str, list[Change]] = {}
-    for change in changes:
-        if change.open:
-            by_group.setdefault(change.group, []).append(change)
-    await asyncio.gather(*(_one_group(coordinators, name, some, patience) for name, some in by_group.items()))
-
-
-async def _one_group(coordinators: Coordinators, group: str, changes: list[Change], patience: float) -> None:
-    write, delete = (write_starts, delete_starts) if changes[0].share else (write_commits, delete_commits)
-    written = {change.at: change.new for change in changes if change.new is not None}
-    gone = [change.at for change in changes if change.new is None]
-    done = await write(coordinators, group, written, patience=patience) if written else {}
-    if gone:
-        done |= await delete(coordinators, group, gone, patience=patience)
-    live: KcliError | None = None
-    for change in changes:
-        outcome = done[change.at]
-        if not isinstance(outcome, KcliError):
-            change.result = "deleted" if change.new is None else "reset"
-            continue
-        if isinstance(outcome, BrokerError) and outcome.code in LIVE:
-            live = live or await _now_live(coordinators, group, outcome)
-            outcome = live
-        change.error = outcome
-        change.result = "unknown" if isinstance(outcome, UnknownOutcome) else "failed"
-
-
-async def _now_live(coordinators: Coordinators, group: str, error: KcliError) -> KcliError:
-    """Name the members that joined after the check."""
-    described = (await find_groups(coordinators, [group]))[0][group]
-    if isinstance(described, Described) and described.members:
-        return GroupLive(described)
-    return error

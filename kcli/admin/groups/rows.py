@@ -73,10 +73,10 @@ class Described(Value):
 
 
 class GroupMissing(KcliError):
-    """No coordinator knows a group of this name."""
+    """No coordinator knows a group of this name; `hint` goes behind the sentence."""
 
-    def __init__(self, group: str) -> None:
-        super().__init__(f"{group}: this group does not exist")
+    def __init__(self, group: str, hint: str = "") -> None:
+        super().__init__(f"{group}: this group does not exist{hint}")
         self.group = group
 
 

@@ -22,7 +22,10 @@ WORDS = {
     "list-names": "; `kcli {kind}s` lists them",
     # groups and their offsets
     "committed": "; `kcli groups describe {group}` shows what is committed",
+    "create-group": "; --create creates it",
+    "delete-without-undo": "; --no-undo deletes it all the same",
     "export-groups": ", as `kcli groups export -J` or an undo file has it",
+    "name-topics": ": name topics with --topic",
     "other-group": "; choose another --group",
     # copying
     "create-topic": "; `kcli topics create {topic}` helps",
@@ -34,6 +37,8 @@ WORDS = {
     "copy-topic": ": `kcli copy {topic} OTHER`",
     "reassign-topic": " with `kcli reassign execute {topic} --replication-factor {replicas}`",
     "schema-registry": "; add --schema-registry URL",
+    # transactions
+    "fence": ". To abort all of it: kcli txn fence {name}",
     # registries
     "check-level": "; --level LEVEL compares here",
     "copy-to-folder": "; `kcli registry copy --to {folder}` writes one",

@@ -88,16 +88,9 @@ def make_change(
             return None
         if planned.idle:
             return await planned.carry_out()
-        from kcli.cli.runtime.journal import JournaledChange
+        from kcli.cli.runtime.journal import journaled, rows_of
 
-        written = await JournaledChange.begin(options, target, document, planned.undo)
-        finished = False
-        try:
-            code = await planned.carry_out()
-            finished = True
-        finally:
-            written.end(document, finished=finished)
-        return code
+        return await journaled(options, target, lambda: rows_of(document), planned.undo, planned.carry_out)
 
     return answer(options, shape, work, opened=opened)
 

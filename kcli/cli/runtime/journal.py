@@ -17,55 +17,56 @@ from kcli.secret import without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Awaitable, Callable, Sequence
+    from typing import Any, TypeVar
 
     from kcli.cli.output.tables.document import Document
-    from kcli.cli.parsing.groups import ChangeOptions
+    from kcli.cli.parsing.groups import OutputOptions
+
+    Outcome = TypeVar("Outcome")
 
 
-class JournaledChange:
-    """A change that is in the journal, under its number: 0 where it could not be written and need not be."""
-
-    def __init__(self, options: ChangeOptions, number: int, undoable: bool, before: list[str]) -> None:
-        self._options, self._number, self._undoable = options, number, undoable
-        self._before = before
-
-    @classmethod
-    async def begin(
-        cls, options: ChangeOptions, target: object, document: Document, undo: Undo | None
-    ) -> JournaledChange:
-        """Raises KcliError where the change must not be made, since what undoes it cannot be kept."""
-        keeps = undo is not None and bool(undo.document) and options.keeps_undo
-        where = await _where(target, undo)
-        if undo is not None and isinstance(options, UndoOptions):
-            write_undo_file(options, undo, where)
-        rows = rows_of(document)
-        try:
-            number = journal.begin(cli.typed, where, rows, undo if keeps else None)
-        except journal.NotWritten as problem:
-            if keeps and _needs_undo(options) and not getattr(options, "undo_file", None):
-                hint = "; --undo-file FILE keeps what undoes it, --no-undo keeps nothing"
-                raise KcliError(f"nothing was changed: {problem}{hint}") from None
-            say(options, f"this change is not in the journal: {problem}")
-            number, keeps = 0, False
-        return cls(options, number, keeps, _results(rows))
-
-    def end(self, document: Document, *, finished: bool) -> None:
-        """Note the outcome, and say how to undo what was changed. Where the change was not finished, rows that were
-        only planned may have been changed."""
-        if not self._number:
-            return
-        result, changed = journal.outcome(self._before, _results(rows_of(document)), finished=finished)
-        try:
-            journal.end(self._number, result, changed)
-        except journal.NotWritten as problem:
-            say(self._options, f"the outcome of this change is not in the journal: {problem}")
-        if self._undoable and _needs_undo(self._options) and (changed or result == journal.UNKNOWN):
-            say(self._options, f"to undo this: kcli undo {self._number}{_where_of(self._options)} --execute")
+async def journaled(
+    options: OutputOptions,
+    target: object,
+    rows: Callable[[], Sequence[dict[str, object]]],
+    undo: Undo | None,
+    work: Callable[[], Awaitable[Outcome]],
+) -> Outcome:
+    """Do the work of a change between its two lines in the journal, and say how to undo what was changed. Where it was
+    not finished, rows that were only planned may have been changed. Raises KcliError, before anything is sent, where
+    what undoes it cannot be kept."""
+    keeps = undo is not None and bool(undo.document) and isinstance(options, UndoOptions) and options.keeps_undo
+    needs = keeps and isinstance(options, UndoOptions) and options.needs_undo
+    where = await _where(target, undo)
+    if undo is not None and isinstance(options, UndoOptions):
+        write_undo_file(options, undo, where)
+    before = rows()
+    number, finished = 0, False
+    try:
+        number = journal.begin(cli.typed, where, before, undo if keeps else None)
+    except journal.NotWritten as problem:
+        if needs and not getattr(options, "undo_file", None):
+            hint = "; --undo-file FILE keeps what undoes it, --no-undo keeps nothing"
+            raise KcliError(f"nothing was changed: {problem}{hint}") from None
+        say(options, f"this change is not in the journal: {problem}")
+    try:
+        outcome = await work()
+        finished = True
+    finally:
+        if number:
+            _end(options, number, [_results(before), _results(rows())], finished=finished, says_undo=needs)
+    return outcome
 
 
-def _needs_undo(options: ChangeOptions) -> bool:
-    return isinstance(options, UndoOptions) and options.needs_undo
+def _end(options: OutputOptions, number: int, results: list[list[str]], *, finished: bool, says_undo: bool) -> None:
+    result, changed = journal.outcome(*results, finished=finished)
+    try:
+        journal.end(number, result, changed)
+    except journal.NotWritten as problem:
+        say(options, f"the outcome of this change is not in the journal: {problem}")
+    if says_undo and (changed or result == journal.UNKNOWN):
+        say(options, f"to undo this: kcli undo {number}{_where_of(options)} --execute")
 
 
 def rows_of(document: Document) -> list[dict[str, object]]:
@@ -73,7 +74,7 @@ def rows_of(document: Document) -> list[dict[str, object]]:
     return [row for section in document.shape.sections for row in document.all(section) if "result" in row]
 
 
-def _results(rows: list[dict[str, object]]) -> list[str]:
+def _results(rows: Sequence[dict[str, object]]) -> list[str]:
     return [str(row["result"]) for row in rows]
 
 
@@ -89,7 +90,7 @@ async def _where(target: Any, undo: Undo | None) -> str:
     return await cluster_id(target) or ""
 
 
-def _where_of(options: ChangeOptions) -> str:
+def _where_of(options: OutputOptions) -> str:
     """The options that name the same cluster again; those with secrets in them are left out."""
     given = [("-b", options.bootstrap), ("--profile", options.profile), ("-F", options.config_file)]
     registry = getattr(options, "schema_registry", None)

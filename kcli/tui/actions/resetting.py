@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.admin.groups import reset_forms
-from kcli.admin.groups.offset_files import SCHEMA, row
-from kcli.admin.groups.reset import Change
-from kcli.admin.groups.reset_plan import Target, execute, numbers_of, plan, targets
-from kcli.asking.coordinators import Coordinators
+from kcli.admin.groups.reset_plan import numbers_of
 from kcli.asking.leaders import TopicMissing
-from kcli.changes.change import Undo
-from kcli.client import Client
+from kcli.changes import offset_forms, offsets
+from kcli.changes.offset_forms import by_time, now_ms, ready
 from kcli.errors import KcliError, UsageError
-from kcli.grammar.offsets import TIMES, duration, read_time
-from kcli.model import Cluster, TopicPartition
-from kcli.tui.actions.changes.change import journaled
-from kcli.tui.actions.changes.several import word_of
+from kcli.grammar.offsets import duration
+from kcli.model import TopicPartition
+from kcli.tui.actions.changes.change import Change, Plan, shown
+from kcli.tui.actions.changes.several import title_of, word_of
 from kcli.tui.text.printable import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from kcli.admin.groups.reset import Form
-
-    Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
+    from kcli.changes.offset_forms import Prepare
+    from kcli.client import Client
+    from kcli.model import Cluster
+    from kcli.tui.actions.changes.change import Given
 
 
 class Wish(NamedTuple):
@@ -44,6 +38,7 @@ FORMS = (
     ("shift", "shift by", "how many records: 100 forward, -100 back"),
     ("time", "to a time", "2026-01-31T10:00 (here), …Z, epoch s or ms, -1h"),
     ("duration", "back by", "a duration, such as 90m or 1h30m"),
+    ("place", "to the place", "stored, -100 before the end, +100 after the start, 0=5,1=end …"),
 )
 """(name, label, what the field asks for; "" needs none)."""
 
@@ -51,102 +46,63 @@ FORMS = (
 def wish(form: str, text: str, now: int) -> Wish:
     """What a form and the text beside it mean; `now` is in ms since the epoch. Raises UsageError with what is wrong."""
     text = text.strip()
-    if form == "earliest":
-        return Wish(_ready(reset_forms.earliest), "--to-earliest")
-    if form == "latest":
-        return Wish(_ready(reset_forms.latest), "--to-latest")
+    if form in ("earliest", "latest"):
+        return Wish(ready(offset_forms.earliest if form == "earliest" else offset_forms.latest), f"--to-{form}")
+    if not text:
+        raise UsageError(next(asks for name, _, asks in FORMS if name == form))
     if form in ("offset", "shift"):
         digits = text.removeprefix("-").removeprefix("+") if form == "shift" else text
         if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
-            raise UsageError(f"expected a whole number, not {text!r}" if text else "a number, please")
+            raise UsageError(f"expected a whole number, not {text!r}")
         number = int(text)
         if form == "offset":
-            return Wish(_ready(reset_forms.offset(number)), f"--to-offset {number}")
-        return Wish(_ready(reset_forms.shifted(number)), f"--shift-by {number}")
-    if form == "time":
-        moment = read_time(text.removeprefix("@"), now)
-        if moment is None:
-            raise UsageError(f"{text!r} is no time; expected {TIMES}" if text else "a time?")
-        return Wish(_moment(moment), f"--to {quoted('@' + text.removeprefix('@'))}")
-    back = duration(text)
-    if back is None:
-        raise UsageError(f"{text!r} is no duration; expected 90m, 1h30m or 2d" if text else "how long?")
-    return Wish(_moment(now - back), f"--by-duration {text}")
+            return Wish(ready(offset_forms.offset(number)), f"--to-offset {number}")
+        return Wish(ready(offset_forms.shifted(number)), f"--shift-by {number}")
+    if form == "duration":
+        if (back := duration(text)) is None:
+            raise UsageError(f"{text!r} is no duration; expected 90m, 1h30m or 2d")
+        return Wish(by_time(now - back), f"--by-duration {text}")
+    place = f"@{text.removeprefix('@')}" if form == "time" else text
+    return Wish(offset_forms.place(place, now)[0], f"--to {quoted(place)}")
 
 
-def now_ms() -> int:
-    return int(time.time() * 1000)
-
-
-def _ready(form: Form) -> Prepare:
-    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
-        return form
-
-    return prepare
-
-
-def _moment(moment: int) -> Prepare:
-    return lambda cluster, partitions: reset_forms.at_time(cluster, partitions, moment)
-
-
-class Resetting:
+class Resetting(Change):
     """A reset of one group, or of several. `at` is the partition under the cursor, None without one: then only whole
-    groups can be meant."""
+    groups can be meant. The form has a `form`, the `amount` beside it, and a `scope`."""
 
     def __init__(self, groups: Sequence[str], at: TopicPartition | None) -> None:
-        self.groups = tuple(groups)
+        self.groups, self.at = tuple(groups), at
         self.word = word_of(self.groups, "group")
-        self.at = at
+        self.title = title_of("Reset the offsets of", self.groups, "group")
 
-    def command(self, words: str, scope: str) -> str:
-        """The kcli command that does the same."""
+    def command(self, given: Given) -> str:
         where = "--all-topics"
-        if self.at is not None and scope != "group":
-            name = self.at.topic if scope == "topic" else f"{self.at.topic}:{self.at.partition}"
+        if self.at is not None and given["scope"] != "group":
+            name = self.at.topic if given["scope"] == "topic" else f"{self.at.topic}:{self.at.partition}"
             where = f"--topic {quoted(name)}"
+        try:
+            words = wish(given["form"], given["amount"], now_ms()).words
+        except UsageError:
+            words = "--to …"
         return f"kcli groups reset {' '.join(map(quoted, self.groups))} {where} {words} --execute"
 
-    async def plan(self, client: Client, prepare: Prepare, scope: str) -> tuple[list[Target], list[Change]]:
-        """The groups as they are now, and a row per partition. Raises KcliError."""
-        cluster = client.cluster
-        found = list((await targets(Coordinators(cluster), self.groups)).values())
-        wanted = []
-        for target in found:
-            partitions = await self._partitions(cluster, target, scope)
-            if partitions:
-                wanted.append((target, partitions, await prepare(cluster, partitions)))
-        if not wanted:
-            raise found[0].refusal or KcliError(f"{self.word}: no offsets are committed")
-        return found, await plan(cluster, wanted)
+    async def plan(self, client: Client, given: Given) -> Plan:
+        at, scope = self.at, given["scope"]
+        prepare = wish(given["form"], given["amount"], now_ms()).prepare
 
-    async def _partitions(self, cluster: Cluster, target: Target, scope: str) -> list[TopicPartition]:
-        if self.at is not None and scope == "partition":
-            return [self.at]
-        topics = (
-            [self.at.topic] if self.at is not None and scope == "topic" else sorted({p.topic for p in target.commits})
-        )
-        ats: set[TopicPartition] = set() if scope == "topic" else set(target.committed)
-        for topic in topics:
-            numbers = await numbers_of(cluster, topic)
-            if isinstance(numbers, TopicMissing) and scope == "group":
-                continue  # what is committed of a topic that was deleted says so in its own row
-            if isinstance(numbers, KcliError):
-                raise numbers
-            ats.update(TopicPartition(topic, number) for number in numbers)
-        return sorted(ats)
+        async def where(cluster: Cluster, committed: Collection[TopicPartition]) -> list[TopicPartition]:
+            if at is not None and scope == "partition":
+                return [at]
+            whole = at is None or scope == "group"
+            topics = {one.topic for one in committed} if at is None or whole else {at.topic}
+            ats = set(committed) if whole else set()
+            for topic in topics:
+                numbers = await numbers_of(cluster, topic)
+                if isinstance(numbers, TopicMissing) and whole:
+                    continue  # what is committed of a topic that was deleted says so in its own row
+                if isinstance(numbers, KcliError):
+                    raise numbers
+                ats.update(TopicPartition(topic, number) for number in numbers)
+            return sorted(ats)
 
-    async def execute(self, client: Client, changes: list[Change], command: str) -> str:
-        """Do what is open in the plan; the command that undoes it. Raises NotWritten before anything is sent, where the
-        journal cannot be written; the outcome of each partition is in its row."""
-        ready = [change for change in changes if change.open]
-        was = [row(change.group, change.at, change.old) for change in ready]
-        undo = Undo(document={"schema": SCHEMA, "ok": True, "offsets": was, "errors": []})
-        work = partial(execute, Coordinators(client.cluster), ready)
-        return await journaled(client, command, lambda: [_as_json(change) for change in changes], undo, work)
-
-
-def _as_json(change: Change) -> dict[str, object]:
-    """A row as `groups reset -J` prints it."""
-    old, new = (None if commit is None else commit.offset for commit in (change.old, change.new))
-    at = {"group": change.group, "topic": change.at.topic, "partition": change.at.partition}
-    return {**at, "old": old, "new": new, "result": change.result}
+        return shown(await offsets.plan(client.cluster, self.groups, where, prepare, skip=True), idle=True)

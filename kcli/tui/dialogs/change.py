@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,16 @@ from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from kcli.tui.actions.changes.change import Change, Plan, Step
     from kcli.tui.session import Session
 
-TONES = {"failed": "bad", "unknown": "warn", "unchanged": "dim", "not needed": "dim"}
+TONES = {
+    "failed": "bad", "refused": "bad", "unknown": "warn", "unchanged": "dim", "not needed": "dim", "skipped": "dim",
+}  # fmt: skip
 PLANNED = "would "
+EMPTY = "No plan yet."
 
 
 class Changing(Dialog):
@@ -56,12 +62,16 @@ class Changing(Dialog):
             with Horizontal(classes="line"):
                 yield Static(ask.label, classes="label", markup=False)
                 yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
-        yield Rows(_columns(), key=lambda step: step.what, id="plan", opens=False, empty="No plan yet.")
+        yield from self.plan_fields(Rows(_columns(), key=lambda step: step.what, id="plan", opens=False, empty=EMPTY))
+
+    def plan_fields(self, rows: Rows) -> ComposeResult:
+        """The rows of the plan, and the line in which its word is typed."""
+        yield rows
         with Horizontal(classes="line"):
             yield Static("", id="ask", markup=False)
             yield Input(id="confirm", compact=True)
 
-    def first_field(self) -> Input:
+    def first_field(self) -> Widget:
         return self.query(Input).first()
 
     def on_mount(self) -> None:
@@ -83,26 +93,38 @@ class Changing(Dialog):
 
     @work(exclusive=True, group="plan")
     async def _make_plan(self, given: dict[str, str], before: str) -> None:
-        async def planned(client: Any) -> Plan:
-            return await self.change.plan(client, given)
-
-        session = self.session
         try:
-            self._plan = await (session.ask_registry if self.change.of_registry else session.ask)(planned)
+            plan = await self.planned(given)
         except KcliError as problem:
             self.put([])
             if not before:
                 self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
             return
-        self.put(self._plan.steps)
-        self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it:")
-        if before:
-            return
-        if self._plan.carry_out is None:
-            self.say("nothing to change", "bad" if self._plan.bad else "")
-            return
-        many = sum(step.result.startswith(PLANNED) for step in self._plan.steps)
-        self.say(f"{many} of {len(self._plan.steps)} would change")
+        self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it{self.when}:")
+        if not before:
+            self.say(*self.summary(plan))
+
+    async def planned(self, given: dict[str, str]) -> Plan:
+        """Make the plan and show its rows. Raises KcliError."""
+
+        async def made(client: Any) -> Plan:
+            return await self.change.plan(client, given)
+
+        self._plan = plan = await (self.session.ask_registry if self.change.of_registry else self.session.ask)(made)
+        self.put(plan.steps)
+        return plan
+
+    @property
+    def when(self) -> str:
+        """What the plan waits for once its word is typed."""
+        return ""
+
+    def summary(self, plan: Plan) -> tuple[str, str]:
+        """A sentence about the plan, and its tone."""
+        if plan.carry_out is None:
+            return "nothing to change", "bad" if plan.bad else ""
+        many = sum(step.result.startswith(PLANNED) for step in plan.steps)
+        return "; ".join([f"{many} of {len(plan.steps)} would change", *plan.warnings]), ""
 
     # -- the change ---
 
@@ -111,16 +133,24 @@ class Changing(Dialog):
             self.query_one("#confirm", Input).focus()
         elif self._done:
             self.dismiss()
-        elif self._plan is None or self._plan.carry_out is None:
+        elif self._plan is None or (self._plan.carry_out is None and not self.when):
             self.say("there is no plan yet" if self._plan is None else "nothing to change", "bad")
         elif event.value != self._word:
             self.say(f"nothing was changed: {event.value!r} is not {self._word}", "bad")
         else:
             self._done = True
-            for field in self.query(Input):
-                field.disabled = True
-            self.say("changing …")
-            self.app.run_worker(self._carry_out(self._plan, event.value), group=CHANGES)  # to the end, also when left
+            self.freeze(True)
+            self.begin(self._plan, event.value)
+
+    def freeze(self, frozen: bool) -> None:
+        """Nothing can be typed or chosen while it is done."""
+        for field in self.query("Input, Select"):
+            field.disabled = frozen
+
+    def begin(self, plan: Plan, typed: str) -> None:
+        """Make the change, to the end, also when the dialog is closed meanwhile."""
+        self.say("changing …")
+        self.app.run_worker(self._carry_out(plan, typed), group=CHANGES)
 
     async def _carry_out(self, plan: Plan, typed: str) -> None:
         try:
@@ -128,7 +158,7 @@ class Changing(Dialog):
             back = await change(partial(plan.make, command=self.change.command(self._given) or "kcli"), confirmed=typed)
         except KcliError as problem:
             if not isinstance(problem, UnknownOutcome):
-                self._not_done(problem)
+                self.begin_again(problem)
                 return
             back = ""
             for step in plan.steps:
@@ -141,22 +171,19 @@ class Changing(Dialog):
         self.say(" ".join(filter(None, (f"{_counted(plan.steps)}.", bad, undo))), "bad" if bad else "good")
         self.session.look_now()
 
-    def _not_done(self, problem: KcliError) -> None:
+    def begin_again(self, problem: KcliError | str = "") -> None:
         """Nothing was changed: once more, with a plan of what is there by now."""
         if not self.is_open:
             self.say(str(problem), "bad")
             return
         self._done = False
-        for field in self.query(Input):
-            field.disabled = False
+        self.freeze(False)
         self._aim(str(problem))
 
 
 def _counted(steps: list[Step]) -> str:
     """`3 trimmed, 1 unchanged`."""
-    counts: dict[str, int] = {}
-    for step in steps:
-        counts[step.result] = counts.get(step.result, 0) + 1
+    counts = Counter(step.result for step in steps)
     return ", ".join(f"{many} {result}" for result, many in counts.items())
 
 
@@ -165,11 +192,11 @@ def _columns() -> list[Column]:
         Column("what", "WHAT", lambda s: s.what, printable, letter="N", rank=0, wide=True),
         Column("old", "NOW", lambda s: s.old, printable, letter="O", rank=0),
         Column("new", "THEN", lambda s: s.new, printable, letter="W", rank=0),
-        Column("result", "RESULT", lambda s: s.result, draw=_result, letter="R", rank=0),
+        Column("result", "RESULT", lambda s: s.result, draw=result_cell, letter="R", rank=0),
         Column("note", "NOTE", lambda s: s.note, printable, wide=True, rank=2, most=200),
     ]
 
 
-def _result(step: Step) -> Cell:
+def result_cell(step: Step) -> Cell:
     planned = "accent" if step.result.startswith(PLANNED) else "good"
     return Cell(step.result, TONES.get(step.result, planned))

@@ -29,6 +29,7 @@ from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from kcli.admin.groups.rows import Described
     from kcli.lag.history import GroupStanding
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import LagSnapshot
@@ -300,11 +301,11 @@ class Groups(Page):
         self.retitle()
 
     @property
-    def _meant(self) -> list[str]:
+    def _meant(self) -> list[Described]:
         """The groups that are marked, else the one under the cursor."""
         rows = self.query_one(Rows)
         meant = rows.marked or ([rows.row] if rows.row is not None else [])
-        return [standing.described.group for standing in meant]
+        return [standing.described for standing in meant]
 
     def action_reset(self) -> None:
         """The scope of a reset of the marked groups, or of the one under the cursor: all their topics."""
@@ -312,7 +313,7 @@ class Groups(Page):
             return
         from kcli.tui.dialogs.reset import Reset
 
-        self.app.push_screen(Reset(self.session, self._meant, None))
+        self.app.push_screen(Reset(self.session, [group.group for group in self._meant], None))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Group(event.row.described.group))

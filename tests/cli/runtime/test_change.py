@@ -71,6 +71,7 @@ LINES = [
 ]
 ELSEWHERE = {
     "topics create": "applies its plan at once: tests/cli/commands/topics/test_topics.py",
+    "tokens renew": "applies its plan at once: tests/cli/commands/tokens/test_tokens.py",
     "groups remove-members": "needs members: tests/cli/commands/groups/test_remove_members.py",
     "redrive": "never asks: tests/cli/commands/redrive",
     "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",
@@ -138,7 +139,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             main(shlex.split(line.format(**made)))
         offsets = folder / "offsets"
         offsets.write_text("orders,0,0\n")
-        assert main(["groups", "reset", "billing", "--from-file", str(offsets), "--execute", "--no-undo", "-q"]) == 0
+        start = ["groups", "reset", "billing", "--create", "--from-file", str(offsets), "--execute", "--no-undo", "-q"]
+        assert main(start) == 0
         sandbox.faults.cluster.move_leader("small", 2, 2)
         sandbox.faults.logs.hang_transaction("orders", 1)
         sandbox.call(lambda one: one.cluster.transactions.init("live", 60_000, None))

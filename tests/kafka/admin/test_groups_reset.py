@@ -54,7 +54,7 @@ class World:
     def commit(self, group: str, *offsets: int) -> None:
         """Commit these offsets of partitions 0, 1, …"""
         path = self.file("".join(f"{self.topic},{n},{at}\n" for n, at in enumerate(offsets)))
-        done = self.kcli("groups", "reset", group, "--from-file", path, "--execute", "--no-undo")
+        done = self.kcli("groups", "reset", group, "--create", "--from-file", path, "--execute", "--no-undo")
         assert done.code == 0, done.err
 
     def committed(self, *groups: str) -> list[str]:
@@ -197,7 +197,7 @@ def test_E43_a_live_group_is_refused_and_an_empty_one_of_either_protocol_is_rese
 def test_E43_rows_of_topics_and_partitions_that_do_not_exist_fail_alone(world: World) -> None:
     group = f"g-{world.topic}"
     path = world.file(f"{world.topic}-gone,0,5\n{world.topic},0,20\n{world.topic},9,1\n")
-    done, rows = world.reset(group, "--from-file", path, "--execute")
+    done, rows = world.reset(group, "--create", "--from-file", path, "--execute")
     assert done.code == 1
     assert [(row["partition"], row["result"]) for row in rows] == [(0, "reset"), (9, "failed"), (0, "failed")]
     assert world.committed(group) == [f"{world.topic},0,20"]

@@ -18,6 +18,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.tui.actions.changes.groups import DeleteGroups
 from kcli.tui.dialogs import reset
 from kcli.tui.dialogs.change import Changing
 from kcli.tui.dialogs.reset import Reset
@@ -141,6 +142,13 @@ async def test_marked_groups_are_deleted_and_one_file_undoes_it(world: World) ->
         ("billing", 40),
         ("ci-2", 40),
     ]
+
+
+def test_internal_topics_of_streams_groups_go_with_them_where_the_form_says_so() -> None:
+    change = DeleteGroups("app", "job", streams=True)
+    assert change.command({"internal": "delete"}) == "kcli groups delete app job --delete-internal-topics --execute"
+    assert change.command({"internal": ""}) == "kcli groups delete app job --execute"
+    assert not DeleteGroups("app").asks
 
 
 async def test_marked_groups_are_reset_by_one_plan(world: World) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.groups import changes, plans
 from kcli.cli.commands.groups.changes import ChangeRow
+from kcli.cli.commands.groups.reset.reset import copy_to
 from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -36,9 +36,4 @@ def clone(options: CloneOptions) -> int:
     source, target = options.words
     if source == target:
         raise UsageError(f"{source} is the same group: name another TARGET")
-    names, named = names_of(options, [source]), Names([target], literal=True)
-    return changes.run(
-        options,
-        SHAPE,
-        lambda at, document: plans.from_group(at, names, named, scope, document, create=True),
-    )
+    return copy_to(options, SHAPE, names_of(options, [source]), Names([target], literal=True), scope, create=True)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import group_names
-from kcli.admin.groups.reset_deletion import plan_deletion
-from kcli.admin.groups.reset_plan import targets
-from kcli.admin.groups.rows import GroupMissing
+from kcli.changes import offsets
 from kcli.cli.commands.groups import changes
 from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.scope import Scope, ScopeOptions
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
-from kcli.cli.runtime.answer import missing, words_of
+from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.groups.reset import Change
-    from kcli.asking.coordinators import Coordinators
-    from kcli.cli.output.tables.document import Document
+    from collections.abc import Collection
+
+    from kcli.changes.change import Plan
+    from kcli.model import Cluster, TopicPartition
 
 SHAPE = shape("groups.delete-offsets", "Committed offsets that were deleted, or would be.", ChangeRow)
 
@@ -47,17 +45,14 @@ def delete_offsets(options: DeleteOffsetsOptions) -> int:
     if scope.empty:
         raise UsageError("missing topics: --topic TOPIC, or --all-topics")
 
-    async def planned(coordinators: Coordinators, document: Document) -> list[Change]:
-        plan: list[Change] = []
-        meant = await group_names_of(coordinators.cluster, groups, changes=True)
-        for target in (await targets(coordinators, meant)).values():
-            if target.described is None and target.refusal is None:
-                error = GroupMissing(target.group)
-                missing(document, target.group, error, await group_names(coordinators.cluster))
-                continue
-            partitions = await scope.partitions(coordinators.cluster, target.commits)
-            named = [at for at in partitions if at in target.commits or scope.topics.get(at.topic)]
-            plan += plan_deletion(target, named)
+    async def where(cluster: Cluster, committed: Collection[TopicPartition]) -> list[TopicPartition]:
+        partitions = await scope.partitions(cluster, committed)
+        return [at for at in partitions if at in committed or scope.topics.get(at.topic)]
+
+    async def planned(cluster: Cluster) -> Plan:
+        plan = await offsets.plan_deletion(cluster, await group_names_of(cluster, groups, changes=True), where)
+        if not plan.rows and not plan.failed:
+            say(options, "no committed offset there")
         return plan
 
     return changes.run(options, SHAPE, planned, by_pattern=bool(groups.patterns), verb="delete")

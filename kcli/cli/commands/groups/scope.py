@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from kcli.admin.groups.reset_plan import NoPartition, numbers_of
+from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.parsing.option import Options, flag, texts
 from kcli.cli.runtime.names import topic_names
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.text.names import Names, is_pattern
+from kcli.text.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,6 +99,10 @@ class Scope:
             if isinstance(numbers, KcliError):
                 if topic in topics and isinstance(numbers, TopicMissing):
                     continue
+                if isinstance(numbers, TopicMissing):
+                    from kcli.changes.configs import add_hint
+
+                    add_hint(numbers, did_you_mean(topic, await describe_topics(cluster, internal=False)))
                 raise numbers
             wanted = self.numbers(topic) or None
             for number in sorted(wanted or numbers):

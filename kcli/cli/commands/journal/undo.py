@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from kcli.admin.groups.offset_files import SCHEMA as OFFSETS
 from kcli.changes import journal
 from kcli.changes.acls import SCHEMA as ACLS
 from kcli.changes.configs import SCHEMA as CONFIGS
@@ -13,6 +14,7 @@ from kcli.changes.quotas import SCHEMA as QUOTAS
 from kcli.cli.commands.acls import undo as acls
 from kcli.cli.commands.config.profiles import print_rows
 from kcli.cli.commands.configs import plan as configs
+from kcli.cli.commands.groups.reset import reset as offsets
 from kcli.cli.commands.journal.history import SHAPE as HISTORY
 from kcli.cli.commands.journal.history import HistoryOptions, found
 from kcli.cli.commands.quotas import plan as quotas
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 RESTORE: dict[str, Callable[[Any, JsonObject], int]] = {
     ACLS: acls.restore,
     CONFIGS: configs.restore,
+    OFFSETS: offsets.restore,
     QUOTAS: quotas.restore,
     REGISTRY: registry.restore,
 }
@@ -97,10 +100,6 @@ def _restore(options: UndoCommandOptions, document: Mapping[str, Any], name: str
     except ValueError as error:
         raise UsageError(f"{name}: not an undo file ({error})") from None
     with passing(json.dumps(document).encode()) as path:
-        if schema == "kcli.groups.export/1":
-            from kcli.cli.commands.groups.reset.reset import ResetOptions, reset
-
-            return reset(_as(ResetOptions, options, from_file=path))
         if schema == "kcli.declared/1":
             from kcli.cli.commands.apply.apply import ApplyOptions, apply
 

@@ -47,10 +47,11 @@ class RemoveAcls(Change):
         return f"kcli acls remove {options} --host {quoted(acl.host)} --permission {acl.permission} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        plan = shown(await acls.plan(client.cluster, [], self.acls), _what)
-        for step in plan.steps:
-            if step.result == "absent":
-                step.note = "it was removed before"
+        made = await acls.plan(client.cluster, [], self.acls)
+        for row in made.rows:
+            if row.result == "absent":
+                row.note = "it was removed before"
+        plan = shown(made, _what)
         if plan.carry_out is None:
             raise KcliError("none of these ACLs exists (any more)")
         return plan

@@ -34,13 +34,15 @@ class Ask(NamedTuple):
 
 
 class Step(Value):
-    """A row of the plan. `result` is "would …" until it is done; `note` says why a row is as it is."""
+    """A row of the plan. `result` is "would …" until it is done; `note` says why a row is as it is. `row` is that of
+    the planner."""
 
     what: str = ""
     old: str = ""
     new: str = ""
     result: str = ""
     note: str = ""
+    row: Any = None
 
     def failed(self, problem: object) -> None:
         """Take the error as the outcome, which is unknown where the change may be done all the same."""
@@ -49,17 +51,18 @@ class Step(Value):
     @property
     def bad(self) -> bool:
         """Whether it failed, or may have."""
-        return self.result in ("failed", "unknown")
+        return self.result in journal.BAD
 
 
 class Plan(Value):
     """The rows that a change would have; `carry_out` does it, with what the plan was made with, and returns a command
-    that takes it back where `undo` is None, "" for none. It is None where there is nothing to do. `rows` are those of
-    the command line's JSON, where the journal should compare them."""
+    that takes it back where `undo` is None, "" for none. It is None where there is nothing to do. `warnings` say what
+    cannot be undone. `rows` are those of the command line's JSON, where the journal should compare them."""
 
     steps: list[Step] = field(factory=list)
     carry_out: Callable[[Any], Awaitable[str]] | None = None
     undo: Undo | None = None
+    warnings: list[str] = field(factory=list)
     rows: Callable[[], list[dict[str, object]]] | None = None
 
     async def make(self, target: Client | OpenRegistry, command: str) -> str:
@@ -103,20 +106,20 @@ class Change(ABC):
         registry. Raises UsageError for fields that say nothing, KcliError."""
 
 
-def shown(made: changes.Plan, what: Callable[[changes.Row], str]) -> Plan:
+def shown(made: changes.Plan, what: Callable[[changes.Row], str] = lambda row: row.name, *, idle: bool = False) -> Plan:
     """The plan of a planner of `kcli.changes` in the dialog; `what` names a row. Raises KcliError for a plan of which
-    nothing can be done."""
+    nothing can be done, unless an `idle` one is to be shown."""
     errors = [*made.failed.values(), *(row.error for row in made.rows if row.error is not None)]
-    if errors and made.apply is None:
+    if errors and made.apply is None and not idle:
         raise errors[0]
-    steps = [Step(what=what(row)) for row in made.rows]
-    plan = Plan(steps=steps, undo=made.undo, rows=lambda: [row.as_json() for row in made.rows])
+    steps = [Step(what=what(row), row=row) for row in made.rows]
+    undo = made.undo if made.undo is not None and made.undo.document else None
+    plan = Plan(steps=steps, undo=undo, warnings=made.warnings, rows=lambda: [row.as_json() for row in made.rows])
 
     def show() -> None:
         for step, row in zip(steps, made.rows, strict=True):
-            step.old, step.new, step.result, step.note = _text(row.old), _text(row.new), row.result, row.note or ""
-            if row.error is not None:
-                step.failed(row.error)
+            step.old, step.new, step.result = _text(row.old), _text(row.new), row.result
+            step.note = row.note or "" if row.error is None else str(row.error)
 
     show()
     if (apply := made.apply) is not None:

@@ -1,70 +1,57 @@
-"""Delete groups with their committed offsets, which the journal keeps."""
+"""Changes of groups: delete some, with their committed offsets, or remove a member that is gone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.groups.committed import committed_offsets
-from kcli.admin.groups.groups import delete_groups, find_groups, who
-from kcli.admin.groups.offset_files import SCHEMA, row
-from kcli.admin.groups.rows import Described, GroupInUse, GroupMissing
-from kcli.asking.coordinators import Coordinators
-from kcli.asking.fan_out import bad, good
-from kcli.changes.change import Undo
-from kcli.errors import KcliError
-from kcli.tui.actions.changes.change import Change, Plan, Step
-from kcli.tui.actions.changes.several import settle, title_of, word_of
-from kcli.tui.text.printable import quoted
+from kcli.admin.groups.groups import who
+from kcli.changes import groups
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
+from kcli.tui.actions.changes.several import title_of, word_of
+from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
+    from kcli.admin.groups.rows import Member
     from kcli.client import Client
-    from kcli.model import OffsetAndMetadata, TopicPartition
     from kcli.tui.actions.changes.change import Given
 
-    Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
+INTERNAL = Ask("internal", "internal topics", "delete, to delete those of streams groups too")
 
 
 class DeleteGroups(Change):
     """One group without members, or several. A row that cannot go says why; the others do."""
 
-    def __init__(self, *groups: str) -> None:
+    def __init__(self, *groups: str, streams: bool = False) -> None:
+        """`streams`: some are streams groups, whose internal topics can be deleted with them."""
         self.groups = groups
         self.word = word_of(groups, "group")
         self.title = title_of("Delete", groups, "group")
+        self.asks = (INTERNAL,) if streams else ()
 
     def command(self, given: Given) -> str:
-        return f"kcli groups delete {' '.join(map(quoted, self.groups))} --execute"
+        internal = " --delete-internal-topics" if self._internal(given) else ""
+        return f"kcli groups delete {' '.join(map(quoted, self.groups))}{internal} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        coordinators = Coordinators(client.cluster)
-        found = (await find_groups(coordinators, self.groups))[0]
-        commits = await committed_offsets(coordinators, good(found))
-        steps = {name: _step(name, found.get(name) or GroupMissing(name), commits.get(name)) for name in self.groups}
-        ready = [name for name, step in steps.items() if step.result == "would delete"]
-        if not ready:
-            raise KcliError(next(iter(steps.values())).note)
-        kept = {name: sorted(good(some).items()) for name in ready if isinstance(some := commits[name], dict)}
+        made = await groups.plan_deletion(client.cluster, self.groups, internal_topics=self._internal(given))
+        return shown(made)
 
-        async def carry_out(client: Client) -> str:
-            settle(steps, await delete_groups(Coordinators(client.cluster), ready), "deleted")
-            return ""
-
-        rows = [row(name, at, commit) for name, some in kept.items() for at, commit in some]
-        undo = Undo(document={"schema": SCHEMA, "ok": True, "offsets": rows, "errors": []}) if rows else None
-        return Plan(steps=list(steps.values()), carry_out=carry_out, undo=undo)
+    def _internal(self, given: Given) -> bool:
+        return given.get("internal", "").strip().lower() in ("delete", "yes", "y")
 
 
-def _step(name: str, group: Described | KcliError, commits: Commits | KcliError | None) -> Step:
-    step = Step(what=name, result="would delete")
-    if isinstance(group, KcliError):
-        step.failed(group)
-    elif group.members:
-        step.failed(GroupInUse(name, [who(member) for member in group.members]))
-    elif not isinstance(commits, dict):
-        step.failed(commits or GroupMissing(name))
-    elif bad(commits):
-        problem = next(iter(bad(commits).values()))
-        step.failed(f"{name}: its offsets cannot be read, so `kcli undo` could not restore them ({problem})")
-    else:
-        step.old = f"{len(commits)} committed offsets"
-    return step
+class RemoveMember(Change):
+    """One member. What has to be typed is its instance id or its client id: member ids are long."""
+
+    def __init__(self, group: str, member: Member) -> None:
+        self.group, self.member = group, member
+        self.word = member.instance_id or member.client_id or group
+        self.title = f"Remove {printable(who(member))} from group {printable(group)}: one that still runs joins again"
+
+    def command(self, given: Given) -> str:
+        name = quoted(self.member.instance_id or self.member.member_id)
+        return f"kcli groups remove-members {quoted(self.group)} --member {name} --execute"
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        made = await groups.plan_removal(client.cluster, self.group, [self.member.member_id])
+        return shown(made, lambda row: who(self.member))

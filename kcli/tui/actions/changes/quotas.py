@@ -84,6 +84,6 @@ class RemoveQuotas(Change):
         for at, key in self.limits:
             changes.setdefault(at, {})[key] = None
         plan = shown(await quotas.plan(client.cluster, changes), _what)
-        if plan.carry_out is None and not plan.bad:
+        if plan.carry_out is None:
             raise KcliError("none of these quotas is set (any more)")
         return plan

@@ -11,7 +11,7 @@ from kcli.tui.text.printable import quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kcli.admin.groups.rows import Member
+    from kcli.admin.groups.rows import Described, Member
     from kcli.lag.history import GroupStanding
     from kcli.tui.screens.page import Page
 
@@ -22,31 +22,32 @@ def of_group(page: Page, group: str, reset: Callable[[], object], standing: Grou
     from kcli.tui.actions.changes.groups import DeleteGroups
     from kcli.tui.alerts.hushing import hushing
 
-    name = quoted(group)
+    name, streams = quoted(group), standing is not None and standing.described.type == "streams"
     transactions = Act("t", "Open transactions", "kcli txn list", lambda: page.go(routes.Transactions()))
     return [
         Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
-        of_change("D", "Delete the group …", DeleteGroups(group), page.begin),
+        of_change("D", "Delete the group …", DeleteGroups(group, streams=streams), page.begin),
         Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
         *([transactions] if standing is not None and standing.status == TXN_BLOCKED else []),
         *hushing(page, standing),
     ]
 
 
-def of_groups(page: Page, groups: Sequence[str], reset: Callable[[], object]) -> list[Act]:
+def of_groups(page: Page, groups: Sequence[Described], reset: Callable[[], object]) -> list[Act]:
     """With the groups that are marked."""
     from kcli.tui.actions.changes.groups import DeleteGroups
 
-    many, names = len(groups), " ".join(map(quoted, groups))
-    command = f"kcli groups reset {names} --all-topics --to-latest"
+    many, names = len(groups), [group.group for group in groups]
+    delete = DeleteGroups(*names, streams=any(group.type == "streams" for group in groups))
+    command = f"kcli groups reset {' '.join(map(quoted, names))} --all-topics --to-latest"
     return [
         Act("r", f"Reset the offsets of the {many} groups …", command, reset, changes=True),
-        of_change("D", f"Delete the {many} groups …", DeleteGroups(*groups), page.begin),
+        of_change("D", f"Delete the {many} groups …", delete, page.begin),
     ]
 
 
 def of_member(page: Page, group: str, member: Member) -> list[Act]:
     """With a member of a group."""
-    from kcli.tui.actions.changes.members import RemoveMember
+    from kcli.tui.actions.changes.groups import RemoveMember
 
     return [of_change("X", "Remove the member …", RemoveMember(group, member), page.begin)]

@@ -12,7 +12,7 @@ import pytest
 from kcli import codes
 from kcli.changes.declared.plan import ClusterPlan
 from kcli.cli.main import main
-from kcli.cli.runtime.journal import JournaledChange
+from kcli.cli.runtime.journal import journaled
 from kcli.declared.schema import SCHEMA
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
@@ -242,17 +242,15 @@ def test_what_fails_is_one_row_and_the_rest_is_done(
 ) -> None:
     text = "topics: {there: {partitions: 4, configs: {retention.ms: 1h}}, a: {}, b: {partitions: 1}}"
 
-    begin = JournaledChange.begin
-
-    async def after_the_check(*args: Any) -> JournaledChange:
+    async def after_the_check(*args: Any) -> Any:
         if again:
-            return await begin(*args)
+            return await journaled(*args)
         sandbox.faults.error("CreateTopics", codes.POLICY_VIOLATION, topic="a")
         sandbox.faults.wire.lose_answer("IncrementalAlterConfigs")
-        return await begin(*args)
+        return await journaled(*args)
 
     again: Ran | None = None
-    monkeypatch.setattr(JournaledChange, "begin", after_the_check)
+    monkeypatch.setattr("kcli.cli.runtime.journal.journaled", after_the_check)
     done = kcli.apply(text, "--execute")
     assert done.code == 1
     assert {(row["name"], row["config"]): row["result"] for row in done.rows} == {

@@ -105,6 +105,8 @@ def test_internal_topics_go_with_their_group_where_that_is_asked_for(kinds: Line
     plan = kinds(*delete, "--dry-run")
     assert plan.json["groups"][0]["internal_topics"] is None
     assert "topology: 2 internal topics stay; --delete-internal-topics deletes them, too" in plan.err
+    lost = "2 internal topics with all records cannot be restored"
+    assert lost in kinds(*delete, "--delete-internal-topics", "--dry-run").err
     kinds.tiny.topic(INNER[0], (0, 0, 0))  # the other one was never created
     (row,) = rows(kinds(*delete, "--delete-internal-topics", "--execute"), "groups")
     assert (row["result"], row["internal_topics"], row["error"]) == ("deleted", INNER, None)

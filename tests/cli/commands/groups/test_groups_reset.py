@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.admin.groups.reset_plan import execute
+from kcli.changes.offsets import execute
 from kcli.cli.main import main
-from kcli.cli.runtime.journal import JournaledChange
+from kcli.cli.runtime.journal import journaled
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.changes.undone import undo_files
@@ -77,7 +77,8 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Captur
         made.produce("orders", 0, 100)
         made.produce("orders", 1, 30)
         start = made.file("orders,0,50\norders,1,10\n")
-        assert made("groups", "reset", "billing", "--from-file", start, "--execute", "--no-undo", "-q").code == 0
+        line = ("groups", "reset", "billing", "--create", "--from-file", start, "--execute", "--no-undo", "-q")
+        assert made(*line).code == 0
         yield made
         assert sandbox.violations == []
 
@@ -266,7 +267,7 @@ def test_delete_offsets_of_an_empty_group_and_of_one_that_is_none(shell: Shell) 
     assert (done.code, done.results) == (0, [(50, None, "deleted"), (None, None, "unchanged")])
     assert shell.committed("billing") == {("orders", 1): 10}
     again = shell("groups", "delete-offsets", "billing", "-t", "mail", "--execute")
-    assert (again.code, again.err) == (0, "kcli: no committed offset: nothing to change\n")
+    assert (again.code, again.err) == (0, "kcli: no committed offset there\nkcli: nothing to change\n")
     wrong = shell("groups", "delete-offsets", "biling", "-t", "orders", "--execute")
     assert wrong.code == 1
     assert "biling: this group does not exist; did you mean billing?" in wrong.err
@@ -336,6 +337,23 @@ def test_a_file_of_another_cluster_is_told(shell: Shell) -> None:
     ran = shell("groups", "reset", "--from-file", shell.file(text), "--dry-run")
     assert ran.code == 0
     assert "was written for another cluster, elsewhere: this is " in ran.err
+
+
+def test_a_group_that_is_misspelt_in_a_file_is_not_created_unless_asked(shell: Shell) -> None:
+    line = ("groups", "reset", "--from-file", shell.file("biling,orders,0,20\n"), "--execute")
+    ran = shell(*line)
+    assert ran.code == 1
+    assert "biling: this group does not exist; did you mean billing?; --create creates it" in ran.err
+    assert shell.committed("biling") == {}
+    assert shell(*line, "--create").code == 0
+    assert shell.committed("biling") == {("orders", 0): 20}
+
+
+def test_an_undo_creates_the_group_that_was_deleted(shell: Shell) -> None:
+    assert shell("groups", "delete", "billing", "--execute").code == 0
+    ran = shell("undo", "2", "--execute")
+    assert ran.code == 0, ran.err
+    assert shell.committed("billing") == ORDERS
 
 
 def test_rows_of_a_file_fail_alone(shell: Shell) -> None:
@@ -465,19 +483,20 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
 @pytest.mark.process
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     members: list[Background] = []
-    begin = JournaledChange.begin
 
-    async def slow(*args: Any) -> JournaledChange:
-        written = await begin(*args)
-        member = Background([*KCLI, "consume", "orders", "-g", "billing", "-q"], stdout=shell.folder / "late")
-        members.append(member)
-        for _ in range(200):
-            if shell.sandbox.call(lambda box: bool(box.cluster.groups.any("billing").members)):
-                break
-            await asyncio.sleep(0.02)
-        return written
+    async def slow(options: Any, target: Any, rows: Any, undo: Any, work: Any) -> Any:
+        async def late() -> Any:
+            member = Background([*KCLI, "consume", "orders", "-g", "billing", "-q"], stdout=shell.folder / "late")
+            members.append(member)
+            for _ in range(200):
+                if shell.sandbox.call(lambda box: bool(box.cluster.groups.any("billing").members)):
+                    break
+                await asyncio.sleep(0.02)
+            return await work()
 
-    monkeypatch.setattr(JournaledChange, "begin", slow)
+        return await journaled(options, target, rows, undo, late)
+
+    monkeypatch.setattr("kcli.cli.runtime.journal.journaled", slow)
     try:
         ran = shell(*RESET, "-t", "orders", "--to-latest", "--execute", "-J")
     finally:
@@ -522,9 +541,9 @@ def test_a_protected_profile_refuses_with_the_code_of_usage_and_writes_no_undo_f
 
 
 def test_a_group_whose_offsets_are_not_all_known_is_not_cloned(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli.commands.groups import plans
+    from kcli.changes import offsets
 
-    look = plans.targets
+    look = offsets.targets
 
     async def partly(coordinators: Any, groups: Any) -> dict[str, Any]:
         found = await look(coordinators, groups)
@@ -533,7 +552,7 @@ def test_a_group_whose_offsets_are_not_all_known_is_not_cloned(shell: Shell, mon
                            for n, (at, commit) in enumerate(one.commits.items())}  # fmt: skip
         return found
 
-    monkeypatch.setattr(plans, "targets", partly)
+    monkeypatch.setattr(offsets, "targets", partly)
     ran = shell("groups", "clone", "billing", "fresh", "--execute")
     assert (ran.code, ran.out) == (1, "")
     assert "this commit cannot be read" in ran.err

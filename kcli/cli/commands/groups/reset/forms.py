@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from kcli.admin.groups import reset_forms
-from kcli.admin.groups.reset import Wanted
+from kcli.changes import offset_forms
 from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
 from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.errors import UsageError
 from kcli.grammar.durations import milliseconds
-from kcli.grammar.offsets import parse_range, read_time
-from kcli.seeking.last_records import found_at
+from kcli.grammar.offsets import read_time
 
 if TYPE_CHECKING:
-    from kcli.admin.groups.reset import Form, Standing
-    from kcli.cli.commands.groups.plans import Prepare
-    from kcli.errors import KcliError
-    from kcli.grammar.bound import Bound
-    from kcli.model import Cluster, TopicPartition
+    from kcli.changes.offset_forms import Prepare
 
 
 class FormOptions(TimeFieldOptions):
@@ -50,23 +43,17 @@ class FormOptions(TimeFieldOptions):
     from_group = text("--from-group", metavar="GROUP", help="The committed offsets of another group.")
 
 
+_OF_TIME = {option.name for option in TimeFieldOptions.declared}
+FORMS = {option.name: option.flags[-1] for option in FormOptions.declared if option.name not in _OF_TIME}
+"""The spelling of each option that is a form, by its name."""
+
+
 def check_form(options: FormOptions) -> None:
     """Raises UsageError unless a line has exactly one form."""
-    given = {
-        "--to": options.to is not None,
-        "--to-earliest": options.to_earliest,
-        "--to-latest": options.to_latest,
-        "--to-offset": options.to_offset is not None,
-        "--to-datetime": options.to_datetime is not None,
-        "--by-duration": options.by_duration is not None,
-        "--shift-by": options.shift_by is not None,
-        "--to-current": options.to_current,
-        "--from-file": options.from_file is not None,
-        "--from-group": options.from_group is not None,
-    }
-    forms = [name for name in given if given[name]]
+    named = options.given()
+    forms = [option for name, option in FORMS.items() if name in named]
     if not forms:
-        raise UsageError(f"missing target: one of {', '.join(given)}")
+        raise UsageError(f"missing target: one of {', '.join(FORMS.values())}")
     if len(forms) > 1:
         raise UsageError(f"{' and '.join(forms)} exclude each other")
     if forms[0] in ("--from-file", "--from-group") and options.time_field is not None:
@@ -89,74 +76,20 @@ def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tu
 
 def _form(options: FormOptions, now: int) -> tuple[Prepare, int | None]:
     if options.to is not None:
-        return place(options.to, now)
-    if options.to_datetime is not None:
-        return _moment(_datetime(options.to_datetime, now))
-    if options.by_duration is not None:
-        return _moment(now - _length(options.by_duration))
+        return offset_forms.place(options.to, now)
+    if options.to_datetime is not None or options.by_duration is not None:
+        named = options.to_datetime
+        moment = _datetime(named, now) if named is not None else now - _length(options.by_duration or "")
+        return offset_forms.by_time(moment), moment
     if options.to_offset is not None:
-        return _ready(reset_forms.offset(options.to_offset)), None
-    if options.shift_by is not None:
-        return _ready(reset_forms.shifted(options.shift_by)), None
-    if options.to_earliest:
-        return _ready(reset_forms.earliest), None
-    return _ready(reset_forms.latest if options.to_latest else reset_forms.current), None
-
-
-def place(text: str, now: int) -> tuple[Prepare, int | None]:
-    """The form of one place of the offset grammar, and the moment that is meant, if one is. Raises UsageError."""
-    try:
-        range = parse_range([text], now)
-    except UsageError as error:
-        raise UsageError(f"--to {error.args[0].removeprefix('offset ')}") from None
-    if range.starts:
-        return _by_partition({number: form_at(bound) for number, bound in range.starts.items()}), None
-    start = range.start
-    if start is None or range.stop is not None:
-        raise UsageError(f"--to {text}: a range has two ends; name one place")
-    return form_at(start), start.value if start.kind == "time" else None
-
-
-def form_at(place: Bound) -> Prepare:
-    """How to reset to one place of the log."""
-    if place.kind == "time":
-        return _moment(place.value)[0]
-    if place.kind == "relative":
-        return lambda cluster, partitions: _last(cluster, partitions, place)
-    forms: dict[str, Form] = {
-        "earliest": reset_forms.earliest,
-        "latest": reset_forms.latest,
-        "stored": reset_forms.current,
-        "offset": reset_forms.offset(place.value),
-        "from_start": reset_forms.after_start(place.value),
-    }
-    return _ready(forms[place.kind])
-
-
-async def _last(cluster: Cluster, partitions: list[TopicPartition], place: Bound) -> Form:
-    """The first of the last N records."""
-    return reset_forms.each_at(await found_at(cluster, partitions, place))
-
-
-def _by_partition(places: dict[int, Prepare]) -> Prepare:
-    """`0=5,1=end`: a place for each partition; the others stay as they are."""
-
-    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
-        missing = places.keys() - {at.partition for at in partitions}
-        if missing:
-            raise UsageError(f"--to {min(missing)}=…: there is no partition {min(missing)} among those to reset")
-        forms: dict[int, Form] = {}
-        for number, place in places.items():
-            forms[number] = await place(cluster, [at for at in partitions if at.partition == number])
-
-        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
-            if at.partition not in forms:
-                return Wanted(keep=True, note="--to names no place for it")
-            return forms[at.partition](at, standing)
-
-        return form
-
-    return prepare
+        form = offset_forms.offset(options.to_offset)
+    elif options.shift_by is not None:
+        form = offset_forms.shifted(options.shift_by)
+    elif options.to_earliest:
+        form = offset_forms.earliest
+    else:
+        form = offset_forms.latest if options.to_latest else offset_forms.current
+    return offset_forms.ready(form), None
 
 
 def _datetime(text: str, now: int) -> int:
@@ -181,18 +114,3 @@ def _length(text: str) -> int:
     if text.startswith("-"):
         raise UsageError(f"--by-duration {text}: durations count back from now; write {text.lstrip('-')}")
     return milliseconds(text, "--by-duration")
-
-
-def _moment(moment: int) -> tuple[Prepare, int | None]:
-    return lambda cluster, partitions: reset_forms.at_time(cluster, partitions, moment), moment
-
-
-def _ready(form: Form) -> Prepare:
-    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
-        return form
-
-    return prepare
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from asyncio import gather
 from typing import TYPE_CHECKING
 
-from kcli.admin.groups.reset import Wanted
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
+from kcli.changes.offset_forms import Wanted
 from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of
 from kcli.cli.commands.consume.payload_time.registered import by_registry
 from kcli.cli.commands.consume.payload_time.search import firsts
@@ -16,8 +16,8 @@ from kcli.errors import KcliError
 from kcli.model import OffsetAndMetadata
 
 if TYPE_CHECKING:
-    from kcli.admin.groups.reset import Form, Standing
-    from kcli.cli.commands.groups.plans import Prepare
+    from kcli.admin.groups.reset_plan import Standing
+    from kcli.changes.offset_forms import Form, Prepare
     from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
     from kcli.model import Cluster, TopicPartition
     from kcli.seeking.seeking import First

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.groups import changes, plans
+from kcli.admin.cluster.cluster import cluster_id
+from kcli.admin.groups.offset_files import read
+from kcli.changes import offsets
+from kcli.changes.offset_forms import now_ms
+from kcli.cli.commands.groups import changes
 from kcli.cli.commands.groups.changes import ChangeRow
-from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of, now_ms
+from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of
 from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
-from kcli.cli.commands.groups.undo import saved_offsets
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import say, words_of
-from kcli.cli.runtime.names import names_of
+from kcli.cli.runtime.names import group_names_of, names_of, one_group
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from kcli.cli.commands.groups.plans import Prepare
+    from kcli.admin.groups.offset_files import Saved
+    from kcli.changes.change import Plan
+    from kcli.changes.offset_forms import Prepare
+    from kcli.cli.output.tables.shape import Shape
+    from kcli.model import Cluster
+    from kcli.text.json_object import JsonObject
     from kcli.text.names import Names
 
 SHAPE = shape("groups.reset", "Committed offsets that were changed, or would be: old, new and delta.", ChangeRow)
@@ -55,21 +64,30 @@ def reset(options: ResetOptions) -> int:
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)
     if (path := options.from_file) is not None:
-        saved, kept = saved_offsets(path, options)
-        return changes.run(options, SHAPE, lambda at, _: plans.from_file(options, at, path, saved, kept, scope))
+        return _from_file(options, path, scope)
     groups = names_of(options, words_of(options, "GROUP"))
-    by_pattern = bool(groups.patterns)
     if (source := options.from_group) is not None:
-        names = names_of(options, [source])
-        return changes.run(
-            options,
-            SHAPE,
-            lambda at, document: plans.from_group(at, names, groups, scope, document, create=options.create),
-            by_pattern=by_pattern,
-        )
+        return copy_to(options, SHAPE, names_of(options, [source]), groups, scope, create=options.create)
     refuse_empty(scope)
     prepare, moment = form_of(options, now_ms(), options)
     return reset_to(options, groups, scope, prepare, moment, create=options.create)
+
+
+def restore(options: UndoOptions, document: JsonObject) -> int:
+    """Commit the offsets of an undo file. A group that does not exist is created. Raises ValueError."""
+    saved = read(json.dumps(document.fields), "undo file")
+    return changes.run(options, SHAPE, lambda cluster: offsets.plan_restore(cluster, saved.groups, create=True))
+
+
+def copy_to(options: UndoOptions, shape: Shape, source: Names, groups: Names, scope: Scope, *, create: bool) -> int:
+    """Commit the offsets of one group for others."""
+
+    async def planned(cluster: Cluster) -> Plan:
+        copied, has = await one_group(cluster, source), scope.has if scope.named else None
+        meant = await group_names_of(cluster, groups, changes=True)
+        return await offsets.plan_copy(cluster, copied, meant, has, create=create)
+
+    return changes.run(options, shape, planned, by_pattern=bool(groups.patterns))
 
 
 def refuse_empty(scope: Scope) -> None:
@@ -85,9 +103,58 @@ def reset_to(
     is a different time for each reader."""
     if moment is not None:
         say(options, f"to {utc(moment)}")
-    return changes.run(
-        options,
-        SHAPE,
-        lambda at, _: plans.by_form(at, groups, scope, prepare, create=create),
-        by_pattern=bool(groups.patterns),
-    )
+
+    async def planned(cluster: Cluster) -> Plan:
+        meant = await group_names_of(cluster, groups, changes=True)
+        return await offsets.plan(cluster, meant, scope.partitions, prepare, create=create)
+
+    return changes.run(options, SHAPE, planned, by_pattern=bool(groups.patterns))
+
+
+def _from_file(options: ResetOptions, path: str, scope: Scope) -> int:
+    saved, groups = _saved(path, options)
+    wanted = {group: {at: commit for at, commit in saved.groups[group].items() if scope.has(at)} for group in groups}
+    if not any(wanted.values()):
+        raise UsageError("--topic matches nothing in the file")
+
+    async def planned(cluster: Cluster) -> Plan:
+        here = await cluster_id(cluster) if saved.cluster_id is not None else None
+        if here is not None and here != saved.cluster_id:
+            say(options, f"{path} was written for another cluster, {saved.cluster_id}: this is {here}")
+        return await offsets.plan_restore(cluster, wanted, plain=saved.plain, create=options.create)
+
+    return changes.run(options, SHAPE, planned)
+
+
+def _saved(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:
+    """The offsets of a file (- is stdin), and the groups that are meant: those named, or those of the file. A file that
+    names no group is about each group named. Raises UsageError."""
+    saved = read(_text(name), "stdin" if name == "-" else name)
+    match = names_of(options, options.words).among(saved.groups)
+    groups = match.names
+    if "" in saved.groups:
+        groups = words_of(options, "GROUP: the file has offsets of one group and does not say which")
+        plain = saved.groups.pop("")
+        saved.groups = {**dict.fromkeys(groups, plain), **saved.groups}
+    missing = [group for group in groups if group not in saved.groups] + match.unmatched
+    if missing:
+        there = ", ".join(list(saved.groups)[:5])
+        raise UsageError(
+            f"{name} has the offsets of {there}, not of {missing[0]}; `kcli groups clone` brings those of one group "
+            "to another"
+        )
+    return saved, groups or list(saved.groups)
+
+
+def _text(name: str) -> str:
+    import sys
+
+    try:
+        if name == "-":
+            return sys.stdin.read()
+        with open(name, encoding="utf-8", newline="") as source:
+            return source.read()
+    except OSError as error:
+        raise UsageError(f"--from-file {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--from-file {name}: this is no text in UTF-8") from None

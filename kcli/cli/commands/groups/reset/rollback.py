@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.changes.offset_forms import form_at, now_ms
 from kcli.cli.commands.consume.payload_time.filter import end_of_log, moment, refuse_without_field
-from kcli.cli.commands.groups.reset.forms import form_at, now_ms
 from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
 from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
@@ -18,7 +18,7 @@ from kcli.errors import UsageError
 from kcli.grammar.bound import Bound
 
 if TYPE_CHECKING:
-    from kcli.cli.commands.groups.plans import Prepare
+    from kcli.changes.offset_forms import Prepare
 
 
 class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, CreateOptions, ScopeOptions, UndoOptions):

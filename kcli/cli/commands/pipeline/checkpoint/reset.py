@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from kcli.admin.cluster.cluster import cluster_id
-from kcli.admin.groups.reset import Change, Standing, Wanted, decide
-from kcli.admin.groups.reset_plan import standings
-from kcli.cli.commands.groups.reset.forms import now_ms, place
+from kcli.admin.groups.reset_plan import Standing, standings
+from kcli.changes.change import Plan
+from kcli.changes.offset_forms import Wanted, now_ms, place
+from kcli.changes.offsets import OffsetRow, decide
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import say
-from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.change import apply_plan
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
-    from kcli.admin.groups.reset import Form
-    from kcli.cli.commands.groups.plans import Prepare
+    from collections.abc import Sequence
+
+    from kcli.changes.offset_forms import Form, Prepare
 
 OPTION = "--reset-to"
 
@@ -39,6 +40,12 @@ class PartitionRow(Row, section="partitions"):
     start: int | None = column("The log start offset.", table=False)
     end: int | None = column("The log end offset.", table=False)
     error: str | None = column("Reason of a failure; null without one.", sparse=True, table=False, unit="sentence")
+
+
+class CheckpointRow(OffsetRow):
+    """A partition of the checkpoint `name`."""
+
+    columns: ClassVar[Sequence[str]] = OffsetRow.columns[1:]  # without the group
 
 
 SHAPE = shape(
@@ -77,29 +84,26 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     prepare = _exactly(fixed) if fixed is not None else _form(where)
     partitions = _partitions(options, state, fixed)
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
+    async def planned(cluster: Cluster) -> Plan:
         await _same_cluster(cluster, state)
         form = await prepare(cluster, partitions)
         bounds = await standings(cluster, partitions)
-        changes = [decide("", at, _standing(bounds[at], state.offsets.get(at)), form) for at in partitions]
-        _show(changes, document)
-        ready = {change.at: change.new.offset for change in changes if change.open and change.new is not None}
-        if not ready and not document.errors:
-            say(options, "nothing to change")
-        if not ready or document.errors:
-            return None
+        name = state.path.parent.name
+        rows = [CheckpointRow(name=name, about=f"{at.topic}[{at.partition}]", at=at) for at in partitions]
+        for row in rows:
+            decide(row, _standing(bounds[row.at], state.offsets.get(row.at)), form)
+        plan = Plan(rows=list(rows))
+        ready = {row.at: row.after.offset for row in rows if row.is_open and row.after is not None}
 
-        async def carry_out() -> int | None:
+        async def apply(cluster: Cluster) -> None:
             number = rewinding.rewrite(state, ready, sunk=sunk)
-            for change in changes:
-                change.result = "reset" if change.at in ready else change.result
-            _show(changes, document)
+            for row in rows:
+                row.settle(None)
             _say_done(options, state, ready, number)
-            return None
 
-        return PlannedChange(names=[state.path.parent.name], carry_out=carry_out)
+        return plan if any(row.error is not None for row in rows) else plan.applied_by(apply)
 
-    return make_change(options, SHAPE, make_plan)
+    return apply_plan(options, SHAPE, PartitionRow, planned, refused="")
 
 
 def _partitions(
@@ -183,25 +187,3 @@ def _say_done(options: ResetOptions, state: Checkpoint, ready: dict[TopicPartiti
     old = {at: state.offsets[at] for at in ready if at in state.offsets}
     if old:
         say(options, f"to undo it: {OPTION} '{json.dumps(to_json(old), separators=(',', ':'))}'")
-
-
-def _show(changes: list[Change], document: Document) -> None:
-    document.of(PartitionRow)[:] = map(_row, changes)
-    document.errors.clear()
-    for change in changes:
-        if change.error is not None:
-            document.fail(change.error, f"{change.at.topic}[{change.at.partition}]")
-
-
-def _row(change: Change) -> PartitionRow:
-    old, new = change.old, change.new
-    return PartitionRow.of(
-        change,
-        topic=change.at.topic,
-        partition=change.at.partition,
-        old=None if old is None else old.offset,
-        new=None if new is None else new.offset,
-        lag=None if new is None or change.end is None else max(change.end - new.offset, 0),
-        note="; ".join(change.notes) or None,
-        error=None if change.error is None else str(change.error),
-    )

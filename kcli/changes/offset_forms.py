@@ -1,0 +1,191 @@
+"""The ways to say which offset is wanted. Each makes a Form, a function from the state of a partition to its offset, or
+prepares one, where the cluster has to be asked first."""
+
+from __future__ import annotations
+
+import time
+
+from kcli.asking.offsets import LogOffset, list_offsets
+from kcli.errors import OPTION, KcliError, UsageError
+from kcli.grammar.offsets import parse_range
+from kcli.model import OffsetAndMetadata
+from kcli.seeking.last_records import found_at
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from kcli.admin.groups.reset_plan import Standing
+    from kcli.grammar.bound import Bound
+    from kcli.model import Cluster, TopicPartition
+
+    Form = Callable[[TopicPartition, Standing], "Wanted | KcliError"]
+    """The wanted offset of a partition, or the reason why it is unknown."""
+    Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
+    """Asks the cluster about some partitions; returns where each of them is reset to."""
+
+NOTHING = "nothing is committed to shift from"
+
+
+class Wanted(Value):
+    """The wanted commit; None deletes it. `note` is for the row. With `keep` nothing changes, with `exact` the log's
+    bounds are ignored. A `plain` offset has no epoch and metadata: if it is committed already, they stay."""
+
+    commit: OffsetAndMetadata | None = None
+    note: str = ""
+    keep: bool = False
+    exact: bool = False
+    plain: bool = True
+
+
+def earliest(at: TopicPartition, standing: Standing) -> Wanted:
+    """The log start offset."""
+    return Wanted(commit=OffsetAndMetadata(offset=standing.start))
+
+
+def latest(at: TopicPartition, standing: Standing) -> Wanted:
+    """Where the log ends now."""
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end))
+
+
+def current(at: TopicPartition, standing: Standing) -> Wanted:
+    """The committed offset, also outside of the log; the end if there is no commit (as Kafka's --to-current)."""
+    if standing.old is not None:
+        return Wanted(commit=standing.old, exact=True)
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: the end")
+
+
+def offset(number: int) -> Form:
+    """The same offset everywhere."""
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=number))
+
+
+def each_at(offsets: Mapping[TopicPartition, int | KcliError]) -> Form:
+    """Offsets that were looked up, one for each partition."""
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        offset = offsets[at]
+        return offset if isinstance(offset, KcliError) else Wanted(commit=OffsetAndMetadata(offset=offset))
+
+    return form
+
+
+def after_start(count: int) -> Form:
+    """That many offsets after the start."""
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.start + count))
+
+
+def shifted(count: int) -> Form:
+    """The committed offset plus N (negative: minus); a partition without a commit is unchanged."""
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted:
+        if standing.old is None:
+            return Wanted(keep=True, note=NOTHING)
+        return Wanted(commit=OffsetAndMetadata(offset=standing.old.offset + count))
+
+    return form
+
+
+def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: bool) -> Form:
+    """The offsets of a file or of another group; None deletes a commit. `plain`: without epochs and metadata."""
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted:
+        return Wanted(commit=commits[at], plain=plain)
+
+    return form
+
+
+async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment: int) -> Form:
+    """The first offset whose record is not older than `moment` (ms since the epoch); the end where none is."""
+    offsets = await list_offsets(cluster, dict.fromkeys(partitions, moment))
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        place = offsets[at]
+        if not isinstance(place, LogOffset):
+            return place
+        if place.offset < 0:
+            return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="no record is that recent: the end")
+        return Wanted(commit=OffsetAndMetadata(offset=place.offset))
+
+    return form
+
+
+# -- places of the offset grammar -------------------------------------------------------------------------------------
+
+
+def place(text: str, now: int) -> tuple[Prepare, int | None]:
+    """The form of one place of the offset grammar, and the moment that is meant, if one is. `now` is in ms since the
+    epoch. Raises UsageError."""
+    try:
+        range = parse_range([text], now)
+    except UsageError as error:
+        raise UsageError(f"to {error.args[0].removeprefix('offset ')}").hinted(OPTION) from None
+    if range.starts:
+        return _by_partition({number: form_at(bound) for number, bound in range.starts.items()}), None
+    start = range.start
+    if start is None or range.stop is not None:
+        raise UsageError(f"to {text}: a range has two ends; name one place").hinted(OPTION)
+    return form_at(start), start.value if start.kind == "time" else None
+
+
+def form_at(place: Bound) -> Prepare:
+    """How to reset to one place of the log."""
+    if place.kind == "time":
+        return by_time(place.value)
+    if place.kind == "relative":
+        return lambda cluster, partitions: _last(cluster, partitions, place)
+    forms: dict[str, Form] = {
+        "earliest": earliest,
+        "latest": latest,
+        "stored": current,
+        "offset": offset(place.value),
+        "from_start": after_start(place.value),
+    }
+    return ready(forms[place.kind])
+
+
+async def _last(cluster: Cluster, partitions: list[TopicPartition], place: Bound) -> Form:
+    """The first of the last N records."""
+    return each_at(await found_at(cluster, partitions, place))
+
+
+def _by_partition(places: dict[int, Prepare]) -> Prepare:
+    """`0=5,1=end`: a place for each partition; the others stay as they are."""
+
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        missing = places.keys() - {at.partition for at in partitions}
+        if missing:
+            one = min(missing)
+            raise UsageError(f"to {one}=…: there is no partition {one} among those to reset").hinted(OPTION)
+        forms: dict[int, Form] = {}
+        for number, place in places.items():
+            forms[number] = await place(cluster, [at for at in partitions if at.partition == number])
+
+        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+            if at.partition not in forms:
+                return Wanted(keep=True, note="no place is named for it")
+            return forms[at.partition](at, standing)
+
+        return form
+
+    return prepare
+
+
+def by_time(moment: int) -> Prepare:
+    """The first record at or after a moment, in ms since the epoch."""
+    return lambda cluster, partitions: at_time(cluster, partitions, moment)
+
+
+def ready(form: Form) -> Prepare:
+    """A form that needs to ask nothing."""
+
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        return form
+
+    return prepare
+
+
+def now_ms() -> int:
+    """The time, in ms since the epoch."""
+    return int(time.time() * 1000)
