@@ -1,25 +1,26 @@
-"""`kcli txn abort`: end a transaction that holds up readers, from outside.
-
-Three ways to end one, and each is right for one case only: the producer itself; `fence` for an id that a coordinator
-knows, which aborts the whole transaction; `abort` for a hanging one, which no coordinator ends, partition by partition.
-"""
+"""`kcli txn abort`: end a transaction that holds up readers, from outside."""
 
 from __future__ import annotations
 
-from kcli.admin.transactions.hanging_transactions import OpenTransaction, abort, find_one, still_open
 from kcli.admin.transactions.producers import ProducerState
+from kcli.changes import transactions
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.fence import fence_all
 from kcli.cli.commands.txn.rows import ProducerRow
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag, integer, text
-from kcli.cli.runtime.answer import say
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError, UsageError
-from kcli.model import Cluster, TopicPartition
+from kcli.cli.runtime.change import apply_plan
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.changes.change import Plan, Row
+    from kcli.model import Cluster
 
 
 class AbortedRow(ProducerRow, section="transactions"):
@@ -31,7 +32,7 @@ class AbortedRow(ProducerRow, section="transactions"):
         before="idle",
         rank=1,
     )
-    result: str = column("would abort, aborted or failed.", unit="word", rank=1)
+    result: str = column("would abort, aborted, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -75,52 +76,14 @@ def abort_command(options: AbortOptions) -> int:
     at = _partition(options)
     producer = _named_producer(options)
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        transaction = await _open_transaction(cluster, at, options.start_offset, producer)
-        row = _row(transaction)
-        if producer is not None:
-            row.idle = None
-        document.of(AbortedRow).append(row)
-        if producer is None and not transaction.hangs and not options.force:
-            row.result, row.error = "failed", f"{transaction.name} is not hanging"
-            document.fail(KcliError(_living(transaction)), f"{at.topic} [{at.partition}]")
-            return None
+    async def planned(cluster: Cluster) -> Plan:
+        return await transactions.plan_abort(cluster, at, options.start_offset, producer, force=options.force)
 
-        async def carry_out() -> int | None:
-            problem = await abort(cluster, at, transaction.producer) or await still_open(
-                cluster, at, transaction.producer
-            )
-            row.result, row.error = ("aborted", None) if problem is None else ("failed", str(problem))
-            if problem is not None:
-                document.fail(problem, f"{at.topic} [{at.partition}]")
-            else:
-                say(options, "1 transaction aborted")
-            return None
-
-        return PlannedChange(names=[at.topic], carry_out=carry_out)
-
-    return make_change(options, SHAPE, make_plan)
+    return apply_plan(options, SHAPE, AbortedRow, planned, done=_done)
 
 
-def _row(transaction: OpenTransaction) -> AbortedRow:
-    producer = transaction.producer
-    return AbortedRow.of(
-        producer,
-        topic=transaction.at.topic,
-        partition=transaction.at.partition,
-        idle=round(transaction.age, 3),
-        transactional_id=transaction.name,
-        result="would abort",
-        error=None,
-    )
-
-
-def _living(transaction: OpenTransaction) -> str:
-    state = f" ({transaction.known.state})" if transaction.known is not None else ""
-    return (
-        f"its coordinator knows this transaction{state} and will end it; an abort here would end only a part of it. "
-        f"To abort all of it: kcli txn fence {transaction.name}"
-    )
+def _done(rows: Sequence[Row]) -> str:
+    return "" if rows[0].error is not None else "1 transaction aborted"
 
 
 def _partition(options: AbortOptions) -> TopicPartition:
@@ -149,18 +112,3 @@ def _named_producer(options: AbortOptions) -> ProducerState | None:
     if options.start_offset is not None:
         raise UsageError("--start-offset finds the producer by itself; take it or --producer-id")
     return ProducerState(producer_id=producer_id, epoch=epoch, coordinator_epoch=coordinator_epoch)
-
-
-async def _open_transaction(
-    cluster: Cluster, at: TopicPartition, start: int | None, producer: ProducerState | None
-) -> OpenTransaction:
-    if producer is not None:
-        return OpenTransaction(at=at, producer=producer)
-    transactions = await find_one(cluster, at)
-    for transaction in transactions:
-        if transaction.producer.open_since == start:
-            return transaction
-    others = ", ".join(str(transaction.producer.open_since) for transaction in transactions)
-    about = f"{at.topic} [{at.partition}]"
-    there = f"those open begin at {others}" if others else "none is open"
-    raise KcliError(f"{about}: no open transaction begins at {start}; {there}")

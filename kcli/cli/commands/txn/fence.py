@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
-from kcli.admin.transactions.transactions import Described, describe_transactions
-from kcli.admin.transactions.transactions import fence as fence_producers
+from kcli.changes import transactions
 from kcli.cli.commands.txn.options import NamedTransactions
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.runtime.answer import plural, say, words_of
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError
-from kcli.model import Cluster
+from kcli.cli.runtime.answer import plural, words_of
+from kcli.cli.runtime.change import apply_plan
 
 
 class FencedRow(Row, section="transactions"):
@@ -26,7 +22,7 @@ class FencedRow(Row, section="transactions"):
     producer_id: int | None = column("Id of the producer.", rank=1)
     old: int | None = column("Epoch before.", rank=1)
     new: int | None = column("Epoch after.", rank=1)
-    result: str = column("would fence, fenced or failed.", unit="word", rank=1)
+    result: str = column("would fence, fenced, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -56,61 +52,12 @@ def fence_all(options: ChangeOptions) -> int:
     """Fence the ids that the words name."""
     names = words_of(options, "transactional id")
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        transactions = await describe_transactions(cluster, names)
-        rows = {name: _fenced(name, transaction) for name, transaction in transactions.items()}
-        document.of(FencedRow).extend(rows.values())
-        for name, transaction in transactions.items():
-            if isinstance(transaction, KcliError):
-                document.fail(transaction, name)
-        ready = [name for name, transaction in transactions.items() if isinstance(transaction, Described)]
-        if not ready:
-            return None
-
-        async def carry_out() -> int | None:
-            done = await asyncio.gather(*(_fence(cluster, name) for name in ready))
-            for name, outcome in zip(ready, done, strict=True):
-                row = rows[name]
-                if isinstance(outcome, KcliError):
-                    row.result, row.error = "failed", str(outcome)
-                    document.fail(outcome, name)
-                else:
-                    row.result = "fenced"
-                    row.producer_id, row.new = outcome
-            say(options, f"{plural(sum(row.result == 'fenced' for row in rows.values()), 'transactional id')} fenced")
-            return None
-
-        return PlannedChange(names=ready, verb="fence", noun="transactional id", carry_out=carry_out)
-
-    return make_change(options, SHAPE, make_plan)
-
-
-async def _fence(cluster: Cluster, name: str) -> tuple[int, int] | KcliError:
-    try:
-        return await fence_producers(cluster, name)
-    except KcliError as problem:
-        return problem
-
-
-def _fenced(name: str, transaction: Described | KcliError) -> FencedRow:
-    if isinstance(transaction, KcliError):
-        return FencedRow(
-            transactional_id=name,
-            state="",
-            age=None,
-            producer_id=None,
-            old=None,
-            new=None,
-            result="failed",
-            error=str(transaction),
-        )
-    return FencedRow(
-        transactional_id=name,
-        state=transaction.state,
-        age=transaction.age,
-        producer_id=transaction.producer_id,
-        old=transaction.epoch,
-        new=None,
-        result="would fence",
-        error=None,
+    return apply_plan(
+        options,
+        SHAPE,
+        FencedRow,
+        partial(transactions.plan_fence, names=names),
+        verb="fence",
+        noun="transactional id",
+        done=lambda rows: f"{plural(sum(row.result == 'fenced' for row in rows), 'transactional id')} fenced",
     )
