@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from kcli.acls import principal
-from kcli.admin.users.tokens import create_token, describe_tokens
+from kcli.admin.users.tokens import describe_tokens
+from kcli.changes.users import NewToken
 from kcli.cli.commands.tokens.changes import milliseconds_of
 from kcli.cli.commands.tokens.rows import NewTokenRow, token_row
 from kcli.cli.output.tables.document import Document
@@ -14,6 +16,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import AppliedOptions, OutputOptions, dry_run
 from kcli.cli.parsing.option import span, text, texts
 from kcli.cli.runtime.answer import answer, say
+from kcli.cli.runtime.journal import journaled
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
@@ -70,8 +73,12 @@ def create(options: CreateOptions) -> int:
             await describe_tokens(cluster, [])
             say(options, f"would create a token of {owner or 'this principal'}")
             return
+        row = NewToken(owner=owner or "")
+        create = partial(row.create, cluster, renewers, lifetime)
         with _Private(path) as out:
-            token = await create_token(cluster, owner, renewers, lifetime)
+            token = await journaled(options, cluster, lambda: [row.as_json()], None, create)
+            if isinstance(token, KcliError):
+                raise token
             if out is not None:
                 os.write(out, f"{token.hmac.reveal()}\n".encode())
         hmac = None if path is not None else token.hmac.reveal()

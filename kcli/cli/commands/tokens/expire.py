@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kcli.admin.users.tokens import expire_token
-from kcli.cli.commands.tokens.changes import ExpiryRow, change_each, find_tokens, milliseconds_of, planned
-from kcli.cli.output.tables.document import Document
+from functools import partial
+
+from kcli.changes import users
+from kcli.cli.commands.tokens.changes import ExpiryRow, milliseconds_of, shown
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
 from kcli.cli.parsing.option import span
-from kcli.cli.runtime.answer import plural, say, words_of
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.model import Cluster
+from kcli.cli.runtime.answer import plural, words_of
+from kcli.cli.runtime.change import apply_plan
 
 SHAPE = shape("tokens.expire", "Delegation tokens with a new expiry, or with a planned one.", ExpiryRow)
 
@@ -34,20 +34,14 @@ def expire(options: ExpireOptions) -> int:
     restored."""
     ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--in")
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        tokens = await find_tokens(cluster, ids, document, if_exists=options.if_exists)
-        rows = document.of(ExpiryRow)
-        rows += [planned(ExpiryRow, token, "would expire") for token in tokens]
-        if not tokens:
-            return None
-
-        async def carry_out() -> int | None:
-            word = "expires" if options.period else "expired"
-            await change_each(document, rows, tokens, word, lambda token: expire_token(cluster, token, period))
-            when = f" will expire in {options.period}" if options.period else " expired"
-            say(options, plural(sum(row.result == word for row in rows), "token") + when)
-            return None
-
-        return PlannedChange(names=[token.id for token in tokens], verb="expire", noun="token", carry_out=carry_out)
-
-    return make_change(options, SHAPE, make_plan)
+    when = f"will expire in {options.period}" if options.period else "expired"
+    return apply_plan(
+        options,
+        SHAPE,
+        ExpiryRow,
+        partial(users.plan_expiry, ids=ids, period=period, shown=shown, if_exists=options.if_exists),
+        verb="expire",
+        noun="token",
+        nothing="",
+        done=lambda rows: f"{plural(sum(row.error is None for row in rows), 'token')} {when}",
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.users.credentials import CredentialRow, add_rows, find_users
+from kcli.changes.users import find
+from kcli.cli.commands.users.credentials import CredentialRow, add_rows
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -27,7 +28,8 @@ def describe(options: ReadOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.of(CredentialRow)
-        for name, credentials in (await find_users(cluster, names, document)).items():
+        found, failed = await find(cluster, names)
+        for name, credentials in (found | failed).items():
             add_rows(document, name, credentials)
 
     return answer(options, SHAPE, work)

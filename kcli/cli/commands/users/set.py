@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from kcli.admin.users.users import FEWEST, MECHANISMS, MOST, USUAL, Password, alter_credentials
+from functools import partial
+
+from kcli.admin.users.users import FEWEST, MOST, USUAL
+from kcli.changes import users
 from kcli.cli.commands.users import new_password
-from kcli.cli.commands.users.credentials import ChangeRow, find_users, finish, mechanisms_of, planned
+from kcli.cli.commands.users.credentials import ChangeRow, mechanisms_of
 from kcli.cli.commands.users.new_password import PasswordOptions
-from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import integer, texts
-from kcli.cli.runtime.answer import say, words_of
-from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.answer import words_of
+from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
-from kcli.model import Cluster
 from kcli.secret import Secret
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.changes.change import Row
 
 SHAPE = shape("users.set", "SCRAM credentials that were changed, or would be.", ChangeRow)
 
@@ -52,27 +59,17 @@ def set_password(options: SetOptions) -> int:
     (name,) = names
     password = Secret("") if options.plan_only else new_password.read(options, name)
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        users = await find_users(cluster, names, document, unknown_too=True)
-        if name not in users:
-            return None
-        has = users[name]
-        chosen = wanted or sorted(has) or list(MECHANISMS)
-        rows = document.of(ChangeRow)
-        rows += [planned(name, mechanism, has.get(mechanism), rounds, "would set") for mechanism in chosen]
-        kept = sorted(has.keys() - set(chosen))
-        if kept:
-            say(options, f"{name} can still log in by {' and '.join(kept)} with the password of before")
+    return apply_plan(
+        options,
+        SHAPE,
+        ChangeRow,
+        partial(users.plan_set, user=name, password=password, mechanisms=wanted, iterations=rounds),
+        done=_done,
+    )
 
-        async def carry_out() -> int | None:
-            passwords = [
-                Password(user=name, mechanism=mechanism, password=password, iterations=rounds) for mechanism in chosen
-            ]
-            finish(document, rows, await alter_credentials(cluster, passwords), "set")
-            if not document.errors:
-                say(options, f"user {name}: the password is set for {' and '.join(chosen)}")
-            return None
 
-        return PlannedChange(names=[name], carry_out=carry_out)
-
-    return make_change(options, SHAPE, make_plan)
+def _done(rows: Sequence[Row]) -> str:
+    if any(row.error is not None for row in rows):
+        return ""
+    mechanisms = " and ".join(str(row.as_json()["mechanism"]) for row in rows)
+    return f"user {rows[0].name}: the password is set for {mechanisms}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli.changes.journal import entries
 from kcli.cli.main import main
 from kcli.sandbox.access.delegation_tokens import new_id
 from kcli.sandbox.thread import SandboxThread
@@ -57,6 +58,22 @@ def test_a_token_logs_in_as_its_owner_until_it_ends(sandbox: SandboxThread, caps
     assert comes_in(made["token_id"], made["hmac"]) == 5
     capsys.readouterr()
     assert rows(capsys, "list") == []
+
+
+def test_the_journal_has_changes_of_tokens_without_their_secrets(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (made,) = rows(capsys, "create")
+    assert main(["tokens", "create", "--owner", "ann"]) == 1
+    rows(capsys, "renew", made["token_id"])
+    rows(capsys, "renew", made["token_id"], "--dry-run")
+    rows(capsys, "expire", made["token_id"], "--execute")
+    kept = entries()
+    assert [(one.command.split()[2], one.result, one.changed) for one in kept] == [
+        ("create", "done", 1), ("create", "failed", 0), ("renew", "done", 1), ("expire", "done", 1),
+    ]  # fmt: skip
+    assert not any(made["hmac"] in path.read_text() for path in tmp_path.rglob("*") if path.is_file())
 
 
 def test_who_came_by_a_token_gets_none(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
