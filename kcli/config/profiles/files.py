@@ -102,7 +102,19 @@ def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> P
     names = [name for _, read in documents for name in read.get("profiles", {})]
     hint = _nearest(name, names) or (f"; known: {', '.join(dict.fromkeys(names))}" if names else "")
     where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
-    raise UsageError(f"{about}unknown profile {name}{hint}{where}")
+    raise UsageError(f"{about}unknown profile {name}{hint}{where}{_not_read()}")
+
+
+def _not_read() -> str:
+    """A project's file above the working directory that is left alone, in words; "" for none."""
+    if project_file() is not None:
+        return ""
+    here = os.getcwd()
+    while (above := os.path.dirname(here)) != here:
+        here = above
+        if os.path.isfile(os.path.join(here, PROJECT)):
+            return f"; {os.path.join(here, PROJECT)} is only read in its own folder, as it is in no git repository"
+    return ""
 
 
 def _bytes(path: str) -> bytes:

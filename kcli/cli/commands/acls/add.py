@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.acls import Acl, principal
 from kcli.cli.commands.acls import undo as acls_undo
 from kcli.cli.commands.acls.change import ChangeRow, change
-from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules
+from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules, spoken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
@@ -45,7 +45,9 @@ class AddOptions(NeedOptions, UndoOptions):
 @command(
     "acls add",
     help="Allow or deny principals access to a resource.",
+    words="[OPERATION RESOURCE NAME]",
     examples="""
+kcli acls add write topic orders --allow bob --execute
 kcli acls add --allow bob --operation read --topic orders --execute
 kcli acls add --allow bob --producer --topic orders- --pattern prefixed --execute
 kcli acls add --allow bob --consumer --topic orders --group billing --execute
@@ -71,7 +73,10 @@ def add(options: AddOptions) -> int:
 
 def spelled(options: AddOptions) -> list[Acl]:
     """The ACLs that `kcli acls add` names. Raises UsageError for what no broker takes, and what is not said."""
-    named = resources(options)
+    named, asked = resources(options), operations(options)
+    if options.words:
+        operation, kind, name = spoken(options.words, "add")
+        named, asked = [*named, (kind, name)], [*asked, operation]
     permissions = (
         ("allow", options.allow, options.allow_hosts),
         ("deny", options.deny, options.deny_hosts),
@@ -95,16 +100,14 @@ def spelled(options: AddOptions) -> list[Acl]:
         raise UsageError(
             "missing resource: --topic, --group, --transactional-id, --cluster, --delegation-token or --user"
         )
-    if not options.operations:
+    if not asked:
         raise UsageError("missing operation: --operation read, write, …, or all; or the sets --producer and --consumer")
-    return [
-        acl for at in named for operation in operations(options) for acl in rules(at, operation, who, options.pattern)
-    ]
+    return [acl for at in named for operation in asked for acl in rules(at, operation, who, options.pattern)]
 
 
 def _check_alone(options: AddOptions) -> None:
     """Raises UsageError where a line names ACLs beside a file of them."""
     who = options.allow or options.deny or options.allow_hosts or options.deny_hosts
-    what = options.operations or resources(options) or options.pattern
+    what = options.words or options.operations or resources(options) or options.pattern
     if who or what or options.producer or options.consumer or options.idempotent:
         raise UsageError("--from names the ACLs; remove the other options")

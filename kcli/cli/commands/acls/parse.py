@@ -86,6 +86,25 @@ def operations(options: ResourceOptions) -> list[str]:
     return names
 
 
+def spoken(words: list[str], verb: str) -> tuple[str, str, str]:
+    """Operation, kind and name of `write topic orders`; the cluster has no name. Raises UsageError."""
+    from kcli.text.suggest import did_you_mean
+
+    if len(words) < 2 or len(words) > 3:
+        raise UsageError(f"missing arguments: kcli acls {verb} OPERATION RESOURCE NAME, such as write topic orders")
+    operation, kind = words[0].lower().replace("_", "-"), words[1].lower().replace("_", "-")
+    if kind not in KINDS:
+        raise UsageError(f"{words[1]}: a RESOURCE is {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
+    if operation not in POSSIBLE[kind]:
+        near = did_you_mean(operation, OPERATIONS)
+        raise UsageError(f"{words[0]} is nothing for a {kind}: {', '.join(POSSIBLE[kind])}{near}")
+    if kind == "cluster" and len(words) == 2:
+        return operation, kind, CLUSTER
+    if len(words) == 2:
+        raise UsageError(f"missing name: kcli acls {verb} {operation} {kind} NAME")
+    return operation, kind, principal(words[2]) if kind == "user" else words[2]
+
+
 def filters(options: FilterOptions, pattern: str | None, usual: str) -> list[AclFilter]:
     """The filters of a line, of which an ACL must match one. `usual` is the pattern of a name where `pattern`, the
     option, does not say it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.acls import ANYWHERE, CLUSTER, KINDS, OPERATIONS, POSSIBLE, Acl, principal
+from kcli.acls import ANYWHERE, Acl, principal
 from kcli.admin.acls.acl_check import (
     WITHOUT,
     Authorizer,
@@ -16,6 +16,7 @@ from kcli.admin.acls.acl_check import (
     verdict,
     verdicts,
 )
+from kcli.cli.commands.acls.parse import ResourceOptions, operations, resources, spoken
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -38,7 +39,7 @@ class VerdictRow(Row, section="verdicts"):
 SHAPE = shape("acls.who-can", "Principals that are allowed or denied, one per row.", VerdictRow)
 
 
-class WhoCanOptions(ReadOptions):
+class WhoCanOptions(ResourceOptions, ReadOptions):
     principal = text("--principal", metavar="PRINCIPAL", help="Check this principal only; exit 3 if it is denied.")
     host = text("--host", metavar="HOST", help="Client address (default: one that no ACL names).")
 
@@ -46,9 +47,10 @@ class WhoCanOptions(ReadOptions):
 @command(
     "acls who-can",
     help="Show principals allowed to use a resource, and why.",
-    words="OPERATION RESOURCE [NAME]",
+    words="[OPERATION RESOURCE NAME]",
     examples="""
 kcli acls who-can write topic orders
+kcli acls who-can --operation write --topic orders   # as acls add has them
 kcli acls who-can read group billing --principal bob
 kcli acls who-can read topic orders --principal bob --host 10.0.0.7 && echo yes
 kcli acls who-can create cluster""",
@@ -60,7 +62,7 @@ def run(options: WhoCanOptions) -> int:
     \b
     A RESOURCE is topic, group, cluster, transactional-id, delegation-token or user.
     """
-    operation, kind, name = _asked(options.words)
+    operation, kind, name = _asked(options)
     who = None if options.principal is None else principal(options.principal)
     if options.host is not None and who is None:
         raise UsageError("--host needs --principal")
@@ -98,20 +100,11 @@ def _remarks(acls: list[Acl], beside: Authorizer, who: str | None) -> list[str]:
     return remarks
 
 
-def _asked(words: list[str]) -> tuple[str, str, str]:
-    """Operation, kind and name of a line."""
-    from kcli.text.suggest import did_you_mean
-
-    if len(words) < 2 or len(words) > 3:
-        raise UsageError("missing arguments: kcli acls who-can OPERATION RESOURCE NAME, such as write topic orders")
-    operation, kind = words[0].lower().replace("_", "-"), words[1].lower().replace("_", "-")
-    if kind not in KINDS:
-        raise UsageError(f"{words[1]}: a RESOURCE is {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
-    if operation not in POSSIBLE[kind]:
-        near = did_you_mean(operation, OPERATIONS)
-        raise UsageError(f"{words[0]} is nothing for a {kind}: {', '.join(POSSIBLE[kind])}{near}")
-    if kind == "cluster" and len(words) == 2:
-        return operation, kind, CLUSTER
-    if len(words) == 2:
-        raise UsageError(f"missing name: kcli acls who-can {operation} {kind} NAME")
-    return operation, kind, principal(words[2]) if kind == "user" else words[2]
+def _asked(options: WhoCanOptions) -> tuple[str, str, str]:
+    """Operation, kind and name of a line, as words or by the options of `acls add`. Raises UsageError."""
+    named, asked = resources(options), operations(options)
+    if not named and not asked:
+        return spoken(options.words, "who-can")
+    if options.words or len(named) != 1 or len(asked) != 1:
+        raise UsageError("name one operation and one resource: --operation write --topic orders, or write topic orders")
+    return spoken([asked[0], *named[0]], "who-can")

@@ -18,9 +18,10 @@ class ProfileRow(Row, section="profiles"):
     bootstrap: str | None = column("Where the cluster listens.")
     protocol: str = column("security.protocol.", unit="word", rank=3)
     protected: str | None = column("read_only, protected, or null.", unit="word")
-    default: bool = column("True when it is used without --profile.")
+    default: bool = column("True when a file names it as default_profile.")
     config_file: str = column("File that defines it.", rank=3)
     note: str | None = column("Note about the row; null without one.", unit="sentence")
+    in_use: bool = column("True when commands use it without --profile.", before="config_file")
 
 
 SHAPE = shape("config.list", "Profiles, of the project and of the user.", ProfileRow)
@@ -51,7 +52,8 @@ def list_all(options: ProfilesOptions) -> int:
 def _rows() -> list[ProfileRow]:
     read = files()
     defaults = (contents["default_profile"] for _, contents in read if "default_profile" in contents)
-    default = os.environ.get("KCLI_PROFILE") or next(defaults, None)
+    default = next(defaults, None)
+    used = os.environ.get("KCLI_PROFILE") or default
     rows: list[ProfileRow] = []
     seen: dict[str, str] = {}
     for where, contents in read:
@@ -69,6 +71,7 @@ def _rows() -> list[ProfileRow]:
                     protocol=str(properties.get("security.protocol", "PLAINTEXT")).upper(),
                     protected=(profile.guard if profile is not None else "") or None,
                     default=name == default and name not in seen,
+                    in_use=name == used and name not in seen,
                     config_file=where,
                     note=note,
                 )

@@ -20,7 +20,7 @@ from kcli.sandbox.faults.control_client import find, tell
 class FaultRow(Row, section="faults"):
     fault: str = column("Name of the fault.", rank=1)
     required: list[str] = column("Required parameters.")
-    optional: list[str] = column("Optional parameters.", table=False)
+    optional: list[str] = column("Optional parameters.", rank=3)
     about: str = column("What happens.", unit="sentence")
 
 
@@ -96,6 +96,8 @@ def _wish(words: list[str]) -> tuple[str, dict[str, object]]:
     """What to do, and with what. Raises UsageError."""
     if words in ([], ["list"]):
         return "look", {}
+    if words == ["add"]:
+        raise UsageError("which fault? `kcli faults` lists them with their parameters")
     first, *rest = words[1:] if words[0] == "add" and len(words) > 1 else words
     if first == "clear" and not rest:
         return "clear", {}

@@ -57,6 +57,8 @@ class VersionsOptions(RegistryOptions, ReadOptions):
     help="Compare two schemas field by field; exit 3 on a difference.",
     words="SCHEMA",
     examples="""
+kcli registry diff orders-value                  # its last two versions
+kcli registry diff orders-value 1 2
 kcli registry diff orders-value@1 orders-value@2
 kcli registry diff orders-value file:orders.avsc
 kcli registry diff 17 18 -J""",
@@ -65,12 +67,15 @@ def diff(options: DiffOptions) -> int:
     """Print what differs from the first schema to the second, field by field, and which compatibility level the change
     keeps. Each is SUBJECT[@VERSION], an id, a GUID or file:PATH. Schemas that are not Avro are compared line by line.
     Exit code 3 when something differs."""
-    if len(options.words) != 2:
-        raise UsageError("expected two schemas: kcli registry diff SUBJECT@1 SUBJECT@2")
+    words = options.words
+    if len(words) == 3 and words[1].isdecimal() and words[2].isdecimal():
+        words = [f"{words[0]}@{words[1]}", f"{words[0]}@{words[2]}"]
+    if len(words) not in (1, 2):
+        raise UsageError("expected two schemas: kcli registry diff SUBJECT@1 SUBJECT@2, or a subject")
 
     async def work(registry: Registry, document: Document) -> int | None:
         found: list[Schema] = []
-        for word in options.words:
+        for word in words if len(words) == 2 else await _last_two(registry, words[0], document):
             try:
                 found.append(await registry.named(word))
             except KcliError as problem:
@@ -84,6 +89,18 @@ def diff(options: DiffOptions) -> int:
         return DIFFERS if changes else None
 
     return answer(options, SHAPE, work, opened=opened(options))
+
+
+async def _last_two(registry: Registry, subject: str, document: Document) -> list[str]:
+    """The last two versions of a subject; an error of the document where it has fewer."""
+    try:
+        versions = sorted(await registry.client.versions(subject))
+        if len(versions) < 2:
+            raise KcliError(f"{subject} has only version {versions[0]}; name another schema to compare it with")
+    except KcliError as problem:
+        document.fail(await hinted(registry, problem, subject), subject)
+        return []
+    return [f"{subject}@{version}" for version in versions[-2:]]
 
 
 @command(

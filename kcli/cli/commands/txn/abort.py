@@ -95,7 +95,10 @@ def _partition(options: AbortOptions) -> TopicPartition:
     if numbers is None and options.partition is not None:
         return TopicPartition(topic, options.partition)
     if numbers is None or options.partition is not None or len(numbers) != 1:
-        raise UsageError(f"{words[0]}: name one partition: kcli txn abort {topic}:0 --start-offset N")
+        raise UsageError(
+            f"{words[0]}: name one partition: kcli txn abort {topic}:0 --start-offset N; a transactional id is fenced: "
+            f"kcli txn fence {topic}"
+        )
     return TopicPartition(topic, next(iter(numbers)))
 
 

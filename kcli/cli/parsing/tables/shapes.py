@@ -145,7 +145,7 @@ COLUMNS = {
     'cluster.voters.remove': 'node directory_id listeners old new result error',
     'config.check': 'profile config_file result note',
     'config.current': 'source value applies bootstrap config_file',
-    'config.list': 'profile bootstrap protocol protected default config_file note',
+    'config.list': 'profile bootstrap protocol protected default in_use config_file note',
     'config.show': 'property value from',
     'configs.append': 'kind name config old new result error',
     'configs.delete': 'kind name config old new result error',
