@@ -37,6 +37,8 @@ class Row(Value):
     columns: ClassVar[Sequence[str]] = "kind name config=item old new result".split()
     """The columns, each with its attribute where that has another name, or with a path such as `before.offset`: None
     where `before` is None."""
+    section: str = ""
+    """That of the document, "" where it has one."""
 
     @property
     def is_open(self) -> bool:
@@ -68,6 +70,17 @@ def settle(rows: Mapping[Any, Row], outcomes: Mapping[Any, object]) -> None:
     """Note the outcomes of a change by the keys of its rows: an error, anything else where it was made."""
     for key, outcome in outcomes.items():
         rows[key].settle(outcome if isinstance(outcome, KcliError) else None)
+
+
+async def settled(rows: Sequence[Row], work: Awaitable[object]) -> None:
+    """Do the work, and note what it came to in its rows."""
+    problem = None
+    try:
+        await work
+    except KcliError as error:
+        problem = error
+    for row in rows:
+        row.settle(problem)
 
 
 class Undo(Frozen):

@@ -21,7 +21,7 @@ from kcli.values import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from kcli.changes import change as changes
     from kcli.changes.change import Plan, Undo
@@ -122,40 +122,53 @@ def apply_plan(
 
     async def make_plan(target: Target, document: Document) -> PlannedChange | None:
         plan = await planned(target)
-        show(document, kind, plan)
-        if nothing and plan.idle and not document.errors:
-            say(options, nothing)
-        if plan.apply is None:
-            if refused and not (plan.idle or options.plan_only):
-                say(options, refused)
-            return None
-        apply, was_idle = plan.apply, plan.idle
-        for warning in plan.warnings:
-            say(options, warning)
-
-        async def carry_out() -> int | None:
-            try:
-                await apply(target)
-            finally:
-                show(document, kind, plan)
-            sentence = done(plan.rows)
-            if sentence and not was_idle:  # what holds already was sent too: a broker may be late to report it
-                say(options, sentence)
-            return None
-
-        return PlannedChange(
-            names=names(plan.rows),
-            verb=verb,
-            noun=noun,
-            by_pattern=by_pattern,
-            carry_out=carry_out,
-            undo=plan.undo,
-            final=plan.final,
-            adds=plan.adds,
-            idle=was_idle,
-        )
+        more: dict[str, Any] = {"verb": verb, "noun": noun, "by_pattern": by_pattern}
+        return of_plan(
+            *(options, document, (kind,), target, plan),
+            names=names(plan.rows), nothing=nothing, refused=refused, done=done, **more,
+        )  # fmt: skip
 
     return make_change(options, shape, make_plan, opened)
+
+
+def of_plan(
+    options: ChangeOptions,
+    document: Document,
+    kinds: Sequence[type[Row]],
+    target: object,
+    plan: Plan,
+    *,
+    names: Sequence[str],
+    nothing: str = "nothing to change",
+    refused: str = "nothing was changed: parts of the plan are refused",
+    done: Callable[[Sequence[changes.Row]], str] = lambda rows: "",
+    **more: Any,
+) -> PlannedChange | None:
+    """Put a plan into the document, in rows of these kinds; the change that is left to make to the target. The
+    sentences are those of `apply_plan`, `more` is what else a PlannedChange has."""
+    show(document, kinds, plan)
+    if nothing and plan.idle and not document.errors:
+        say(options, nothing)
+    if plan.apply is None:
+        if refused and not (plan.idle or options.plan_only):
+            say(options, refused)
+        return None
+    apply, was_idle = plan.apply, plan.idle
+    for warning in plan.warnings:
+        say(options, warning)
+
+    async def carry_out() -> int | None:
+        try:
+            await apply(target)
+        finally:
+            show(document, kinds, plan)
+        sentence = done(plan.rows)
+        if sentence and not was_idle:  # what holds already was sent too: a broker may be late to report it
+            say(options, sentence)
+        return None
+
+    kept: dict[str, Any] = {"undo": plan.undo, "final": plan.final, "adds": plan.adds, "idle": was_idle}
+    return PlannedChange(names=names, carry_out=carry_out, **kept, **more)
 
 
 def counted(subject: str, rows: Sequence[changes.Row]) -> str:
@@ -163,13 +176,17 @@ def counted(subject: str, rows: Sequence[changes.Row]) -> str:
     return f"{subject}: {sum(row.result == DONE for row in rows)} changed"
 
 
-def show(document: Document, kind: type[Row], plan: Plan) -> None:
-    """Put the rows of a plan into the document, and each error once."""
-    rows = [kind(**{**row.as_json(), "error": None if row.error is None else str(row.error)}) for row in plan.rows]
-    document.of(kind)[:] = rows
+def show(document: Document, kinds: Sequence[type[Row]], plan: Plan) -> None:
+    """Put the rows of a plan into the document, each into its section, and each error once."""
+    for kind in kinds:
+        mine = [row for row in plan.rows if row.section in ("", kind.section)]
+        document.of(kind)[:] = [kind(**{**row.as_json(), "error": row.error and str(row.error)}) for row in mine]
     document.errors.clear()
-    failed = {row.error: row.about for row in plan.rows if row.error is not None}
-    for error, about in {**{error: about for about, error in plan.failed.items()}, **failed}.items():
+    failed: dict[KcliError, str] = {error: about for about, error in plan.failed.items()}
+    for row in plan.rows:
+        if row.error is not None:
+            failed.setdefault(row.error, row.about)
+    for error, about in failed.items():
         document.fail(error, about)
 
 

@@ -48,7 +48,7 @@ def diff(options: DiffOptions) -> int:
         plan = ClusterPlan(cluster=cluster, declared=declared, prune=options.prune, registry=registry)
         await plan.look()
         remark(options, plan)
-        show(document, ChangeRow, plan)
+        show(document, (ChangeRow,), plan)
         lost = plan.failed or any(row.result in (FAILED, UNKNOWN) for row in plan.rows)
         return 1 if lost else DIFFERS if plan.steps else None
 

@@ -123,9 +123,10 @@ def shown(made: changes.Plan, what: Callable[[changes.Row], str] = lambda row: r
 
     show()
     if (apply := made.apply) is not None:
+        from kcli.client import Client
 
-        async def carry_out(client: Client) -> str:
-            await apply(client.cluster)
+        async def carry_out(target: Client | OpenRegistry) -> str:
+            await apply(target.cluster if isinstance(target, Client) else target)
             show()
             return ""
 
