@@ -440,3 +440,8 @@ def test_an_empty_context_is_deleted(tmp_path: Path) -> None:
         (row,) = commands.rows("contexts", ".gone", "--delete", "--execute")
         assert row["result"] == "deleted"
         assert [row["context"] for row in commands.rows("contexts")] == ["."]
+
+
+def test_the_latest_version_is_not_deleted_by_that_name(tmp_path: Path) -> None:
+    done = Commands("http://127.0.0.1:1", tmp_path).run("delete", "orders@latest", "--execute", code=2)
+    assert "orders@latest: name the version by its number" in done.err

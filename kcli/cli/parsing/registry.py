@@ -41,7 +41,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "registry": (
         "registry.list registry.describe registry.diff registry.register registry.check registry.delete "
-        "registry.settings registry.config registry.contexts registry.payload.decode registry.payload.encode "
+        "registry.settings registry.contexts registry.payload.decode registry.payload.encode "
         "registry.transfer.export registry.transfer.importing registry.transfer.copy",
         "List, compare, register, check, copy and delete schemas.",
     ),

@@ -99,9 +99,12 @@ def _where_of(options: OutputOptions) -> str:
 
 
 VALUES = frozenset(
-    "old new old_value new_value delta lag start end bytes adding removing leader result note error change file".split()
+    "old new old_value new_value delta lag start end bytes adding removing leader result note error change file "
+    "level mode value source".split()
 )
 """Columns that say what a row was, is, or becomes; the others say what it is about."""
+OLD = ("old", "level", "mode", "value")
+"""Columns with the value before: the settings of a registry have their own."""
 
 
 class ChangeToUndo:
@@ -129,15 +132,17 @@ class ChangeToUndo:
             return False
         found = False
         for row in rows_of(document):
-            if not str(row["result"]).startswith("would ") or "old" not in row:
+            old = next((name for name in OLD if name in row), "")
+            if not str(row["result"]).startswith("would ") or not old:
                 continue
-            about, is_now = _about(row), row["old"]
+            about, is_now = _about(row), row[old]
             left = self._left.get(about)
             if about in self._left:
-                inherits = left is None and "config" in row  # its value then is that of the broker
-                same = left == is_now or inherits or HIDDEN in (left, is_now)
+                inherits = left is None and ("config" in row or "source" in row)  # its value then is that of the broker
+                moved = isinstance(left, list) and isinstance(is_now, list) and sorted(left) == sorted(is_now)
+                same = left == is_now or moved or inherits or HIDDEN in (left, is_now)
             else:
-                same = is_now in (None, "", "0", 0)  # the change left nothing there
+                same = old != "old" or is_now in (None, "", "0", 0)  # the change left nothing there
             if not same:
                 what = " ".join(str(value) for name, value in row.items() if value is not None and name not in VALUES)
                 became = f"{what} is {_text(is_now)} now; {self._name} left {_text(left)}"

@@ -19,30 +19,9 @@ from kcli.registry.subjects import split
 from kcli.schemas import AVRO, KINDS, Reference, Schema
 from kcli.text.json_object import JsonObject, json_object
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 ID = "kcli.registry/1"
-UNDO = "kcli.registry.undo/1"
-"""The schema of an undo file: what is deleted, what is registered again, and levels."""
 TEXTS = {"metadata": "metadata", "ruleSet": "rule_set", "extra": "extra"}
 """Fields of a version that are JSON texts, by their names in the document and in a Schema."""
-
-
-def undo_of(
-    *,
-    delete: Snapshot | None = None,
-    register: Snapshot | None = None,
-    levels: Mapping[str, str | None] | None = None,
-) -> dict[str, object]:
-    """An undo file: what `kcli undo` deletes, what it registers again, and the levels that it sets."""
-    return {
-        "schema": UNDO,
-        "delete": document_of(delete or Snapshot()),
-        "register": document_of(register or Snapshot()),
-        "levels": dict(levels or {}),
-    }
 
 
 def document_of(snapshot: Snapshot) -> dict[str, object]:

@@ -70,12 +70,16 @@ async def _version(source: RegistryClient, place: Place) -> Schema:
 
 async def own_level(source: RegistryClient, subject: str) -> str | None:
     """The level that a subject has itself, None where it inherits one; of a registry without levels too."""
+    return await own(source.level, subject)
+
+
+async def own(ask: Callable[..., Awaitable[Found]], subject: str) -> Found | None:
+    """What is set for a subject itself: the answer of a client's `level`, `mode` or `settings_of`. None where nothing
+    is, and where the registry has no such request."""
     try:
-        return await source.level(subject, inherited=False)
-    except Unsupported:
-        return None
+        return await ask(subject, inherited=False)
     except RegistryError as problem:
-        if problem.code in NO_OWN:
+        if problem.code in NO_OWN or isinstance(problem, Unsupported):
             return None
         raise
 

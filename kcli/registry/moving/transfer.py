@@ -12,8 +12,8 @@ import json
 from collections import Counter
 
 from kcli.errors import KcliError
-from kcli.registry.errors import NO_OWN, NotFound, RegistryError, Unsupported
-from kcli.registry.moving.snapshot import each, needed_by, own_level
+from kcli.registry.errors import NotFound, Unsupported
+from kcli.registry.moving.snapshot import each, needed_by, own, own_level
 from kcli.registry.subjects import prefix
 from kcli.values import Value
 
@@ -53,8 +53,6 @@ class Transfer:
         self._own = {(schema.subject, schema.version) for schema in snapshot.schemas}
         self._numbers: dict[Place, int] = {}  # the versions that schemas have in the target
         self.moves: list[Move] = []
-        self.levels: dict[str, tuple[str | None, str]] = {}
-        """The levels to set, by subject: what it has itself now, and what it gets."""
 
     @property
     def ready(self) -> list[Move]:
@@ -80,7 +78,6 @@ class Transfer:
                 self._place(move, same.get((schema.context, schema.id)))
         if any(move.action == IMPORT for move in self.moves):
             await self._refuse_without_import()
-        await self._plan_levels()
 
     async def _versions(self, subject: str) -> tuple[list[int], list[int]]:
         async def ask(*, deleted: bool) -> list[int]:
@@ -142,13 +139,6 @@ class Transfer:
             unkept = KcliError(f"{self._target.settings.name} has no mode IMPORT, which keeps ids")
             raise unkept.hinted("ids-new") from None
 
-    async def _plan_levels(self) -> None:
-        levels = self._snapshot.levels
-        now = await each(lambda subject: own_level(self._target, subject), list(levels))
-        self.levels = {
-            subject: (old, new) for (subject, new), old in zip(levels.items(), now, strict=True) if old != new
-        }
-
     # -- doing it ------------------------------------------------------------------------------------------------------
 
     async def carry_out(self) -> None:
@@ -158,7 +148,7 @@ class Transfer:
         levels: dict[str, str | None] = {}
         try:
             for subject in dict.fromkeys(move.schema.subject for move in ready if move.action == IMPORT):
-                modes[subject] = await self._own_mode(subject)
+                modes[subject] = await own(self._target.mode, subject)
                 await self._target.set_mode("IMPORT", subject, force=True)
             left = Counter(move.schema.subject for move in ready if move.action == REGISTER)
             for move in ready:
@@ -182,17 +172,6 @@ class Transfer:
             await (self._target.set_mode(mode, subject) if mode else self._target.delete_mode(subject))
         for subject, level in levels.items():
             await (self._target.set_level(level, subject) if level else self._target.delete_level(subject))
-
-    async def set_level(self, subject: str) -> None:
-        await self._target.set_level(self.levels[subject][1], subject)
-
-    async def _own_mode(self, subject: str) -> str | None:
-        try:
-            return await self._target.mode(subject, inherited=False)
-        except RegistryError as problem:
-            if problem.code in NO_OWN:
-                return None
-            raise
 
     async def _register(self, move: Move) -> None:
         subject = move.schema.subject

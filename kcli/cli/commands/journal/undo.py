@@ -11,6 +11,7 @@ from kcli.changes import journal
 from kcli.changes.acls import SCHEMA as ACLS
 from kcli.changes.configs import SCHEMA as CONFIGS
 from kcli.changes.quotas import SCHEMA as QUOTAS
+from kcli.changes.schemas import SCHEMA as REGISTRY
 from kcli.cli.commands.acls import undo as acls
 from kcli.cli.commands.config.profiles import print_rows
 from kcli.cli.commands.configs import plan as configs
@@ -18,14 +19,13 @@ from kcli.cli.commands.groups.reset import reset as offsets
 from kcli.cli.commands.journal.history import SHAPE as HISTORY
 from kcli.cli.commands.journal.history import HistoryOptions, found
 from kcli.cli.commands.quotas import plan as quotas
-from kcli.cli.commands.registry.transfer import restore as registry
-from kcli.cli.commands.registry.transfer.restore import RestoreOptions
+from kcli.cli.commands.registry.transfer import moves as registry
+from kcli.cli.commands.registry.transfer.moves import RestoreOptions
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.journal import ChangeToUndo
 from kcli.cli.runtime.undo import read_undo_file
 from kcli.errors import UsageError
-from kcli.registry.moving.document import UNDO as REGISTRY
 from kcli.system.files import passing
 from kcli.text.json_object import JsonObject
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.registry.compared import ReasonRow, SchemaFileOptions, rows_of, verdict_of
+from kcli.changes.schemas import reasons_against
+from kcli.cli.commands.registry.compared import ReasonRow, SchemaFileOptions, rows_of
 from kcli.cli.commands.registry.opened import FILE, Registry, opened, schema_of
 from kcli.cli.output.failure import complain_of
 from kcli.cli.output.tables.document import Document
@@ -77,7 +78,7 @@ def check_schema(options: CheckOptions) -> int:
         if level:
             rows += await _by_versions(registry, others[0], schema, level)
         else:
-            reasons = await verdict_of(registry, others[0], schema, every=options.all_versions)
+            reasons = await reasons_against(registry.client, others[0], schema, every=options.all_versions)
             rows += rows_of(others[0], reasons)
         note = "" if rows else await _new(registry, others[0])
         return _verdict(options, document, others[0], level or await _level(registry, others[0]), note)

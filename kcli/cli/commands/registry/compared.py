@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.registry.opened import Registry, RegistryOptions, kind_named, schema_of, subject_of
+from kcli.cli.commands.registry.opened import RegistryOptions, kind_named, schema_of, subject_of
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import text, texts
 from kcli.errors import UsageError
-from kcli.registry.errors import NotFound
 from kcli.schemas import Reference
 from kcli.serde.avro.compatibility import BACKWARD, FORWARD
 
@@ -73,22 +72,6 @@ def _row(subject: str, reason: str) -> ReasonRow:
         if more and more not in why:
             why = f"{why} ({more})"
     return ReasonRow(subject=subject, version=None, direction=direction, type=type, location=location, why=why)
-
-
-async def verdict_of(
-    registry: Registry, subject: str, schema: Schema, *, every: bool, normalize: bool = False
-) -> list[str]:
-    """Why the registry finds a schema incompatible with the subject; empty where it goes with it, and for a subject
-    that is new."""
-    try:
-        verdict = await registry.client.compatible(subject, schema, every=every, normalize=normalize)
-    except NotFound as problem:
-        if problem.code in (40401, 40402):
-            return []
-        raise
-    if verdict.compatible:
-        return []
-    return list(verdict.reasons) or ["the registry gives no reason"]
 
 
 def _references(words: list[str]) -> tuple[Reference, ...]:

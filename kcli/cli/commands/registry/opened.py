@@ -13,8 +13,9 @@ from kcli.registry.listing.opened import OpenRegistry
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
+    from kcli.changes import change as changes
     from kcli.cli.runtime.answer import Opened
     from kcli.cli.runtime.connection import Connection
     from kcli.registry.settings import RegistrySettings
@@ -81,6 +82,11 @@ def subject_of(word: str) -> tuple[str, int | None]:
     if not (version.isascii() and version.isdigit()) or not subject:
         return word, None  # an @ of the name
     return subject, int(version)
+
+
+def subjects_in(rows: Sequence[changes.Row]) -> list[str]:
+    """The subjects that a plan changes, to be typed to confirm it."""
+    return list(dict.fromkeys(row.name or "global" for row in rows if row.is_open))
 
 
 def kind_named(name: str | None) -> str:

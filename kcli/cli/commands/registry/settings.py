@@ -1,36 +1,40 @@
-"""`kcli registry compat` and `mode`: what holds for a subject, or for all that have none of their own."""
+"""`kcli registry compat`, `mode` and `config`: what holds for a subject, or for all that have none of their own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
+from kcli.changes import schemas
+from kcli.changes.change import UNCHANGED
+from kcli.changes.schemas import LEVELS as LEVEL_ROWS
+from kcli.changes.schemas import MODE_NAMES, MODES, SETTINGS
 from kcli.cli.commands.registry.check import level_named
-from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subjects_in
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import flag, text
-from kcli.cli.runtime.answer import say
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError, UsageError
-from kcli.registry.errors import NO_OWN, NotFound, RegistryError
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import flag, text, texts
+from kcli.cli.runtime.change import apply_plan
+from kcli.errors import UsageError
+from kcli.registry.errors import NotFound
 from kcli.serde.avro.compatibility import LEVELS
-from kcli.values import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Sequence
 
-    from kcli.cli.output.tables.document import Document
+    from kcli.changes import change as changes
+    from kcli.changes.change import Plan
     from kcli.cli.output.tables.shape import Shape
-
-MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
 
 
 class LevelRow(Row, section="levels"):
     subject: str | None = column("Name of the subject; null is the global level.", rank=1)
     level: str = column("The level that applies.", unit="word", rank=1)
     new: str | None = column("The level after the change; null without one.", sparse=True, unit="word", rank=1)
-    result: str | None = column("would change, changed, unchanged or failed.", sparse=True, unit="word", rank=1)
+    result: str | None = column(
+        "would change, changed, unchanged, failed or unknown.", sparse=True, unit="word", rank=1
+    )
     error: str | None = column("Why it failed.", table=False, unit="sentence")
 
 
@@ -38,23 +42,44 @@ class ModeRow(Row, section="modes"):
     subject: str | None = column("Name of the subject; null is the global mode.", rank=1)
     mode: str = column("The mode that applies.", unit="word", rank=1)
     new: str | None = column("The mode after the change; null without one.", sparse=True, unit="word", rank=1)
-    result: str | None = column("would change, changed, unchanged or failed.", sparse=True, unit="word", rank=1)
+    result: str | None = column(
+        "would change, changed, unchanged, failed or unknown.", sparse=True, unit="word", rank=1
+    )
+    error: str | None = column("Why it failed.", table=False, unit="sentence")
+
+
+class ConfigRow(Row, section="settings"):
+    subject: str | None = column("Name of the subject; null is the whole registry.", rank=1)
+    name: str = column("Name of the setting.", unit="word", rank=1)
+    value: str | None = column("The value that applies: a text, else JSON; null for none.", rank=1)
+    source: str = column("subject: set for the subject itself; inherited.", unit="word", rank=2)
+    new: str | None = column("The value after the change; null for none.", sparse=True, rank=1)
+    result: str | None = column(
+        "would change, changed, unchanged, failed or unknown.", sparse=True, unit="word", rank=1
+    )
     error: str | None = column("Why it failed.", table=False, unit="sentence")
 
 
 COMPAT = shape("registry.compat", "Compatibility levels, one a row.", LevelRow)
 MODE = shape("registry.mode", "Modes, one a row.", ModeRow)
+CONFIG = shape("registry.config", "Settings of subjects or of the registry, one a row.", ConfigRow)
 
 
-class CompatOptions(RegistryOptions, ChangeOptions):
+class CompatOptions(RegistryOptions, UndoOptions):
     set = text("--set", metavar="LEVEL", help="NONE, BACKWARD, FORWARD or FULL, each also with _TRANSITIVE.")
     delete = flag("--delete", help="Delete the subject's own level: it inherits the global one.")
 
 
-class ModeOptions(RegistryOptions, ChangeOptions):
+class ModeOptions(RegistryOptions, UndoOptions):
     set = text("--set", metavar="MODE", help="READWRITE, READONLY, READONLY_OVERRIDE or IMPORT.")
     delete = flag("--delete", help="Delete the subject's own mode: it inherits the global one.")
     force = flag("--force", help="Set IMPORT although there are schemas.")
+
+
+class ConfigOptions(RegistryOptions, UndoOptions):
+    set = texts("--set", metavar="NAME=VALUE", help="Set a setting; the value is JSON or a text. Repeatable.")
+    unset = texts("--unset", metavar="NAME", help="Remove a setting. Repeatable.")
+    delete = flag("--delete", help="Delete all settings of the subject: it inherits the global ones.")
 
 
 @command(
@@ -70,13 +95,8 @@ kcli registry compat orders-value --delete --execute""",
 def compat(options: CompatOptions) -> int:
     """Print the compatibility level of a subject, or the global one; --set changes it, --delete lets the subject
     inherit the global one. The plan comes first, --execute applies it."""
-    level = level_named(options.set) if options.set is not None else ""
-
-    def setting(registry: Registry) -> Setting:
-        client = registry.client
-        return Setting(get=client.level, put=client.set_level, drop=client.delete_level)
-
-    return _run(options, COMPAT, "level", level, setting)
+    level = level_named(options.set) if options.set is not None else None
+    return _run(options, COMPAT, LevelRow, LEVEL_ROWS, level)
 
 
 @command(
@@ -92,72 +112,90 @@ def mode(options: ModeOptions) -> int:
     """Print the mode of a subject, or the global one; --set changes it, --delete lets the subject inherit the global
     one. In IMPORT schemas are registered under ids that are given. The plan comes first, --execute applies it."""
     wanted = (options.set or "").upper().replace("-", "_")
-    if options.set is not None and wanted not in MODES:
-        raise UsageError(f"unknown mode {options.set}; the modes are {', '.join(MODES)}")
-
-    def setting(registry: Registry) -> Setting:
-        client = registry.client
-
-        async def put(mode: str, subject: str) -> None:
-            await client.set_mode(mode, subject, force=options.force)
-
-        return Setting(get=client.mode, put=put, drop=client.delete_mode)
-
-    return _run(options, MODE, "mode", wanted, setting)
+    if options.set is not None and wanted not in MODE_NAMES:
+        raise UsageError(f"unknown mode {options.set}; the modes are {', '.join(MODE_NAMES)}")
+    return _run(options, MODE, ModeRow, MODES, wanted or None, force=options.force)
 
 
-class Setting(Frozen):
-    """The requests of a level or a mode."""
-
-    get: Callable[..., Awaitable[str]] = None  # type: ignore[assignment]  # always given
-    put: Callable[[str, str], Awaitable[None]] = None  # type: ignore[assignment]  # always given
-    drop: Callable[[str], Awaitable[None]] = None  # type: ignore[assignment]  # always given
+@command(
+    "registry config",
+    help="Show and set settings: level, alias, normalize and more.",
+    words="SUBJECT",
+    examples="""
+kcli registry config
+kcli registry config orders-value
+kcli registry config orders-value --set normalize=true --set alias=orders-v1-value --execute
+kcli registry config orders-value --unset alias --execute
+kcli registry config orders-value --delete --execute""",
+)
+def config(options: ConfigOptions) -> int:
+    """Print the settings of subjects, or of the whole registry: the compatibility level and, where the registry has
+    them, alias, normalize, compatibilityGroup, default and override metadata and rules. The plan of a change comes
+    first, --execute applies it. A registry may ignore a setting that it does not have; that is an error.
+    """
+    changes = _changes(options)
+    if options.delete and (changes or not options.words):
+        raise UsageError("--delete takes a subject, and neither --set nor --unset")
+    return _run(options, CONFIG, ConfigRow, SETTINGS, changes or None)
 
 
 def _run(
-    options: CompatOptions | ModeOptions, shape: Shape, noun: str, wanted: str, setting: Callable[[Registry], Setting]
+    options: CompatOptions | ModeOptions | ConfigOptions,
+    shape: Shape,
+    kind: type[Row],
+    section: str,
+    wanted: object,
+    *,
+    force: bool = False,
 ) -> int:
     subjects = list(dict.fromkeys(options.words)) or [""]
-    if wanted and options.delete:
+    looks = wanted is None and not options.delete
+    noun = kind.section[:-1]
+    if wanted is not None and options.delete:
         raise UsageError("--set and --delete exclude each other")
     if options.delete and "" in subjects:
         raise UsageError(f"--delete takes a subject: the global {noun} can only be set")
 
-    async def make_plan(registry: Registry, document: Document) -> PlannedChange | None:
-        await _check_words(registry, options.words, noun)
-        asked = setting(registry)
-        kind: type[LevelRow | ModeRow] = LevelRow if noun == "level" else ModeRow
-        rows = document.of(kind)
-        for subject in subjects:
-            try:
-                rows.append(await _row(kind, noun, asked, subject, wanted, deleting=options.delete))
-            except KcliError as problem:
-                document.fail(problem, subject)
-        ready = [row for row in rows if row.result == "would change"]
-        if not ready:
-            return None
+    async def planned(registry: Registry) -> Plan:
+        if section != SETTINGS:
+            await _check_words(registry, options.words, noun)
+        change: dict[str, Any] = {section: dict.fromkeys(subjects, wanted)}
+        return await schemas.plan(registry, schemas.Wanted(**change), force=force, look=looks)
 
-        async def carry_out() -> int | None:
-            for row in ready:
-                try:
-                    await (asked.put(wanted, row.subject or "") if wanted else asked.drop(row.subject or ""))
-                    row.result = "changed"
-                    say(options, f"{row.subject or 'the global ' + noun}: {getattr(row, noun)} → {row.new}")
-                except KcliError as problem:
-                    row.result, row.error = "failed", str(problem)
-                    document.fail(problem, row.subject or "")
-            return None
+    nothing = "" if looks else "nothing to change"
+    return apply_plan(
+        *(options, shape, kind, planned),
+        opened=opened(options), names=subjects_in, done=_done, nothing=nothing, verb="change", noun="subject",
+    )  # fmt: skip
 
-        return PlannedChange(
-            names=[row.subject or "global" for row in ready], verb="change", noun="subject", carry_out=carry_out
-        )
 
-    return make_change(options, shape, make_plan, opened(options))
+def _done(rows: Sequence[changes.Row]) -> str:
+    settled = [row for row in rows if row.result not in ("", UNCHANGED)]
+    return "; ".join(f"{row.name or 'the registry'}: {row.item} {row.result}" for row in settled)
+
+
+def _changes(options: ConfigOptions) -> dict[str, object]:
+    """The new values by name, None for one that is removed. Raises UsageError."""
+    found: dict[str, object] = {}
+    for word in options.set:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set {word}: expected NAME=VALUE")
+        try:
+            value: object = json.loads(text)
+        except (ValueError, RecursionError):
+            value = text
+        found["compatibility" if name == "compatibilityLevel" else name] = value
+    for name in options.unset:
+        if name in found:
+            raise UsageError(f"--set and --unset both name {name}")
+        found["compatibility" if name == "compatibilityLevel" else name] = None
+    return found
 
 
 async def _check_words(registry: Registry, words: list[str], noun: str) -> None:
     """Raise UsageError for a word that is a level or a mode, and no subject of the registry: --set takes it."""
-    verb, values = ("compat", [*LEVELS]) if noun == "level" else ("mode", [*MODES])
+    verb, values = ("compat", [*LEVELS]) if noun == "level" else ("mode", [*MODE_NAMES])
     for word in words:
         if word.upper().replace("-", "_") not in values:
             continue
@@ -166,26 +204,3 @@ async def _check_words(registry: Registry, words: list[str], noun: str) -> None:
         except NotFound:
             others = "".join(f" {other}" for other in words if other != word)
             raise UsageError(f"{word} is a {noun} and no subject: kcli registry {verb}{others} --set {word}") from None
-
-
-async def _row(
-    kind: type[LevelRow | ModeRow], noun: str, setting: Setting, subject: str, wanted: str, *, deleting: bool
-) -> LevelRow | ModeRow:
-    """What applies now, and what will."""
-    now = await setting.get(subject)
-    new = result = None
-    if wanted or deleting:
-        new = wanted or await setting.get("")
-        own = await _own(setting, subject) if subject else now
-        result = "unchanged" if own == (wanted or None) else "would change"
-    return kind(**{noun: now}, subject=subject or None, new=new, result=result, error=None)
-
-
-async def _own(setting: Setting, subject: str) -> str | None:
-    """What is set for the subject itself; None where the registry says that nothing is."""
-    try:
-        return await setting.get(subject, inherited=False)
-    except RegistryError as problem:
-        if problem.code in NO_OWN:
-            return None
-        raise

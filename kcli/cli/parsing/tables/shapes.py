@@ -243,7 +243,7 @@ COLUMNS = {
     'undo.acls': 'kind name pattern principal host operation permission result error',
     'undo.configs': 'kind name config old new result error',
     'undo.quotas': 'entity user client_id ip defaults quota old new old_value new_value result error',
-    'undo.registry': 'subject level new result error version id type new_version new_id',
+    'undo.registry': 'subject level new result error version id type new_version new_id mode name value source',
     'users.delete': 'user mechanism old new result error',
     'users.describe': 'user mechanism iterations',
     'users.list': 'user mechanism iterations',

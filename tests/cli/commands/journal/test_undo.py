@@ -126,6 +126,64 @@ def test_undo_in_a_registry(made: Kcli, sandbox: SandboxThread, tmp_path: Path) 
     made(f"registry describe orders-value {url}")
 
 
+@pytest.mark.parametrize(
+    ("change", "shows"),
+    [
+        ("compat orders-value --set full", "compat orders-value"),
+        ("compat orders-value --delete", "config orders-value"),
+        ("compat --set full", "compat"),
+        ("mode orders-value --set readonly", "mode orders-value"),
+        ("mode b --delete", "mode b"),
+        ("config orders-value --set normalize=true --set compatibility=FULL", "config orders-value"),
+        ("config orders-value --unset normalize", "config orders-value"),
+        ("config orders-value --delete", "config orders-value"),
+        ("register orders-value {file} --reference a=b@1", "versions orders-value"),
+        ("contexts .gone --delete", "compat :.gone:"),
+    ],
+)
+def test_settings_of_a_registry_are_undone(
+    change: str, shows: str, made: Kcli, sandbox: SandboxThread, tmp_path: Path
+) -> None:
+    url = f"--schema-registry {sandbox.registry_url}"
+    (tmp_path / "x.avsc").write_text('"string"')
+    (tmp_path / "y.avsc").write_text('"bytes"')
+    for line in (
+        f"register orders-value {tmp_path}/x.avsc",
+        f"register b {tmp_path}/x.avsc",
+        "config orders-value --set compatibility=NONE --set normalize=false",
+        "mode b --set readonly",
+        "compat :.gone: --set none",
+    ):
+        made(f"registry {line} --execute {url} -q")
+    look = f"registry {shows} --format json {url}"
+    before = made(look)[0]
+    _, said = made(f"registry {change.format(file=tmp_path / 'y.avsc')} --execute {url}")
+    changed = made(look)[0]
+    assert changed != before
+    made(said.partition("to undo this: kcli ")[2].strip())
+    assert made(look)[0] == before
+    made(f"undo {made.history()[0]['number']} --execute {url}")
+    if not change.startswith("register"):  # which gets another version
+        assert made(look)[0] == changed, "the undo is undone"
+
+
+def test_a_level_that_was_changed_again_needs_force(made: Kcli, sandbox: SandboxThread) -> None:
+    url = f"--schema-registry {sandbox.registry_url}"
+    for level in ("full", "none"):
+        made(f"registry compat orders-value --set {level} --execute {url}")
+    _, said = made(f"undo 1 --execute {url}", code=2)
+    assert "orders-value is NONE now; change 1 left FULL, and undoing it makes it BACKWARD; --force does that" in said
+    made(f"undo 1 --execute --force {url}")
+
+
+def test_deleting_a_level_keeps_the_other_settings(made: Kcli, sandbox: SandboxThread) -> None:
+    url = f"--schema-registry {sandbox.registry_url}"
+    made(f"registry config s --set compatibility=FULL --set normalize=true --execute {url}")
+    made(f"registry compat s --delete --execute {url}")
+    rows = {row["name"]: row["value"] for row in made.json(f"registry config s {url}")["settings"]}
+    assert (rows["compatibility"], rows["normalize"]) == ("BACKWARD", "true")
+
+
 def test_a_value_that_was_changed_again_needs_force(made: Kcli) -> None:
     made("configs set topic orders retention.ms=1000 --execute")
     made("configs set topic orders retention.ms=2000 --execute")

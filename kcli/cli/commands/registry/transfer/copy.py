@@ -18,7 +18,6 @@ from kcli.cli.runtime.connection import connection_of
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 from kcli.registry.listing.names import subject_names
-from kcli.registry.moving.transfer import Transfer
 from kcli.registry.settings import registry_of
 from kcli.settings import ClientSettings
 
@@ -67,8 +66,7 @@ def copy(options: RegistryCopyOptions) -> int:
         snapshot = await taken(source.client, names, document)
         if document.errors:
             return None
-        transfer = Transfer(target.client, snapshot, keep=options.ids != "new")
-        return await planned(options, target, document, transfer, "registry-copy")
+        return await planned(options, target, document, snapshot, keep=options.ids != "new")
 
     return make_change(options, SHAPE, make_plan, _both(options))
 

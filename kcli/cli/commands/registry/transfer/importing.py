@@ -18,7 +18,6 @@ from kcli.errors import UsageError
 from kcli.registry.folder import FolderSchemas
 from kcli.registry.listing.names import subject_names
 from kcli.registry.moving.folder_client import FolderClient
-from kcli.registry.moving.transfer import Transfer
 from kcli.registry.settings import RegistrySettings
 from kcli.text.names import Names
 
@@ -59,8 +58,7 @@ def import_all(options: ImportOptions) -> int:
         snapshot = part(read, names, document) if read is not None else await _of_folder(path, names, document)
         if document.errors:
             return None
-        transfer = Transfer(registry.client, snapshot, keep=options.ids != "new")
-        return await planned(options, registry, document, transfer, "registry-import")
+        return await planned(options, registry, document, snapshot, keep=options.ids != "new")
 
     return make_change(options, SHAPE, make_plan, opened(options))
 

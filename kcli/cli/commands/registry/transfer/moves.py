@@ -1,29 +1,25 @@
-"""The plan of schemas that go into a registry: its rows, what undoes it, and what became of it."""
+"""Plans of schemas that go into a registry, as commands show them; restoring a registry from an undo file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.changes.change import Undo
-from kcli.cli.commands.registry.settings import LevelRow
-from kcli.cli.output.tables.rows import Row, column
+from kcli.changes import schemas
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subjects_in
+from kcli.cli.commands.registry.settings import ConfigRow, LevelRow, ModeRow
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import choice
-from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.change import PlannedChange
-from kcli.errors import KcliError
-from kcli.registry.moving.document import undo_of
-from kcli.registry.moving.snapshot import Snapshot
-from kcli.registry.moving.transfer import CONFLICT, DONE, FAILED, IMPORT, KNOWN, REGISTER, Move, Transfer
+from kcli.cli.runtime.answer import plural
+from kcli.cli.runtime.change import PlannedChange, make_change, of_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from kcli.cli.commands.registry.opened import Registry
+    from kcli.changes import change as changes
     from kcli.cli.output.tables.document import Document
-    from kcli.cli.parsing.groups import UndoOptions
-
-RESULTS = {KNOWN: "known", REGISTER: "would register", IMPORT: "would import", CONFLICT: "conflict"}
-DONE_AS = {REGISTER: "registered", IMPORT: "imported"}
+    from kcli.registry.moving.snapshot import Snapshot
+    from kcli.text.json_object import JsonObject
 
 
 class MoveRow(Row, section="schemas"):
@@ -35,7 +31,7 @@ class MoveRow(Row, section="schemas"):
     new_id: int | None = column("Id in the target; null before the registry gives it.", rank=1)
     result: str = column(
         "would register, would import (with its id), would delete; registered, imported, deleted; known, conflict, "
-        "failed or not done.",
+        "failed, unknown or not done.",
         unit="word",
         rank=1,
     )
@@ -51,100 +47,52 @@ def ids_option() -> str | None:
 
 
 async def planned(
-    options: UndoOptions, registry: Registry, document: Document, transfer: Transfer, command: str
+    options: UndoOptions, registry: Registry, document: Document, snapshot: Snapshot, *, keep: bool
 ) -> PlannedChange | None:
-    """The plan in the document, and the change that is left to make. `command` names the undo file. Raises
-    KcliError."""
-    await transfer.plan()
-    _fill(document, transfer)
-    for move in transfer.moves:
-        if move.error is not None:
-            document.fail(move.error, move.schema.name)
-    if document.errors or not (transfer.ready or transfer.levels):
-        if not document.errors:
-            say(options, f"{registry.name} has all of it already")
-        return None
+    """The plan of a snapshot in the document, and the change that is left to make. Raises KcliError."""
+    made = await schemas.plan(registry, schemas.Wanted(register=snapshot, levels=snapshot.levels), keep=keep)
+    nothing = f"{registry.name} has all of it already"
 
-    added = Snapshot(schemas=tuple(move.schema for move in transfer.ready))
-    levels = {subject: old for subject, (old, _) in transfer.levels.items()}
+    def said(rows: Sequence[changes.Row]) -> str:
+        return f"{registry.name}: {done(rows) or '0 versions registered'}"
 
-    async def carry_out() -> None:
-        await carried_out(options, registry, document, transfer)
-
-    subjects = list(dict.fromkeys([*(move.schema.subject for move in transfer.ready), *transfer.levels]))
-    return PlannedChange(
-        names=subjects,
-        verb="change",
-        noun="subject",
-        carry_out=carry_out,
-        undo=undo_in(registry, command, delete=added, levels=levels),
-        adds=not transfer.levels and all(move.action == REGISTER for move in transfer.ready),
-    )
+    return of_plan(
+        *(options, document, (MoveRow, LevelRow), registry, made),
+        names=subjects_in(made.rows), done=said, nothing=nothing, refused="", verb="change", noun="subject",
+    )  # fmt: skip
 
 
-def _fill(document: Document, transfer: Transfer) -> None:
-    document.of(MoveRow)[:] = [row_of(move) for move in transfer.moves]
-    document.of(LevelRow)[:] = [
-        LevelRow(subject=subject, level=old or "inherited", new=new, result="would change", error=None)
-        for subject, (old, new) in transfer.levels.items()
-    ]
+def done(rows: Sequence[changes.Row]) -> str:
+    """`3 versions registered, 1 version deleted`."""
+    moved = [row for row in rows if isinstance(row, schemas.SchemaRow)]
+    counts = [("registered", ("registered", "imported")), ("deleted", ("deleted",))]
+    numbers = [(sum(row.result in results for row in moved), word) for word, results in counts]
+    return ", ".join(f"{plural(count, 'version')} {word}" for count, word in numbers if count)
 
 
-def row_of(move: Move) -> MoveRow:
-    """The line of a schema in a plan."""
-    result = RESULTS[move.action]
-    if move.outcome:
-        result = DONE_AS[move.action] if move.outcome == DONE else FAILED
-    schema = move.schema
-    return MoveRow(
-        subject=schema.subject,
-        version=schema.version,
-        id=schema.id if schema.id >= 0 else None,
-        type=schema.kind,
-        new_version=move.version,
-        new_id=move.id,
-        result=result,
-        error=str(move.error) if move.error is not None else None,
-    )
+KINDS = (MoveRow, ModeRow, ConfigRow, LevelRow)
+SHAPE = shape("undo.registry", "Schemas and settings that were changed back, or would be.", *KINDS)
 
 
-async def carried_out(options: UndoOptions, registry: Registry, document: Document, transfer: Transfer) -> None:
-    """Register, then set the levels; the rows have what became of each."""
-    await transfer.carry_out()
-    rows = [row_of(move) for move in transfer.moves]
-    document.of(MoveRow)[:] = rows
-    for move in transfer.moves:
-        if move.outcome == FAILED and move.error is not None:
-            document.fail(move.error, move.schema.name)
-    for row in rows:
-        if row.result.startswith("would "):
-            row.result, row.error = "not done", "a schema before it failed"
-    done = sum(move.outcome == DONE for move in transfer.moves)
-    if not document.errors:
-        await set_levels(registry, document, transfer)
-    say(options, f"{registry.name}: {plural(done, 'version')} registered")
+class RestoreOptions(RegistryOptions, UndoOptions):
+    ids = ids_option()
 
 
-async def set_levels(registry: Registry, document: Document, transfer: Transfer) -> None:
-    """Give subjects the level that they have in the source."""
-    for row in document.of(LevelRow):
-        if row.subject not in transfer.levels:
-            continue
-        try:
-            await transfer.set_level(row.subject or "")
-            row.result = "changed"
-        except KcliError as problem:
-            row.result, row.error = "failed", str(problem)
-            document.fail(problem, row.subject or "")
+def restore(options: RestoreOptions, document: JsonObject) -> int:
+    """Register again what `registry delete` deleted, with its id: a registry that soft-deleted a schema gives the id
+    again, under a new version; what was deleted for good is imported, and gets new ids where the registry has no soft
+    deletion. Delete, softly, what was registered, and restore settings. Raises ValueError."""
+    wanted = schemas.read_undo(document)
 
+    async def make_plan(registry: Registry, answer: Document) -> PlannedChange | None:
+        keep = (options.ids or ("keep" if registry.client.deletes_softly else "new")) == "keep"
+        made = await schemas.plan(registry, wanted, keep=keep, force=True)
+        return of_plan(
+            *(options, answer, KINDS, registry, made),
+            names=subjects_in(made.rows),
+            done=done,
+            verb="change",
+            noun="subject",
+        )
 
-def undo_in(
-    registry: Registry,
-    command: str,
-    *,
-    delete: Snapshot | None = None,
-    register: Snapshot | None = None,
-    levels: Mapping[str, str | None] | None = None,
-) -> Undo:
-    """What undoes a change of a registry: what to delete, what to register again, and the levels to set."""
-    return Undo(document=undo_of(delete=delete, register=register, levels=levels), file=command, where=registry.name)
+    return make_change(options, SHAPE, make_plan, opened(options))

@@ -1,0 +1,521 @@
+"""Changes of a schema registry: schemas that are registered and deleted, levels, modes and other settings, contexts."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from kcli.asking.ask import unknown
+from kcli.changes.change import UNCHANGED, WOULD_CHANGE, Plan, Row, Undo, settled
+from kcli.errors import ConnectError, KcliError, UsageError
+from kcli.registry.errors import NOT_FOUND, Incompatible, NotFound, RegistryError, Unavailable, Unsupported
+from kcli.registry.moving.document import document_of, snapshot_of
+from kcli.registry.moving.snapshot import Snapshot, each, in_order, own, own_level
+from kcli.registry.moving.transfer import CONFLICT, IMPORT, KNOWN, REGISTER, Move, Transfer
+from kcli.registry.subjects import listed_by
+from kcli.text.suggest import did_you_mean
+from kcli.values import Frozen, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from kcli.registry.client import RegistryClient
+    from kcli.registry.listing.opened import OpenRegistry
+    from kcli.schemas import Schema
+    from kcli.text.json_object import JsonObject
+
+    Settings = Mapping[str, object]
+    Place = tuple[str, int | None]
+    """A subject and one of its versions, None for all of them."""
+
+SCHEMA = "kcli.registry.undo/1"
+"""Of the document that undoes a change."""
+LEVELS, MODES, SETTINGS = "levels", "modes", "settings"
+"""The sections of rows about settings."""
+LEVEL, MODE = "compatibility", "mode"
+ITEMS = {LEVELS: LEVEL, MODES: MODE}
+MODE_NAMES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
+GONE = (*NOT_FOUND, 40404, 40406)
+"""Codes of what is not there, or is soft-deleted."""
+REFUSED = (429, 503)
+"""Statuses of a registry that does not begin with what it is asked for."""
+MOVES = {
+    REGISTER: ("would register", "", "registered"),
+    IMPORT: ("would import", "", "imported"),
+    KNOWN: ("known", "", ""),
+    CONFLICT: ("conflict", "", ""),
+}
+DELETE = ("would delete", "", "deleted")
+
+
+class Wanted(Frozen):
+    """What a registry is to have: `register` and `delete` are versions; levels, modes and other settings are by
+    subject, "" for the whole registry, and None where the subject is to inherit them."""
+
+    register: Snapshot = Snapshot()
+    delete: Snapshot = Snapshot()
+    levels: Mapping[str, str | None] = {}
+    modes: Mapping[str, str | None] = {}
+    settings: Mapping[str, Settings | None] = {}
+
+    def undo(self, registry: OpenRegistry, file: str) -> Undo:
+        """As the document of an undo file."""
+        schemas = {"delete": document_of(self.delete), "register": document_of(self.register)}
+        settings = {LEVELS: dict(self.levels), MODES: dict(self.modes), SETTINGS: dict(self.settings)}
+        return Undo(document={"schema": SCHEMA, **schemas, **settings}, file=file, where=registry.name)
+
+
+def read_undo(document: JsonObject) -> Wanted:
+    """What an undo document restores; those of before have no modes and settings. Raises ValueError."""
+    settings: Mapping[str, Any] = document.nested(SETTINGS).fields if document.has(SETTINGS) else {}
+    for subject, values in settings.items():
+        if not isinstance(values, dict | None):
+            raise ValueError(f"{SETTINGS}.{subject}: expected an object or null")
+    return Wanted(
+        register=Snapshot(schemas=snapshot_of(document.fields.get("register", {})).schemas),
+        delete=snapshot_of(document.fields.get("delete", {})),
+        levels=document.texts_or_nulls(LEVELS),
+        modes=document.texts_or_nulls(MODES) if document.has(MODES) else {},
+        settings=settings,
+    )
+
+
+class SchemaRow(Row):
+    """A version that is registered, or deleted."""
+
+    move: Move = field()
+    section: str = "schemas"
+
+    def as_json(self) -> dict[str, object]:
+        move, schema = self.move, self.move.schema
+        here = {"subject": schema.subject, "version": schema.version, "id": _id(schema), "type": schema.kind}
+        return {**here, "new_version": move.version, "new_id": move.id, "result": self.result}
+
+
+class SettingRow(Row):
+    """A setting of a subject, which is `name`: `old` is what applies, `is_own` whether the subject has it itself."""
+
+    is_own: bool = False
+    words: tuple[str, str, str] = (WOULD_CHANGE, UNCHANGED, "changed")
+
+    def as_json(self) -> dict[str, object]:
+        shown: dict[str, object] = {self.section[:-1]: self.old}
+        if self.section == SETTINGS:
+            shown = {"name": self.item, "value": self.old, "source": "subject" if self.is_own else "inherited"}
+        return {"subject": self.name or None, **shown, "new": self.new, "result": self.result or None}
+
+
+async def plan(
+    registry: OpenRegistry, wanted: Wanted, *, keep: bool = True, force: bool = False, look: bool = False
+) -> Plan:
+    """The plan: a row for each version, and one for each setting; with `look` settings are shown, and not changed.
+    `keep`: schemas have the ids there that they have here. `force`: IMPORT is set although there are schemas. Where a
+    row fails in the plan, nothing is changed. Raises KcliError."""
+    client = registry.client
+    made = Plan()
+    transfer = Transfer(client, wanted.register, keep=keep)
+    await transfer.plan()
+    schemas = [_moved(move) for move in transfer.moves]
+    deletions = [_deleted(schema) for schema in await _present(client, wanted.delete)]
+    moving = bool(wanted.register.schemas or wanted.delete.schemas)
+    groups: list[tuple[str, str, Settings | None, list[SettingRow]]] = []
+    back: dict[str, dict[str, object]] = {LEVELS: {}, MODES: {}, SETTINGS: {}}
+    for section, subject, change in _changes(wanted):
+        try:
+            mine = {} if look and section != SETTINGS else await _read(client, section, subject, inherited=False)
+            values = mine if moving else await _read(client, section, subject)
+            rows = [_row(section, subject, name, values, mine, change) for name in {**values, **(change or {})}]
+            if change is None and section != SETTINGS and not look:
+                above = {} if moving else await _read(client, section, "")
+                for row in rows:
+                    row.new = _shown(above.get(row.item)) or "inherited"
+        except KcliError as problem:
+            made.failed[subject] = problem
+            continue
+        for row in rows:
+            if look or not (change is None or row.item in change):
+                row.result, row.new = "", None
+        groups.append((section, subject, change, rows))
+        if any(row.is_open for row in rows):
+            back[section][subject] = _before(section, mine, change)
+    made.rows = [*schemas, *deletions, *(row for *_, rows in groups for row in rows)]
+    if made.idle or made.failed or any(row.error for row in made.rows):
+        return made
+    refuse_folder(registry)
+    made.adds = all(row.result == MOVES[REGISTER][0] for row in made.rows if row.is_open)
+
+    async def apply(registry: OpenRegistry) -> None:
+        client = registry.client
+        await transfer.carry_out()
+        for row in schemas:
+            if row.move.outcome:
+                row.settle(row.move.error and _outcome(row.move.error))
+        failed = next((row.error for row in schemas if row.error is not None), None)
+        for one in made.rows if failed is not None else ():
+            if one.is_open:
+                one.result, one.error = "not done", failed
+        for row in deletions:
+            if row.is_open:
+                await _settle([row], _delete(client, row.name, row.move.schema.version))
+        for section, subject, change, rows in groups:
+            if open_rows := [row for row in rows if row.is_open]:
+                await _settle(open_rows, _set(client, section, subject, change, open_rows, force))
+
+    made.apply = apply
+    made.undo = Wanted(
+        delete=Snapshot(schemas=tuple(move.schema for move in transfer.ready)),
+        register=Snapshot(schemas=tuple(row.move.schema for row in reversed(deletions))),
+        **back,  # type: ignore[arg-type]  # each section has its own kind of values
+    ).undo(registry, "registry")
+    return made
+
+
+def refuse_folder(registry: OpenRegistry) -> None:
+    """Raises UsageError for a folder in the place of a registry."""
+    if registry.folder:
+        raise UsageError(f"{registry.name} is a folder, which kcli only reads")
+
+
+def _outcome(problem: KcliError) -> KcliError:
+    """What became of a change that ended so: it is unknown where it was sent and has no response."""
+    refused = isinstance(problem, Unavailable) and problem.status in REFUSED
+    return unknown(problem) if isinstance(problem, ConnectError) and problem.sent and not refused else problem
+
+
+async def _settle(rows: Sequence[Row], work: Awaitable[object]) -> None:
+    """As `settled`; what was sent and has no response is unknown."""
+
+    async def ended() -> None:
+        try:
+            await work
+        except KcliError as problem:
+            raise _outcome(problem) from None
+
+    await settled(rows, ended())
+
+
+# -- schemas ----------------------------------------------------------------------------------------------------------
+
+
+def _id(schema: Schema) -> int | None:
+    """None where the registry has no ids: AWS Glue's has UUIDs."""
+    return schema.id if schema.id >= 0 else None
+
+
+def _moved(move: Move) -> SchemaRow:
+    row = SchemaRow(name=move.schema.subject, about=move.schema.name, move=move, words=MOVES[move.action])
+    row.result, row.error = row.words[0], move.error
+    return row
+
+
+def _deleted(schema: Schema) -> SchemaRow:
+    move = Move(schema=schema)
+    return SchemaRow(name=schema.subject, about=schema.subject, move=move, words=DELETE, result=DELETE[0])
+
+
+async def _present(client: RegistryClient, snapshot: Snapshot) -> list[Schema]:
+    """The versions of a snapshot that are there, each before those it refers to."""
+    found = []
+    for schema in reversed(snapshot.schemas):
+        for normalize in (False, True):  # as it was registered
+            try:
+                there = await client.lookup(schema.subject, schema, normalize=normalize)
+            except NotFound:
+                continue
+            found.append(schema.replace(version=there.version, id=there.id))
+            break
+    return found
+
+
+def _delete(client: RegistryClient, subject: str, version: int | None, *, permanent: bool = False) -> Awaitable[object]:
+    """Delete a version, or all of the subject."""
+    if version is None:
+        return client.delete_subject(subject, permanent=permanent)
+    return client.delete_version(subject, version, permanent=permanent)
+
+
+class VersionRow(Row):
+    """A version that is deleted; `references` are the ids of schemas that refer to it."""
+
+    columns = "subject=name version references result".split()
+    version: int = -1
+    references: list[str] = field(factory=list)
+    words: tuple[str, str, str] = DELETE
+    result: str = DELETE[0]
+
+
+async def plan_deletion(
+    registry: OpenRegistry, places: Sequence[Place], *, permanent: bool = False, keep: bool = True
+) -> Plan:
+    """The plan that deletes versions, with `permanent` for good what is soft-deleted already. A version that other
+    schemas refer to stays, and then nothing is deleted. Without `keep` it has no undo, and asks for no schemas."""
+    refuse_folder(registry)
+    client, softly = registry.client, registry.client.deletes_softly
+    if not (permanent or softly):
+        raise UsageError(f"{registry.name} has no soft deletion").hinted("delete-permanently")
+    made = Plan()
+    rows: list[VersionRow] = []
+    whole: dict[str, list[VersionRow]] = {}
+    for subject, version in places:
+        try:
+            if version is None:
+                numbers = await client.versions(subject, deleted=permanent)
+            else:
+                numbers = [(await client.version(subject, version, deleted=permanent)).version]
+            in_use = await _in_use(client, subject) if permanent and softly else set()
+            found = [await _going(made, client, subject, one, in_use, permanent=permanent) for one in numbers]
+        except KcliError as problem:
+            made.failed[subject if version is None else f"{subject}@{version}"] = problem
+            continue
+        rows += found
+        if version is None:
+            whole[subject] = found
+    made.rows = list(rows)
+    if not rows or made.failed or any(row.error for row in rows):
+        return made
+
+    async def apply(registry: OpenRegistry) -> None:
+        for subject, some in whole.items():
+            await _settle(some, _delete(registry.client, subject, None, permanent=permanent))
+        for row in rows:
+            if row.name not in whole:
+                await _settle([row], _delete(registry.client, row.name, row.version, permanent=permanent))
+
+    made.apply = apply
+    if keep:
+        schemas = await each(lambda row: client.version(row.name, row.version, deleted=True), rows)
+        for row, schema in zip(rows, schemas, strict=True):
+            row.old = f"id {schema.id}, {schema.kind}"
+        levels = {row.name: await own_level(client, row.name) for row in rows} if permanent else {}
+        own_levels = {subject: level for subject, level in levels.items() if level}
+        kept = Snapshot(schemas=tuple(in_order(schemas)))
+        made.undo = Wanted(register=kept, levels=own_levels).undo(registry, "registry-delete")
+    return made
+
+
+async def _in_use(client: RegistryClient, subject: str) -> set[int]:
+    """The versions that have to be soft-deleted before they can be deleted for good."""
+    try:
+        return set(await client.versions(subject))
+    except RegistryError as problem:
+        if problem.code not in GONE:
+            raise
+        return set()
+
+
+async def _going(
+    made: Plan, client: RegistryClient, subject: str, version: int, in_use: set[int], *, permanent: bool
+) -> VersionRow:
+    name = f"{subject} version {version}"
+    row = VersionRow(name=subject, about=subject, version=version)
+    if version in in_use:
+        row.result = "not soft-deleted"
+        row.error = KcliError(f"{name}: not soft-deleted yet").hinted("delete-first")
+        return row
+    try:
+        row.references = [str(number) for number in await client.referenced_by(subject, version)]
+    except RegistryError as problem:  # of a soft-deleted version, or there is no such request
+        soft_deleted = permanent and client.deletes_softly
+        if problem.status != 404 or not (soft_deleted or isinstance(problem, Unsupported)):
+            raise
+        if not permanent:
+            made.warnings.append(f"{name}: the registry does not list the schemas that refer to it")
+    if row.references:
+        row.result = "referenced"
+        row.error = KcliError(f"{name}: schemas {', '.join(row.references)} refer to it: delete them first")
+    return row
+
+
+class RegisteredRow(SchemaRow):
+    """The one schema that is registered under the subject `name`."""
+
+    words: tuple[str, str, str] = ("would register", "known", "registered")
+    result: str = "would register"
+
+    def take(self, schema: Schema) -> None:
+        """What the registry says of it."""
+        self.move.schema, self.move.version, self.move.id = schema, schema.version, _id(schema)
+
+    def as_json(self) -> dict[str, object]:
+        place = {"subject": self.name, "version": self.move.version, "id": self.move.id}
+        return {**place, "type": self.move.schema.kind, "result": self.result}
+
+
+async def plan_registration(registry: OpenRegistry, subject: str, schema: Schema, *, normalize: bool = False) -> Plan:
+    """The plan that registers a schema, under the id that it has: that takes the mode IMPORT. A schema that the
+    registry finds incompatible fails with Incompatible. Raises KcliError."""
+    client, imported = registry.client, schema.id >= 0
+    move = Move(schema=schema, id=_id(schema), version=schema.version if schema.version > 0 else None)
+    row = RegisteredRow(name=subject, about=subject, section="", move=move)
+    made = Plan(rows=[row], adds=True)
+    try:
+        row.take(await client.lookup(subject, schema, normalize=normalize))
+        row.settle(None, unchanged=True)
+        return made
+    except NotFound:
+        pass  # it is new
+    if not imported:  # in the mode IMPORT nothing is compared
+        with suppress(Unsupported):  # the registry compares when it registers
+            if reasons := await reasons_against(client, subject, schema, every=False, normalize=normalize):
+                row.settle(Incompatible(subject, tuple(reasons), 0, 0))
+                return made
+    refuse_folder(registry)
+
+    async def apply(registry: OpenRegistry) -> None:
+        await _settle([row], _register(registry.client, row, subject, schema, normalize=normalize, imported=imported))
+
+    new = schema.replace(subject=subject, version=max(schema.version, 1))
+    made.apply, made.undo = apply, Wanted(delete=Snapshot(schemas=(new,))).undo(registry, "registry-register")
+    return made
+
+
+async def _register(
+    client: RegistryClient, row: RegisteredRow, subject: str, schema: Schema, *, normalize: bool, imported: bool
+) -> None:
+    done = await client.register(subject, schema, normalize=normalize, imported=imported)
+    row.take(done if done.version >= 0 else await client.lookup(subject, schema, normalize=normalize))
+
+
+async def reasons_against(
+    client: RegistryClient, subject: str, schema: Schema, *, every: bool, normalize: bool = False
+) -> list[str]:
+    """Why the registry finds a schema incompatible with the subject; empty where it goes with it, and for a subject
+    that is new."""
+    try:
+        verdict = await client.compatible(subject, schema, every=every, normalize=normalize)
+    except NotFound as problem:
+        if problem.code in (40401, 40402):
+            return []
+        raise
+    return [] if verdict.compatible else list(verdict.reasons) or ["the registry gives no reason"]
+
+
+# -- settings ---------------------------------------------------------------------------------------------------------
+
+
+def _changes(wanted: Wanted) -> Iterable[tuple[str, str, Settings | None]]:
+    """Each section and subject, and its new values; None where the subject is to inherit."""
+    for section, values in ((LEVELS, wanted.levels), (MODES, wanted.modes)):
+        for subject, value in values.items():
+            yield section, subject, None if value is None else {ITEMS[section]: value}
+    for subject, values_of in wanted.settings.items():
+        yield SETTINGS, subject, values_of
+
+
+async def _read(client: RegistryClient, section: str, subject: str, *, inherited: bool = True) -> dict[str, object]:
+    """The settings of a subject by name: those that apply, or those that it has itself."""
+    ask: Callable[..., Awaitable[Any]] = client.settings_of
+    if section != SETTINGS:
+        ask = client.level if section == LEVELS else client.mode
+    found = await (ask(subject) if inherited else own(ask, subject))
+    if found is None:
+        return {}
+    return {name: json.loads(text) for name, text in found.items()} if section == SETTINGS else {ITEMS[section]: found}
+
+
+def _shown(value: object) -> str | None:
+    """A value for reading: a text without quotes, anything else as JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _row(
+    section: str, subject: str, name: str, values: Settings, mine: Settings, change: Settings | None
+) -> SettingRow:
+    new = None if change is None else change.get(name)
+    row = SettingRow(section=section, name=subject, about=subject, item=name, is_own=name in mine)
+    row.old, row.new = _shown(values.get(name)), _shown(new)
+    if row.old is None and section != SETTINGS:
+        row.old = "inherited"
+    row.settle(None, unchanged=_shown(mine.get(name)) == row.new)
+    return row
+
+
+def _before(section: str, mine: Settings, change: Settings | None) -> object:
+    """What sets back the settings that a subject has itself: None where it has none."""
+    if section != SETTINGS:
+        return mine.get(ITEMS[section])
+    return {name: mine.get(name) for name in (mine if change is None else change)} if mine else None
+
+
+async def _set(
+    client: RegistryClient,
+    section: str,
+    subject: str,
+    change: Settings | None,
+    rows: Sequence[SettingRow],
+    force: bool,
+) -> None:
+    """Change the settings of a subject, and see what the registry made of it: some ignore what they do not know."""
+    if change is None:
+        await _inherit(client, section, subject)
+    elif section == LEVELS:
+        await client.set_level(str(change[LEVEL]), subject)
+    elif section == MODES:
+        await client.set_mode(str(change[MODE]), subject, force=force)
+    else:
+        await client.set_settings({row.item: change[row.item] for row in rows}, subject)
+        now = await _read(client, section, subject, inherited=False)
+        for row in rows:
+            if _shown(now.get(row.item)) != row.new:
+                row.settle(KcliError(f"{subject or 'the registry'}: the registry ignored {row.item}"))
+
+
+async def _inherit(client: RegistryClient, section: str, subject: str) -> None:
+    """Let a subject inherit its level, its mode, or all settings."""
+    if section == MODES:
+        await client.delete_mode(subject)
+    elif section == LEVELS and {*await _read(client, SETTINGS, subject, inherited=False)} - {LEVEL}:
+        await client.set_settings({LEVEL: None}, subject)  # deleting the level would delete the others, too
+    else:
+        await client.delete_level(subject)
+
+
+# -- contexts ---------------------------------------------------------------------------------------------------------
+
+
+class ContextRow(Row):
+    """A context with the number of its subjects."""
+
+    subjects: int = 0
+    words: tuple[str, str, str] = DELETE
+
+    def as_json(self) -> dict[str, object]:
+        return {"context": self.name, "subjects": self.subjects, "result": self.result or None}
+
+
+def context_named(name: str) -> str:
+    """As Confluent's registry names a context: Apicurio's says `:.staging:`."""
+    return f".{name.strip(':.')}"
+
+
+async def plan_contexts(registry: OpenRegistry, names: Sequence[str], *, deleting: bool) -> Plan:
+    """The contexts of these names, or all; `deleting`: the plan that deletes them, where they have no subjects."""
+    client = registry.client
+    known = sorted({context_named(name) for name in await client.contexts()})
+    made = Plan()
+    for name in names or known:
+        if name not in known:
+            nearest = did_you_mean(name, known)
+            made.failed[name] = KcliError(f"{name}: the registry has no such context{nearest}")
+            continue
+        row = ContextRow(name=name, about=name, subjects=len(await client.subjects(listed_by(name))), result="")
+        made.rows.append(row)
+        if deleting and row.subjects:
+            has = f"{row.subjects} subject{'s' * (row.subjects != 1)}"
+            row.result, row.error = "not empty", KcliError(f"{name}: the context has {has}: delete them first")
+        elif deleting:
+            row.result = DELETE[0]
+    if made.idle or made.failed or any(row.error for row in made.rows):
+        return made
+    spaces = [f":{row.name}:" for row in made.rows]
+    levels = {at: level for at in spaces if (level := await own(client.level, at)) is not None}
+    modes = {at: mode for at in spaces if (mode := await own(client.mode, at)) is not None}
+
+    async def apply(registry: OpenRegistry) -> None:
+        for row in made.rows:
+            await _settle([row], registry.client.delete_context(row.name))
+
+    made.apply, made.undo = apply, Wanted(levels=levels, modes=modes).undo(registry, "registry-contexts")
+    return made
