@@ -23,7 +23,7 @@ from kcli.text.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from kcli.admin.configs.resources import Config
     from kcli.model import Cluster
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Changes = Mapping[Resource, list[Operation]]
     Known = Mapping[Resource, list[Config] | KcliError]
     Outcomes = dict[Resource, KcliError | None]
+    Alter = Callable[[Cluster, Changes], Awaitable[Outcomes]]
 
 SCHEMA = "kcli.configs.undo/1"
 """Of the document that undoes a change."""
@@ -41,10 +42,13 @@ SURE = 0.85
 """How near a name has to be to be taken for a misspelt one: a plugin may have configs of any name."""
 
 
-async def plan(cluster: Cluster, changes: Changes, *, resend: bool = False, kind: type[Row] = Row) -> Plan:
+async def plan(
+    cluster: Cluster, changes: Changes, *, resend: bool = False, kind: type[Row] = Row, alter: Alter | None = None
+) -> Plan:
     """The plan of `changes`, checked by the brokers: a row for each operation, in order. A resource that a broker
     refuses, or whose configs cannot be read, fails as a whole, and its other operations are not sent. `resend`: what
-    holds already is sent too, as brokers may be late to report it. `kind` is the class of the rows."""
+    holds already is sent too, as brokers may be late to report it. `kind` is the class of the rows, `alter` sends
+    them in place of alter_configs."""
     known = await describe_configs(cluster, changes)
     checked = await check(cluster, changes, known)
     rows = {
@@ -58,7 +62,7 @@ async def plan(cluster: Cluster, changes: Changes, *, resend: bool = False, kind
         return made
 
     async def apply(cluster: Cluster) -> None:
-        for at, error in (await alter_configs(cluster, ready)).items():
+        for at, error in (await (alter or alter_configs)(cluster, ready)).items():
             for row in rows[at]:
                 row.settle(error)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.reassign import assignment_file
-from kcli.admin.reassign.reassignments import Ongoing, about, alter_reassignments, list_reassignments
-from kcli.admin.storage.disks import Replica, alter_log_dirs
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.changes import moves
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions
-from kcli.cli.commands.reassign.planning import FileOptions, file_of, undo_of
+from kcli.cli.commands.reassign.planning import FileOptions, file_of
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
-from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.answer import plural
+from kcli.cli.runtime.change import PlannedChange, make_change, of_plan
 from kcli.errors import UsageError
-from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 
 class CancelRow(Row, section="partitions"):
@@ -27,11 +30,14 @@ class CancelRow(Row, section="partitions"):
     new: list[int] = column("The replicas after: those before the move.", rank=1, width=10)
     adding: list[int] = column("Brokers that get a replica.", rank=3)
     removing: list[int] = column("Brokers that lose a replica.", rank=3)
-    result: str = column("would cancel, cancelled or failed.", unit="word", rank=1)
+    result: str = column("would cancel, cancelled, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
 SHAPE = shape("reassign.cancel", "Moves that were cancelled, or would be.", CancelRow)
+
+
+NOTHING = "none of these partitions moves"
 
 
 class CancelOptions(FileOptions, NamedTopics, PatternOptions, AllTopicsOptions, KeepThrottleOptions, UndoOptions):
@@ -57,75 +63,30 @@ def cancel(options: CancelOptions) -> int:
     scope = Scope([] if path is not None else options.words, literal=options.literal)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        ongoing = await list_reassignments(cluster)
-        meant = {at: move for at, move in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
-        if not meant and scope.named:
+        made = await moves.plan_cancel(cluster, scope.has if wanted is None else wanted.__contains__, dirs)
+        found = sorted({str(row.as_json()["topic"]) for row in made.rows})
+        if not found and scope.named:
             await scope.partitions(cluster, ())  # a mistyped name must not read as "nothing moves"
-        rows = {at: _row(at, move) for at, move in meant.items()}
-        document.of(CancelRow)[:] = rows.values()
-        back = await _on_disks(cluster, dirs)
-        if not rows and not back:
-            say(options, "none of these partitions moves")
-            if not options.execute:
-                return None
-        topics = sorted({at.topic for at in wanted or meant})
-
-        async def carry_out() -> int | None:
-            await _take_back(cluster, document, rows, back)
-            if not options.keep_throttle:
-                await clean(cluster, options, document, topics if wanted is not None or scope.named else None)
-            return None
-
-        return PlannedChange(
-            names=topics if scope.patterns else [f"cancel {plural(len(rows) or len(back), 'move')}"],
-            noun="topic",
-            by_pattern=bool(scope.patterns),
-            final=bool(back),
-            undo=undo_of({at: move.target for at, move in meant.items()}),
-            carry_out=carry_out,
-        )
+        planned = of_plan(
+            *(options, document, (CancelRow,), cluster, made), nothing="" if made.apply else NOTHING,
+            names=found if scope.patterns else [f"cancel {plural(len(made.rows) or len(dirs), 'move')}"],
+            done=lambda rows: "", noun="topic", by_pattern=bool(scope.patterns),
+        )  # fmt: skip
+        topics = sorted({at.topic for at in wanted}) if wanted is not None else found if scope.named else None
+        if options.keep_throttle or (planned is None and not options.execute):
+            return planned
+        return _and_cleaned(planned, lambda: clean(cluster, options, document, topics))
 
     return make_change(options, SHAPE, make_plan)
 
 
-def _row(at: TopicPartition, move: Ongoing) -> CancelRow:
-    return CancelRow(
-        topic=at.topic,
-        partition=at.partition,
-        old=move.replicas,
-        new=move.sources,
-        adding=move.adding,
-        removing=move.removing,
-        result="would cancel",
-        error=None,
-    )
+def _and_cleaned(planned: PlannedChange | None, clean: Callable[[], Awaitable[bool]]) -> PlannedChange:
+    """The change, if there is one, and then no throttle that is left behind."""
+    first = planned or PlannedChange(names=["remove throttles"], idle=True)
 
+    async def carry_out() -> None:
+        if planned is not None:
+            await planned.carry_out()
+        await clean()
 
-async def _take_back(
-    cluster: Cluster, document: Document, rows: dict[TopicPartition, CancelRow], back: dict[Replica, str]
-) -> None:
-    """Cancel the moves between brokers, and those between directories; the rows and the document say what failed."""
-    for at, problem in (await alter_reassignments(cluster, dict.fromkeys(rows))).items():
-        rows[at].result, rows[at].error = ("cancelled", None) if problem is None else ("failed", str(problem))
-        if problem is not None:
-            document.fail(problem, about(at))
-    for replica, problem in (await alter_log_dirs(cluster, back)).items():
-        if problem is not None:
-            document.fail(problem, f"{replica.topic} [{replica.partition}]")
-
-
-async def _on_disks(cluster: Cluster, dirs: dict[Replica, str]) -> dict[Replica, str]:
-    """Replicas that are on their way to another directory, and the one they are in."""
-    if not dirs:
-        return {}
-    places, _ = await log_dirs(cluster, brokers={at.broker for at in dirs})
-    here: dict[Replica, str] = {}
-    moving: set[Replica] = set()
-    for place in places:
-        for replica in place.replicas:
-            at = Replica(replica.topic, replica.partition, replica.broker)
-            if replica.future:
-                moving.add(at)
-            else:
-                here[at] = place.directory
-    return {at: here[at] for at in dirs if at in moving and at in here}
+    return first.replace(carry_out=carry_out)

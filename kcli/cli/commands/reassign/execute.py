@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.reassign.reassignments import about
+from kcli.changes.moves import undo_of
 from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
 from kcli.cli.commands.reassign.plan_rows import (
     BrokerRow,
@@ -21,7 +22,6 @@ from kcli.cli.commands.reassign.planning import (
     from_options,
     look,
     plans_anew,
-    undo_of,
 )
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.output.tables.document import Document

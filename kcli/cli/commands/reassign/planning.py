@@ -11,7 +11,6 @@ from kcli.admin.reassign.move_progress import replica_sizes
 from kcli.admin.reassign.reassignments import Ongoing, about, list_reassignments
 from kcli.admin.storage.disks import Replica
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
-from kcli.changes.change import Undo
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import PatternOptions, QuietOptions, internal
@@ -23,11 +22,6 @@ from kcli.values import Value, field
 
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
-
-
-def undo_of(assignment: Assignment) -> Undo:
-    """What moves partitions back to these replicas; nothing where there are none."""
-    return Undo(document=assignment_file.document(assignment) if assignment else {}, file="reassign")
 
 
 class PlanningOptions(PatternOptions, AllTopicsOptions, QuietOptions):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import DELETE, Operation, Resource, whole_number
+from kcli.admin.configs.resources import Resource, whole_number
 from kcli.admin.configs.resources import about as about_resource
-from kcli.admin.reassign import throttles
-from kcli.admin.reassign.reassignments import list_reassignments
-from kcli.admin.reassign.throttles import find_throttles, set_throttle
+from kcli.admin.reassign.throttles import find_throttles
 from kcli.admin.topics.topics import Topic, describe_topics
-from kcli.cli.commands.reassign.throttling import Throttles
+from kcli.changes import moves
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import say
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError, UsageError
+from kcli.cli.runtime.change import PlannedChange, make_change, of_plan
+from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
+
+NONE = "no throttle of replication is set"
 
 
 class ThrottleRow(Row, section="throttles"):
@@ -27,7 +27,7 @@ class ThrottleRow(Row, section="throttles"):
     config: str = column("Name of the config.", rank=1)
     old: str | None = column("Its value before; a rate has a unit.", rank=1, width=10)
     new: str | None = column("New value; null if it is removed or stays.", sparse=True, rank=1, width=10)
-    result: str = column("set, would change, done or failed.", unit="word", rank=1)
+    result: str = column("set, would change, unchanged, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -66,67 +66,27 @@ def throttle(options: ThrottleOptions) -> int:
             document.fail(problem, about_resource(at))
         if rate is None and not options.remove:
             document.of(ThrottleRow)[:] = [
-                _row(at, k, v, None, "set") for at, some in throttled.items() for k, v in some.items()
+                _row(at, *config) for at, some in throttled.items() for config in some.items()
             ]
             if not throttled:
-                say(options, "no throttle of replication is set")
+                say(options, NONE)
             return None
-        if rate is None:
-            changes = {at: [Operation(name=name, how=DELETE) for name in some] for at, some in throttled.items()}
-        else:
-            ongoing = await list_reassignments(cluster)
-            if not ongoing:
-                raise KcliError("nothing moves, so there is nothing to throttle")
-            changes = throttles.wanted(throttles.moves({}, {}, ongoing), rate)
-        return await _change(cluster, document, options, changes, throttled)
+        made = await moves.plan_throttle(cluster, throttled, rate)
+        for row in made.rows:
+            row.old, row.new = _shown(row.item, row.old), _shown(row.item, row.new)
+        made.failed |= {about_resource(at): problem for at, problem in failed.items()}
+        nothing = "nothing to change" if made.rows else NONE
+        return of_plan(*(options, document, (ThrottleRow,), cluster, made), names=["throttle"], nothing=nothing)
 
     return make_change(options, SHAPE, make_plan)
 
 
-async def _change(
-    cluster: Cluster,
-    document: Document,
-    options: ThrottleOptions,
-    changes: dict[Resource, list[Operation]],
-    throttled: Throttles,
-) -> PlannedChange | None:
-    rows = {
-        (at, operation.name): _row(
-            at, operation.name, throttled.get(at, {}).get(operation.name), operation.value, "would change"
-        )
-        for at, some in changes.items()
-        for operation in some
-    }
-    document.of(ThrottleRow)[:] = rows.values()
-    if not rows:
-        say(options, "no throttle of replication is set")
-    if not rows:
-        return None
-
-    async def carry_out() -> int | None:
-        done = await set_throttle(cluster, changes)
-        for (at, _), row in rows.items():
-            problem = done[at]
-            row.result, row.error = ("done", None) if problem is None else ("failed", str(problem))
-        for at, problem in done.items():
-            if problem is not None:
-                document.fail(problem, about_resource(at))
-        return None
-
-    return PlannedChange(names=["throttle"], carry_out=carry_out)
+def _row(at: Resource, name: str, value: str) -> ThrottleRow:
+    old = _shown(name, value)
+    return ThrottleRow(kind=at.kind, name=at.name, config=name, old=old, new=None, result="set", error=None)
 
 
-def _row(at: Resource, name: str, old: str | None, new: str | None, result: str) -> ThrottleRow:
-    def shown(value: str | None) -> str | None:
-        rate = whole_number(value) if name.endswith(("rate", "second")) else None
-        return value if rate is None else f"{bytes_text(rate)}/s"
-
-    return ThrottleRow(
-        kind=at.kind,
-        name=at.name,
-        config=name,
-        old=shown(old),
-        new=shown(new),
-        result=result,
-        error=None,
-    )
+def _shown(name: str, value: object) -> str | None:
+    text = None if value is None else str(value)
+    rate = whole_number(text) if name.endswith(("rate", "second")) else None
+    return text if rate is None else f"{bytes_text(rate)}/s"
