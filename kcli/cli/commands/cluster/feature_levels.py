@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.changes import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE, update_features
-from kcli.admin.cluster.quorum import Feature, features
-from kcli.cli.output.tables.document import Document
+from kcli.changes.change import DONE
+from kcli.changes.cluster import plan_features
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import flag
-from kcli.cli.runtime.answer import plural, say
-from kcli.cli.runtime.change import PlannedChange, make_change
-from kcli.errors import KcliError, UsageError
-from kcli.model import Cluster
+from kcli.cli.runtime.answer import plural
+from kcli.cli.runtime.change import apply_plan
+from kcli.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.changes import change as changes
     from kcli.cli.output.tables.shape import Shape
 
 
@@ -25,7 +26,7 @@ class LevelRow(Row, section="features"):
     old: int | None = column("Its level before; 0 is off.", rank=1)
     new: int | None = column("Its level after.", rank=1)
     action: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
-    result: str = column("would change, unchanged, done or failed.", unit="word", rank=1)
+    result: str = column("would change, unchanged, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -33,8 +34,6 @@ ABOUT = "Levels of features that were changed, or would be."
 SET = shape("cluster.features.set", ABOUT, LevelRow)
 UPGRADES = shape("cluster.features.upgrade", ABOUT, LevelRow)
 DOWNGRADES = shape("cluster.features.downgrade", ABOUT, LevelRow)
-
-HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsafe downgrade"}
 
 
 class DowngradeOptions(ChangeOptions):
@@ -108,86 +107,16 @@ def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]
 def _change(
     options: ChangeOptions, shape: Shape, verb: str, wanted: dict[str, int | None], *, unsafe: bool = False
 ) -> int:
-
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        known = {feature.name: feature for feature in await features(cluster)}
-        rows = document.of(LevelRow)
-        changes: dict[str, tuple[int, int]] = {}
-        for name, level in (wanted or dict.fromkeys(known)).items():
-            row, change = _planned(verb, name, level, known.get(name), unsafe)
-            rows.append(row)
-            if row.error is not None:
-                document.fail(_unknown(row.error, name, known), name)
-            if change is not None:
-                changes[name] = change
-        if document.errors:  # all or nothing, as the brokers have it
-            return None
-        if not await _done(cluster, document, rows, changes, "would change", dry_run=True):
-            return None
-        if not changes:
-            say(options, "every feature has that level already")
-            return None
-
-        async def carry_out() -> int | None:
-            if await _done(cluster, document, rows, changes, "done", dry_run=False):
-                say(options, f"{plural(len(changes), 'feature')} changed; to go back: {_back(rows)}")
-            return None
-
-        return PlannedChange(names=list(changes), verb="change", noun="feature", carry_out=carry_out)
-
-    return make_change(options, shape, make_plan)
+    return apply_plan(
+        *(options, shape, LevelRow),
+        lambda at: plan_features(at, wanted, verb=verb, unsafe=unsafe),
+        nothing="every feature has that level already", refused="", verb="change", noun="feature", done=_done,
+        names=lambda rows: [row.item for row in rows if row.is_open],
+    )  # fmt: skip
 
 
-def _planned(
-    verb: str, name: str, level: int | None, now: Feature | None, unsafe: bool
-) -> tuple[LevelRow, tuple[int, int] | None]:
-    """A row of the plan, and what is to be sent; None where nothing is."""
-    row = LevelRow(feature=name, old=None, new=level, action=None, result="failed", error=None)
-    if now is None:
-        row.error = f"unknown feature {name}"
-        return row, None
-    old = now.level or 0
-    new = now.highest if level is None else level
-    row.old, row.new = old, new
-    if new == old or (level is None and new < old):
-        row.new, row.result = old, "unchanged"
-        return row, None
-    how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
-    if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
-        row.error = f"{name} is at {old}, so {new} is no {verb}"
-        return row, None
-    row.action, row.result = HOW[how], "would change"
-    return row, (new, how)
-
-
-def _unknown(text: str, name: str, known: dict[str, Feature]) -> KcliError:
-    if name in known:
-        return KcliError(text)
-    from kcli.text.suggest import did_you_mean
-
-    return KcliError(f"{text}{did_you_mean(name, known) or '; known: ' + ', '.join(known)}")
-
-
-async def _done(
-    cluster: Cluster,
-    document: Document,
-    rows: list[LevelRow],
-    changes: dict[str, tuple[int, int]],
-    result: str,
-    *,
-    dry_run: bool,
-) -> bool:
-    """Check or do it, and write into the rows what became of it. Whether all went well."""
-    outcomes = await update_features(cluster, changes, dry_run=dry_run) if changes else {}
-    for row in rows:
-        if row.feature in outcomes:
-            problem = outcomes[row.feature]
-            row.result, row.error = (result, None) if problem is None else ("failed", str(problem))
-    for problem in {str(problem): problem for problem in outcomes.values() if problem is not None}.values():
-        document.fail(problem, "features")
-    return not document.errors
-
-
-def _back(rows: list[LevelRow]) -> str:
-    words = " ".join(f"{row.feature}={row.old}" for row in rows if row.result == "done")
-    return f"kcli cluster features set {words} --execute"
+def _done(rows: Sequence[changes.Row]) -> str:
+    done = [row.as_json() for row in rows if row.result == DONE]
+    words = " ".join(f"{row['feature']}={row['old']}" for row in done)
+    back = f"kcli cluster features set {words} --execute"
+    return f"{plural(len(done), 'feature')} changed; to go back: {back}" if done else ""

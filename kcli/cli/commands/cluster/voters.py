@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.changes import Controller, add_voter, controllers, remove_voter
-from kcli.admin.topics.topics import id_text
+from kcli.admin.cluster.changes import Controller, controllers
+from kcli.changes.change import DONE
+from kcli.changes.cluster import controller, plan_vote
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, ReadOptions
 from kcli.cli.parsing.option import text
-from kcli.cli.runtime.answer import answer, say
-from kcli.cli.runtime.change import PlannedChange, make_change
+from kcli.cli.runtime.answer import answer
+from kcli.cli.runtime.change import apply_plan
 from kcli.errors import KcliError, UsageError
 from kcli.model import Address, Cluster
 from kcli.proto.schema import NO_ID
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kcli.changes import change as changes
+    from kcli.changes.change import Plan
     from kcli.cli.output.tables.shape import Shape
 
 LISTENER = "CONTROLLER"
@@ -37,7 +41,7 @@ class VoterRow(ControllerRow):
 class ChangeRow(ControllerRow):
     old: str = column("Its role before.", rank=1)
     new: str = column("Its role after.", rank=1)
-    result: str = column("would change, done or failed.", unit="word", rank=1)
+    result: str = column("would change, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -60,20 +64,11 @@ def voters(options: ReadOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.of(VoterRow)[:] = [
-            VoterRow(
-                node=controller.node,
-                directory_id=id_text(controller.directory) or None,
-                listeners=_listeners(controller),
-                role="leader" if controller.leader else "voter" if controller.voter else "observer",
-            )
-            for controller in await controllers(cluster)
+            VoterRow(**controller(one), role="leader" if one.leader else "voter" if one.voter else "observer")
+            for one in await controllers(cluster)
         ]
 
     return answer(options, VOTERS, work)
-
-
-def _listeners(controller: Controller) -> list[str]:
-    return [f"{name}://{at.host}:{at.port}" for name, at in controller.listeners]
 
 
 class AddOptions(ChangeOptions):
@@ -109,7 +104,7 @@ def add(options: AddOptions) -> int:
         known_as = there.directory if there is not None else NO_ID
         return Controller(node=node, directory=directory if directory != NO_ID else known_as, listeners=[(name, place)])
 
-    return _change(options, ADD, find, add_voter, ("observer", "voter"))
+    return _change(options, ADD, find, adds=True)
 
 
 @command(
@@ -135,44 +130,18 @@ def remove(options: ChangeOptions) -> int:
             raise KcliError(f"controller {node} is the only one that votes")
         return there[0]
 
-    return _change(options, REMOVE, find, remove_voter, ("voter", "observer"))
+    return _change(options, REMOVE, find, adds=False)
 
 
-def _change(
-    options: ChangeOptions,
-    shape: Shape,
-    find: Callable[[list[Controller]], Controller],
-    act: Callable[[Cluster, Controller], Awaitable[None]],
-    roles: tuple[str, str],
-) -> int:
+def _change(options: ChangeOptions, shape: Shape, find: Callable[[list[Controller]], Controller], *, adds: bool) -> int:
 
-    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        voter = find(await controllers(cluster))
-        row = ChangeRow(
-            node=voter.node,
-            directory_id=id_text(voter.directory) or None,
-            listeners=_listeners(voter),
-            old=roles[0],
-            new=roles[1],
-            result="would change",
-            error=None,
-        )
-        document.of(ChangeRow).append(row)
+    async def planned(cluster: Cluster) -> Plan:
+        return plan_vote(find(await controllers(cluster)), adds=adds)
 
-        async def carry_out() -> int | None:
-            try:
-                await act(cluster, voter)
-            except KcliError as problem:
-                row.result, row.error = "failed", str(problem)
-                document.fail(problem, f"controller {voter.node}")
-                return None
-            row.result = "done"
-            say(options, f"controller {voter.node} {'votes' if roles[1] == 'voter' else 'votes no more'}")
-            return None
+    def done(rows: Sequence[changes.Row]) -> str:
+        return "; ".join(f"{row.about} {'votes' if adds else 'votes no more'}" for row in rows if row.result == DONE)
 
-        return PlannedChange(names=[str(voter.node)], carry_out=carry_out)
-
-    return make_change(options, shape, make_plan)
+    return apply_plan(options, shape, ChangeRow, planned, names=lambda rows: [row.name for row in rows], done=done)
 
 
 def _only_word(words: list[str], what: str) -> str:

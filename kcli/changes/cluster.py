@@ -1,0 +1,163 @@
+"""Changes of a cluster as a whole: levels of features, votes in its quorum, brokers that will not come back."""
+
+from __future__ import annotations
+
+from kcli.admin.cluster import brokers as looked
+from kcli.admin.cluster.changes import (
+    SAFE_DOWNGRADE,
+    UNSAFE_DOWNGRADE,
+    UPGRADE,
+    Controller,
+    add_voter,
+    remove_voter,
+    unregister_broker,
+    update_features,
+)
+from kcli.admin.cluster.quorum import Feature, features
+from kcli.admin.topics.topics import Topic, describe_topics, id_text
+from kcli.changes.change import UNCHANGED, Plan, Row, settled
+from kcli.errors import KcliError
+from kcli.text.suggest import did_you_mean
+from kcli.values import field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from kcli.model import Cluster
+
+HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsafe downgrade"}
+
+
+class FeatureRow(Row):
+    """The level of the feature `item`, 0 is off. `how` is that of `update_features`, 0 where nothing is sent."""
+
+    old_level: int | None = None
+    new_level: int | None = None
+    how: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        levels = {"feature": self.item, "old": self.old_level, "new": self.new_level}
+        return {**levels, "action": HOW.get(self.how), "result": self.result}
+
+
+async def plan_features(
+    cluster: Cluster, wanted: Mapping[str, int | None], *, verb: str = "set", unsafe: bool = False
+) -> Plan:
+    """The plan of levels, checked by the controller; None is the highest, nothing wanted is that of all. `verb` is set,
+    upgrade or downgrade. All or none are changed, as brokers have it."""
+    known = {feature.name: feature for feature in await features(cluster)}
+    rows = [_level(verb, name, level, known, unsafe) for name, level in (wanted or dict.fromkeys(known)).items()]
+    made = Plan(rows=list(rows))
+    open_rows = [row for row in rows if row.is_open]
+    changes = {row.item: (row.new_level or 0, row.how) for row in open_rows}
+
+    async def send(cluster: Cluster, *, dry_run: bool) -> None:
+        outcomes = await update_features(cluster, changes, dry_run=dry_run)
+        same: dict[str, KcliError] = {}  # one error is that of all
+        for row in open_rows:
+            problem = outcomes[row.item]
+            shown = problem and same.setdefault(str(problem), problem)
+            row.settle(shown, unchanged=False if dry_run else None)
+
+    async def apply(cluster: Cluster) -> None:
+        await send(cluster, dry_run=False)
+
+    if any(row.error for row in rows) or not open_rows:
+        return made
+    await send(cluster, dry_run=True)
+    if not any(row.error for row in rows):
+        made.apply = apply
+    return made
+
+
+def _level(verb: str, name: str, level: int | None, known: Mapping[str, Feature], unsafe: bool) -> FeatureRow:
+    row = FeatureRow(item=name, about="features", new_level=level)
+    if name not in known:
+        nearest = did_you_mean(name, known) or "; known: " + ", ".join(known)
+        row.about = name
+        row.settle(KcliError(f"unknown feature {name}{nearest}"))
+        return row
+    old = row.old_level = known[name].level or 0
+    new = row.new_level = known[name].highest if level is None else level
+    if new == old or (level is None and new < old):
+        row.new_level, row.result = old, UNCHANGED
+        return row
+    how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
+    if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
+        row.about = name
+        row.settle(KcliError(f"{name} is at {old}, so {new} is no {verb}"))
+        return row
+    row.how = how
+    return row
+
+
+class VoterRow(Row):
+    """A controller that gets a vote, or loses it."""
+
+    voter: Controller = field()
+
+    def as_json(self) -> dict[str, object]:
+        return {**controller(self.voter), "old": self.old, "new": self.new, "result": self.result}
+
+
+def controller(voter: Controller) -> dict[str, Any]:
+    """A controller as rows show it."""
+    listeners = [f"{name}://{at.host}:{at.port}" for name, at in voter.listeners]
+    return {"node": voter.node, "directory_id": id_text(voter.directory) or None, "listeners": listeners}
+
+
+def plan_vote(voter: Controller, *, adds: bool) -> Plan:
+    """The plan that gives a controller a vote, or takes it."""
+    row = VoterRow(voter=voter, name=str(voter.node), about=f"controller {voter.node}")
+    row.old, row.new = ("observer", "voter") if adds else ("voter", "observer")
+
+    async def apply(cluster: Cluster) -> None:
+        await settled([row], (add_voter if adds else remove_voter)(cluster, voter))
+
+    return Plan(rows=[row], apply=apply)
+
+
+class BrokerRow(Row):
+    """A broker that the cluster forgets, None where it knows none; `replicas` are still assigned to it."""
+
+    node: int = -1
+    broker: looked.BrokerRow | None = None
+    replicas: int = 0
+    result: str = "would unregister"
+
+    @property
+    def state(self) -> str | None:
+        return None if self.broker is None else "fenced" if self.broker.fenced else "up"
+
+    def as_json(self) -> dict[str, object]:
+        at = None if self.broker is None else self.broker.node
+        place = {"broker": self.node, "host": at and at.host, "port": at and at.port, "state": self.state}
+        return {**place, "replicas": self.replicas, "result": self.result}
+
+
+async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool = False) -> Plan:
+    """The plan that unregisters brokers. One that is up fails without `force`, and the others are done."""
+    brokers = {one.node.id: one for one in await looked.look_at_brokers(cluster, figures=False)}
+    topics = [topic for topic in (await describe_topics(cluster, None)).values() if isinstance(topic, Topic)]
+    parts = [part for topic in topics for part in topic.partitions]
+    rows = []
+    for number in ids:
+        row = BrokerRow(node=number, broker=brokers.get(number), about=f"broker {number}")
+        row.replicas = sum(number in part.replicas for part in parts)
+        if row.state is None:
+            row.settle(KcliError(f"unknown broker {number}; known: {', '.join(map(str, sorted(brokers)))}"))
+        elif row.state == "up" and not force:
+            up = KcliError(f"broker {number} is up: stop it first, or it runs on without a registration")
+            row.settle(up.hinted("force-unregister"))
+        rows.append(row)
+    made = Plan(rows=list(rows))
+
+    async def apply(cluster: Cluster) -> None:
+        for row in rows:
+            if row.is_open:
+                await settled([row], unregister_broker(cluster, row.node))
+
+    made.apply = None if made.idle else apply
+    return made
