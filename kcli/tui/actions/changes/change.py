@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from shlex import split
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,29 +56,20 @@ class Step(Value):
 
 
 class Plan(Value):
-    """The rows that a change would have; `carry_out` does it, with what the plan was made with, and returns a command
-    that takes it back where `undo` is None, "" for none. It is None where there is nothing to do. `warnings` say what
-    cannot be undone. `rows` are those of the command line's JSON, where the journal should compare them."""
+    """The rows that a change would have; `carry_out` does it, with what the plan was made with. It is None where there
+    is nothing to do. `warnings` say what cannot be undone. `rows` are those of the command line's JSON, which the
+    journal compares."""
 
     steps: list[Step] = field(factory=list)
-    carry_out: Callable[[Any], Awaitable[str]] | None = None
+    carry_out: Callable[[Any], Awaitable[None]] | None = None
     undo: Undo | None = None
     warnings: list[str] = field(factory=list)
-    rows: Callable[[], list[dict[str, object]]] | None = None
+    rows: Callable[[], list[dict[str, object]]] = list
 
     async def make(self, target: Client | OpenRegistry, command: str) -> str:
         """Make the change, which the journal has; the command that undoes it, "" for none. Raises KcliError."""
-        carry_out, back = self.carry_out, ""
-        assert carry_out is not None
-
-        async def work() -> None:
-            nonlocal back
-            back = await carry_out(target)
-
-        return await journaled(target, command, self.rows or self._rows, self.undo, work) or back
-
-    def _rows(self) -> list[dict[str, object]]:
-        return [{"what": one.what, "old": one.old, "new": one.new, "result": one.result} for one in self.steps]
+        assert self.carry_out is not None
+        return await journaled(target, command, self.rows, self.undo, partial(self.carry_out, target))
 
     @property
     def bad(self) -> bool:
@@ -125,10 +117,9 @@ def shown(made: changes.Plan, what: Callable[[changes.Row], str] = lambda row: r
     if (apply := made.apply) is not None:
         from kcli.client import Client
 
-        async def carry_out(target: Client | OpenRegistry) -> str:
+        async def carry_out(target: Client | OpenRegistry) -> None:
             await apply(target.cluster if isinstance(target, Client) else target)
             show()
-            return ""
 
         plan.carry_out = carry_out
     return plan

@@ -1,4 +1,4 @@
-"""What changes of several things have in common: a word to type, and a plan in which each of them has a row."""
+"""What changes of several things have in common: a title, and a word to type."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from kcli.tui.text.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.errors import KcliError
-    from kcli.tui.actions.changes.change import Step
-
 
 def word_of(names: Sequence[str], noun: str) -> str:
     """What has to be typed: the name, or how many there are: `3 topics`."""
@@ -21,12 +18,3 @@ def word_of(names: Sequence[str], noun: str) -> str:
 def title_of(verb: str, names: Sequence[str], noun: str) -> str:
     """`Delete topic orders`, `Delete 3 topics`."""
     return f"{verb} {noun} {printable(names[0])}" if len(names) == 1 else f"{verb} {word_of(names, noun)}"
-
-
-def settle(steps: dict[str, Step], outcomes: dict[str, bool | KcliError], done: str) -> None:
-    """Put the outcome of each into its row."""
-    for name, outcome in outcomes.items():
-        if outcome is True:
-            steps[name].result = done
-        else:
-            steps[name].failed(outcome)
