@@ -201,10 +201,10 @@ that the schema allows; --register puts a file into the registry.
 """
 
 TABLES = """\
-Lists are tables. A table fits the terminal: names are cut in the middle, and
-columns for which there is no room are named below it. Counts, bytes and rates
-are rounded there; offsets, ids, epochs and partitions never are. A pipe gets
-all columns and all digits.
+Lists are tables. A table fits the terminal: columns for which there is no room
+are named below it, and long names take a line of their own: no name is cut.
+Counts, bytes and rates are rounded there; offsets, ids, epochs and partitions
+never are. A pipe gets all columns and all digits.
 
   --wide             Show all columns, uncut, with exact numbers.
   --columns A,B      Print these columns in this order, hidden ones too.
