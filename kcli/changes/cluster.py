@@ -31,15 +31,16 @@ HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsaf
 
 
 class FeatureRow(Row):
-    """The level of the feature `item`, 0 is off. `how` is that of `update_features`, 0 where nothing is sent."""
+    """The level of the feature `name`, 0 is off. `how` is that of `update_features`, 0 where nothing is sent."""
 
-    old_level: int | None = None
-    new_level: int | None = None
+    old: int | None = None
+    new: int | None = None
     how: int = 0
+    columns = "feature=name old new action result".split()
 
-    def as_json(self) -> dict[str, object]:
-        levels = {"feature": self.item, "old": self.old_level, "new": self.new_level}
-        return {**levels, "action": HOW.get(self.how), "result": self.result}
+    @property
+    def action(self) -> str | None:
+        return HOW.get(self.how)
 
 
 async def plan_features(
@@ -51,13 +52,13 @@ async def plan_features(
     rows = [_level(verb, name, level, known, unsafe) for name, level in (wanted or dict.fromkeys(known)).items()]
     made = Plan(rows=list(rows))
     open_rows = [row for row in rows if row.is_open]
-    changes = {row.item: (row.new_level or 0, row.how) for row in open_rows}
+    changes = {row.name: (row.new or 0, row.how) for row in open_rows}
 
     async def send(cluster: Cluster, *, dry_run: bool) -> None:
         outcomes = await update_features(cluster, changes, dry_run=dry_run)
         same: dict[str, KcliError] = {}  # one error is that of all
         for row in open_rows:
-            problem = outcomes[row.item]
+            problem = outcomes[row.name]
             shown = problem and same.setdefault(str(problem), problem)
             row.settle(shown, unchanged=False if dry_run else None)
 
@@ -73,16 +74,16 @@ async def plan_features(
 
 
 def _level(verb: str, name: str, level: int | None, known: Mapping[str, Feature], unsafe: bool) -> FeatureRow:
-    row = FeatureRow(item=name, about="features", new_level=level)
+    row = FeatureRow(name=name, about="features", new=level)
     if name not in known:
         nearest = did_you_mean(name, known) or "; known: " + ", ".join(known)
         row.about = name
         row.settle(KcliError(f"unknown feature {name}{nearest}"))
         return row
-    old = row.old_level = known[name].level or 0
-    new = row.new_level = known[name].highest if level is None else level
+    old = row.old = known[name].level or 0
+    new = row.new = known[name].highest if level is None else level
     if new == old or (level is None and new < old):
-        row.new_level, row.result = old, UNCHANGED
+        row.new, row.result = old, UNCHANGED
         return row
     how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
     if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
@@ -126,15 +127,11 @@ class BrokerRow(Row):
     broker: looked.BrokerRow | None = None
     replicas: int = 0
     result: str = "would unregister"
+    columns = "broker=node host=broker.node.host port=broker.node.port state replicas result".split()
 
     @property
     def state(self) -> str | None:
         return None if self.broker is None else "fenced" if self.broker.fenced else "up"
-
-    def as_json(self) -> dict[str, object]:
-        at = None if self.broker is None else self.broker.node
-        place = {"broker": self.node, "host": at and at.host, "port": at and at.port, "state": self.state}
-        return {**place, "replicas": self.replicas, "result": self.result}
 
 
 async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool = False) -> Plan:
@@ -144,7 +141,8 @@ async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool =
     parts = [part for topic in topics for part in topic.partitions]
     rows = []
     for number in ids:
-        row = BrokerRow(node=number, broker=brokers.get(number), about=f"broker {number}")
+        name = f"broker {number}"
+        row = BrokerRow(name=name, about=name, node=number, broker=brokers.get(number))
         row.replicas = sum(number in part.replicas for part in parts)
         if row.state is None:
             row.settle(KcliError(f"unknown broker {number}; known: {', '.join(map(str, sorted(brokers)))}"))

@@ -28,11 +28,10 @@ class MoveRow(Row):
     move: Ongoing = field()
     words: tuple[str, str, str] = ("would cancel", "", "cancelled")
     result: str = "would cancel"
-
-    def as_json(self) -> dict[str, object]:
-        move = self.move
-        named = {"topic": self.at.topic, "partition": self.at.partition, "old": move.replicas, "new": move.sources}
-        return {**named, "adding": move.adding, "removing": move.removing, "result": self.result}
+    columns = (
+        *("topic=at.topic", "partition=at.partition", "old=move.replicas", "new=move.sources"),
+        *("adding=move.adding", "removing=move.removing", "result"),
+    )
 
 
 def undo_of(assignment: Assignment) -> Undo:

@@ -87,11 +87,14 @@ class SchemaRow(Row):
 
     move: Move = field()
     section: str = "schemas"
+    columns = (
+        "subject=name version=move.schema.version id=source_id type=move.schema.kind "
+        "new_version=move.version new_id=move.id result"
+    ).split()
 
-    def as_json(self) -> dict[str, object]:
-        move, schema = self.move, self.move.schema
-        here = {"subject": schema.subject, "version": schema.version, "id": _id(schema), "type": schema.kind}
-        return {**here, "new_version": move.version, "new_id": move.id, "result": self.result}
+    @property
+    def source_id(self) -> int | None:
+        return _id(self.move.schema)
 
 
 class SettingRow(Row):
@@ -332,15 +335,12 @@ class RegisteredRow(SchemaRow):
     """The one schema that is registered under the subject `name`."""
 
     words: tuple[str, str, str] = ("would register", "known", "registered")
+    columns = "subject=name version=move.version id=move.id type=move.schema.kind result".split()
     result: str = "would register"
 
     def take(self, schema: Schema) -> None:
         """What the registry says of it."""
         self.move.schema, self.move.version, self.move.id = schema, schema.version, _id(schema)
-
-    def as_json(self) -> dict[str, object]:
-        place = {"subject": self.name, "version": self.move.version, "id": self.move.id}
-        return {**place, "type": self.move.schema.kind, "result": self.result}
 
 
 async def plan_registration(registry: OpenRegistry, subject: str, schema: Schema, *, normalize: bool = False) -> Plan:

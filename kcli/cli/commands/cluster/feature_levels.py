@@ -111,7 +111,6 @@ def _change(
         *(options, shape, LevelRow),
         lambda at: plan_features(at, wanted, verb=verb, unsafe=unsafe),
         nothing="every feature has that level already", refused="", verb="change", noun="feature", done=_done,
-        names=lambda rows: [row.item for row in rows if row.is_open],
     )  # fmt: skip
 
 

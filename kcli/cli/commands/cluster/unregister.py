@@ -48,5 +48,4 @@ def unregister(options: UnregisterOptions) -> int:
         *(options, SHAPE, BrokerRow),
         lambda at: plan_unregister(at, ids, force=options.force),
         nothing="", refused="", verb="unregister", noun="broker",
-        names=lambda rows: [row.about for row in rows if row.is_open],
     )  # fmt: skip

@@ -141,7 +141,7 @@ def _change(options: ChangeOptions, shape: Shape, find: Callable[[list[Controlle
     def done(rows: Sequence[changes.Row]) -> str:
         return "; ".join(f"{row.about} {'votes' if adds else 'votes no more'}" for row in rows if row.result == DONE)
 
-    return apply_plan(options, shape, ChangeRow, planned, names=lambda rows: [row.name for row in rows], done=done)
+    return apply_plan(options, shape, ChangeRow, planned, done=done)
 
 
 def _only_word(words: list[str], what: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.changes import schemas
-from kcli.cli.commands.registry.opened import RegistryOptions, opened, subjects_in
+from kcli.cli.commands.registry.opened import RegistryOptions, opened
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
@@ -56,7 +56,7 @@ def contexts(options: ContextsOptions) -> int:
     return apply_plan(
         *(options, SHAPE, ContextRow),
         lambda registry: schemas.plan_contexts(registry, wanted, deleting=options.delete),
-        opened=opened(options), names=subjects_in, done=_done, nothing="", refused="", verb="delete", noun="context",
+        opened=opened(options), done=_done, nothing="", refused="", verb="delete", noun="context",
     )  # fmt: skip
 
 

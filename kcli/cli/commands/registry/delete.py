@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.changes import schemas
 from kcli.cli.commands.registry.describe import hinted
-from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subject_of, subjects_in
+from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened, subject_of
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
@@ -61,7 +61,7 @@ def delete(options: DeleteOptions) -> int:
 
     return apply_plan(
         *(options, SHAPE, DeletedRow, planned),
-        opened=opened(options), names=subjects_in, done=_done, nothing="", refused="", verb="delete", noun="subject",
+        opened=opened(options), done=_done, nothing="", refused="", verb="delete", noun="subject",
     )  # fmt: skip
 
 
