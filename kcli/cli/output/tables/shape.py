@@ -19,7 +19,8 @@ class Column(Frozen):
     """One column. `kind` is string, integer, number, duration (seconds), moment (ms since the epoch), boolean, strings,
     integers or object (string to string). `unit` says how a terminal shows it: a number of `count`, `bytes`, `rate` (a
     second) or `bytes/s` is rounded, any other is exact: offsets, ids, epochs and partitions have no unit. A text is a
-    name, a `time` or a `word`, such as a status, which are never cut; or a `sentence`, which is broken at spaces. `heading` is its title in tables where that is not its name.
+    name, a `time` or a `word`, such as a status, which are never cut; or a `sentence`, which is broken at spaces.
+    `heading` is its title in tables where that is not its name.
     """
 
     name: str = ""
