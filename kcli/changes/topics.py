@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.configs.resources import Operation, Resource
+from kcli.admin.configs.resources import Operation, Resource, describe_configs
 from kcli.admin.topics.partitions import grow_topics
 from kcli.admin.topics.topics import create_topics, delete_topics, describe_topics, wait_for_topics
 from kcli.asking.fan_out import bad, good
@@ -152,6 +152,8 @@ async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bo
     from kcli.admin.topics.delete_records import delete_records, new_start
     from kcli.seeking.last_records import found_at
 
+    failed = await _compacted(cluster, {at.topic for at in partitions})
+    partitions = [at for at in partitions if at.topic not in failed]
     ends = await standings(cluster, partitions)
     places = await found_at(cluster, partitions, where)
     rows: dict[TopicPartition, TrimRow] = {}
@@ -176,7 +178,20 @@ async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bo
         for at, start in starts.items():
             rows[at].new = rows[at].new if isinstance(start, KcliError) else start
 
-    return Plan(rows=list(rows.values()), apply=apply if wanted else None)
+    return Plan(rows=list(rows.values()), apply=apply if wanted else None, failed=failed)
+
+
+async def _compacted(cluster: Cluster, topics: Iterable[str]) -> dict[str, KcliError]:
+    """The errors of topics whose records cannot be deleted, as brokers keep the last one of each key."""
+    failed: dict[str, KcliError] = {}
+    for at, found in (await describe_configs(cluster, [Resource("topic", name) for name in topics])).items():
+        values = {config.name: config.value or "" for config in found} if isinstance(found, list) else {}
+        policy = values.get("cleanup.policy", "delete")  # where it may not be read, the broker answers
+        if "delete" not in policy.split(","):
+            failed[at.name] = KcliError(
+                f"{at.name}: only a topic that deletes old records can be trimmed, and its cleanup.policy is {policy}"
+            )
+    return failed
 
 
 class DeleteRow(Row):

@@ -144,9 +144,9 @@ def test_formats_nulls_and_delimiters(kcli: Shell) -> None:
 )
 def test_the_offset_grammar_on_a_log(kcli: Shell, digits: str, options: list[str], out: str) -> None:
     topic = digits
-    assert kcli.ok("consume", topic, "-e", *options).decode().replace("\n", "") == out
+    assert kcli.ok("consume", topic, "-e", "-q", *options).decode().replace("\n", "") == out
     if options[0] == "-o" and "-c" not in options:
-        assert kcli.ok("count", topic, *options).decode() == f"{len(out)}\n"
+        assert kcli.ok("count", topic, "-q", *options).decode() == f"{len(out)}\n"
 
 
 BYTES = st.one_of(

@@ -190,7 +190,7 @@ def test_records_of_every_shape(kafka: Kafka, topic: str, codec: str) -> None:
     given = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     sent = kcli("produce", topic, "-b", kafka.bootstrap, "--input", "json", "-z", codec, stdin=given)
     assert sent.code == 0, sent.err
-    back = [json.loads(line) for line in read(kafka, topic, "-J").out.splitlines()]
+    back = [json.loads(line) for line in read(kafka, topic, "--envelope").out.splitlines()]
     assert [{"key": row["key"], "value": row["value"]} for row in back] == [
         {"key": row["key"], "value": row["value"]} for row in rows
     ]

@@ -107,7 +107,8 @@ def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> No
     if not plan.wanted and failed:
         return  # unknown topics and partitions are reported
     if not rows:
-        say(options, f"nothing to do: {plural(len(plan.wanted), 'partition')} are where they should be")
+        where = "is where it" if len(plan.wanted) == 1 else "are where they"
+        say(options, f"nothing to do: {plural(len(plan.wanted), 'partition')} {where} should be")
         return
     copied, size = sum(len(row.adding) for row in rows.values()), sum(row.bytes for row in rows.values())
     say(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.transactions.producers import ProducerState
 from kcli.changes import transactions
 from kcli.cli.commands.groups.scope import Scope
@@ -15,7 +17,6 @@ from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

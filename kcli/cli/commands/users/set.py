@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kcli.admin.users.users import FEWEST, MOST, USUAL
 from kcli.changes import users
@@ -18,7 +19,6 @@ from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 from kcli.secret import Secret
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -68,7 +68,7 @@ def test_the_same_options_print_the_same_bytes(kcli: Shell, topic: str, line: st
         ["kcat", "-b", kcli.bootstrap, "-C", "-t", topic, "-e", "-q", *words], capture_output=True, timeout=30
     )
     assert theirs.returncode == 0
-    assert kcli.ok("consume", topic, "-e", *words) == theirs.stdout
+    assert kcli.ok("consume", topic, "-e", "-q", *words) == theirs.stdout
 
 
 @pytest.mark.parametrize("template", ["100%", r"%z\n", "plain"])

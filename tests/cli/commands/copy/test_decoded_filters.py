@@ -75,7 +75,7 @@ def test_a_copy_filters_what_is_decoded_and_copies_what_is_stored(
     assert b"1 value could not be decoded and is filtered as stored: 1 \xc3\x97 " in done.stderr
     assert f"(the first: {source}[0] offset {SIZE})".encode() in done.stderr
     raw = kcli.topic(1)
-    kcli.ok("copy", source, raw, "--schema-registry", folder, "--raw-value", *line.split())
+    kcli.ok("copy", source, raw, "-q", "--schema-registry", folder, "--raw-value", *line.split())
     assert stored(kcli, raw) == []
 
 
