@@ -111,14 +111,15 @@ class ClusterFaults:
     # -- brokers --------------------------------------------------------------------------------------------------
 
     async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
-        """The broker dies: its port closes, its connections break. With `elect` the next living replica (or any living
-        broker) leads its partitions. Raises UsageError for a broker that does not exist."""
+        """The broker dies: its port closes, its connections break. With `elect` the next living replica leads its
+        partitions; one without a living replica is offline until the broker returns. Raises UsageError for a broker
+        that does not exist."""
         await self._brokers.node(node_id).stop()
         living = [broker.node_id for broker in self._brokers.living()]
         for topic in self._topics.by_name.values():
             for partition in topic.partitions:
-                if partition.leader == node_id and elect and living:
-                    heirs = [node for node in partition.replicas if node in living] or living
+                heirs = [node for node in partition.replicas if node in living]
+                if partition.leader == node_id and elect and heirs:
                     self.move_leader(topic.name, partition.index, heirs[0])
                 partition.wake()
 

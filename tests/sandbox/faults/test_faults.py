@@ -240,6 +240,16 @@ async def test_a_dead_broker_gives_its_partitions_away_and_returns_on_its_port()
             assert len((await back.ask(about("t"))).brokers) == 2
 
 
+async def test_a_partition_whose_only_replica_is_on_a_dead_broker_is_offline_until_it_returns() -> None:
+    async with Sandbox(brokers=2) as sandbox, Peer(sandbox, 1) as one:
+        sandbox.topics.create("t", 2, replication=1)
+        await sandbox.faults.cluster.stop_broker(2)
+        rows = (await one.ask(about("t"))).topics[0].partitions
+        assert sorted((p.error_code, p.leader_id) for p in rows) == [(0, 1), (5, -1)]
+        await sandbox.faults.cluster.start_broker(2)
+        assert {p.leader_id for p in (await one.ask(about("t"))).topics[0].partitions} == {1, 2}
+
+
 async def test_a_broker_that_dies_without_election_leaves_its_partitions_leaderless() -> None:
     async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one:
         await sandbox.faults.cluster.stop_broker(2, elect=False)
