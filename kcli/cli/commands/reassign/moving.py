@@ -102,7 +102,12 @@ async def _throttled(
     """Whether the throttle holds everywhere; if not, nothing of it is left."""
     ongoing = await list_reassignments(cluster)
     moves = throttles.moves(wanted, plan.everything, ongoing)
-    changes = throttles.wanted(moves, rate)
+    there = {str(node.id) for node in await cluster.nodes()}
+    changes = {
+        at: operations
+        for at, operations in throttles.wanted(moves, rate).items()
+        if at.kind == "topic" or at.name in there  # a broker that is down copies nothing, and cannot be configured
+    }
     for at, operations in changes.items():
         watch.throttled.setdefault(at, set()).update(operation.name for operation in operations)
     return await settle_throttle(cluster, document, changes)

@@ -387,6 +387,16 @@ def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(
     assert "unknown broker 2; known: 1, 3, 4" in capsys.readouterr().err
 
 
+def test_P12_a_throttled_move_leaves_out_a_source_that_is_down(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.call(lambda it: it.faults.cluster.stop_broker(2))
+    words = ("execute", "orders", "--to", "1,3,4", "--throttle", "5MiB", "--execute", "--wait")
+    assert {row["result"] for row in rows(capsys, *words)} == {"done"}
+    assert not any(2 in nodes for nodes in replicas(sandbox))
+    assert throttled(capsys) == []
+
+
 @pytest.mark.parametrize("verb", ["execute", "cancel", "verify"])
 def test_a_plan_that_is_not_there_is_a_usage_error(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], verb: str
