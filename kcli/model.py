@@ -239,6 +239,9 @@ class Cluster(Protocol):
     def has_leader(self, at: TopicPartition) -> bool:
         """As cached; False for a leaderless or unknown partition."""
 
+    def leaderless(self) -> dict[TopicPartition, float]:
+        """The partitions whose leader was looked up in vain, and over how many seconds."""
+
     def failing(self) -> dict[int, tuple[float, float, KcliError]]:
         """The brokers to which no connection comes about: since when, when last tried (loop time), and why not."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.fan_out import brokers_of
+from kcli.asking.fan_out import bad, brokers_of, gather
 from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
@@ -118,6 +118,22 @@ class AwaitedLeaders:
             return await self.cluster.leader(at)
         except KcliError as error:
             return error
+
+
+async def leaderless(
+    cluster: Cluster, partitions: Iterable[TopicPartition], patience: float
+) -> dict[TopicPartition, Leaderless]:
+    """The partitions without a leader, after waiting up to `patience` seconds for one. Raises KcliError."""
+
+    async def found(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, int | KcliError]:
+        return dict.fromkeys(some, broker.node_id)
+
+    missing: dict[TopicPartition, Leaderless] = {}
+    for at, error in bad(await gather(partitions, Leaders(cluster), found, patience=patience)).items():
+        if not isinstance(error, Leaderless) and not (isinstance(error, BrokerError) and error.retriable):
+            raise error
+        missing[at] = Leaderless(at)
+    return missing
 
 
 class TopicMissing(KcliError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 
 from kcli import codes
 from kcli.cluster.coordinators import Coordinators
@@ -37,6 +38,7 @@ class NetworkCluster:
         self._pool = Pool(connect, settings.bootstrap)
         self._metadata = Metadata(self._pool, settings)
         self._coordinators = Coordinators(self.anyone, self._metadata, settings)
+        self._leaderless: dict[TopicPartition, tuple[float, float]] = {}  # first and last look-up without a leader
 
     @property
     def topology(self) -> Topology:
@@ -90,13 +92,26 @@ class NetworkCluster:
 
     def leader_id(self, at: TopicPartition) -> int:
         known = self._metadata.topology.partition(at)
-        return known.leader if known is not None and at not in self._metadata.stale else -1
+        if known is not None and known.leader >= 0 and at not in self._metadata.stale:
+            return known.leader
+        now = monotonic()
+        self._leaderless[at] = self._leaderless.get(at, (now, now))[0], now
+        return -1
 
     def leaders_version(self) -> int:
         return self._metadata.topology.version
 
     def has_leader(self, at: TopicPartition) -> bool:
         return self.leader_id(at) in self.topology.nodes
+
+    def leaderless(self) -> dict[TopicPartition, float]:
+        """See `model.Cluster.leaderless`."""
+        nodes, stale = self.topology.nodes, self._metadata.stale
+        for at in list(self._leaderless):
+            known = self.topology.partition(at)
+            if known is not None and known.leader in nodes and at not in stale:
+                del self._leaderless[at]
+        return {at: last - first for at, (first, last) in self._leaderless.items()}
 
     # -- coordinators -----------------------------------------------------------------------------------------------
 

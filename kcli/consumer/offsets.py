@@ -28,10 +28,12 @@ async def resolve(
     *,
     reset: str = "earliest",
     deadline: float = 30.0,
+    wait_for_leaders: bool = True,
 ) -> Answers:
     """Every bound as an offset. "latest" and bounds relative to the end mean the last stable offset with read_committed
     (E17). "stored" becomes the reset policy: a consumer with a group reads its commits first. A position before the
-    start or after the end of the log becomes the start or the end; an explicit offset stays."""
+    start or after the end of the log becomes the start or the end; an explicit offset stays. `wait_for_leaders` is
+    that of `list_offsets`."""
     rounds: list[dict[TopicPartition, int]] = [{}, {}, {}]
     for at, bound in bounds.items():
         kind = reset if bound.kind == "stored" else bound.kind
@@ -42,7 +44,10 @@ async def resolve(
         if kind == "time":
             rounds[2][at] = bound.value
     first, last, timed = await asyncio.gather(
-        *(list_offsets(cluster, wanted, isolation, patience=deadline, wait_for_leaders=True) for wanted in rounds)
+        *(
+            list_offsets(cluster, wanted, isolation, patience=deadline, wait_for_leaders=wait_for_leaders)
+            for wanted in rounds
+        )
     )
     answers: Answers = {}
     for at, bound in bounds.items():

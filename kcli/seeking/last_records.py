@@ -63,8 +63,8 @@ async def _logs(
 ) -> dict[TopicPartition, tuple[int, int] | KcliError]:
     """Return the [start, end) of each log as it is read with an isolation level."""
     starts, ends = await asyncio.gather(
-        list_offsets(cluster, dict.fromkeys(parts, EARLIEST), patience=patience, wait_for_leaders=True),
-        list_offsets(cluster, dict.fromkeys(parts, LATEST), isolation, patience=patience, wait_for_leaders=True),
+        list_offsets(cluster, dict.fromkeys(parts, EARLIEST), patience=patience),
+        list_offsets(cluster, dict.fromkeys(parts, LATEST), isolation, patience=patience),
     )
     logs: dict[TopicPartition, tuple[int, int] | KcliError] = {}
     for at, start in starts.items():

@@ -9,7 +9,7 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.shape import Shape
@@ -54,7 +54,7 @@ def with_document(work: Callable[[], int], shape: Shape | None, format: str | No
         raise
     except KcliError as error:
         if format not in (None, "table"):
-            _print(error, shape, format)
+            print_errors([error], shape, format)
         raise
 
 
@@ -63,14 +63,16 @@ def with_line(work: Callable[[], int], json: bool) -> int:
     return with_document(work, None, "ndjson" if json else None)
 
 
-def _print(error: KcliError, shape: Shape | None, format: str) -> None:
+def print_errors(errors: Iterable[KcliError], shape: Shape | None = None, format: str = "ndjson") -> None:
+    """Print errors after the lines of a command, or the empty document of a shape with them."""
     from kcli.cli.output.messages import discard
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.tables.render import write
     from kcli.cli.output.tables.shape import Section, Shape
 
     document = Document(shape=shape or Shape(sections=(Section(),)))
-    document.fail(error)
+    for error in errors:
+        document.fail(error)
     try:
         write(document, format)
     except BrokenPipeError:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from kcli.errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import TopicPartition
+
 _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 LEVELS = {"gzip": (1, 9), "lz4": (1, 16), "zstd": (-131072, 22)}
@@ -100,3 +106,8 @@ def argument_bytes(text: str) -> bytes:
 def records(count: int) -> str:
     """`1 record`, `2 records`."""
     return f"{count} record{'' if count == 1 else 's'}"
+
+
+def partition_names(partitions: Iterable[TopicPartition]) -> str:
+    """`orders[0], orders[3]`."""
+    return ", ".join(f"{topic}[{partition}]" for topic, partition in sorted(partitions))

@@ -10,6 +10,7 @@ from kcli import codes
 from kcli.cli.runtime import outages
 from kcli.cli.runtime import signals as running
 from kcli.errors import ConnectError, KcliError
+from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 
@@ -20,12 +21,16 @@ class Trouble:
     def __init__(self) -> None:
         self.now: dict[int, tuple[float, float, KcliError]] = {}
         self.quiet: dict[int, float] = {}
+        self.without: dict[TopicPartition, float] = {}
 
     def failing(self) -> dict[int, tuple[float, float, KcliError]]:
         return self.now
 
     def silencing(self) -> dict[int, float]:
         return self.quiet
+
+    def leaderless(self) -> dict[TopicPartition, float]:
+        return self.without
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +68,30 @@ async def test_a_silence_of_days_is_said_once(capsys: pytest.CaptureFixture[str]
         "kcli: broker 1 asks for 2,147,484 s without requests (throttle_time_ms); kcli asks it again"
     )
     assert said.count("without requests") == 1
+
+
+async def test_partitions_without_a_leader_are_said_once_and_when_they_have_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster = Trouble()
+    looking = outages.Outages(cluster)  # type: ignore[arg-type]
+    cluster.without = {TopicPartition("t", 1): 0.1, TopicPartition("t", 3): 0.3, TopicPartition("t", 2): 0.3}
+    looking.look()
+    looking.look()
+    assert capsys.readouterr().err == "kcli: t[2], t[3] have no leader; retrying\n"
+    cluster.without = {}
+    looking.look()
+    looking.look()
+    assert capsys.readouterr().err == "kcli: t[2], t[3] have a leader again\n"
+
+
+@pytest.mark.parametrize("words", [["consume", "t", "--timeout", "2s"], ["produce", "t", "-p", "1", "--value", "x"]])
+def test_a_command_that_waits_for_a_leader_says_so(words: list[str]) -> None:
+    with SandboxThread(topics={"t": 3}) as sandbox:
+        sandbox.faults.cluster.no_leader("t", 1)
+        done = Shell(sandbox.bootstrap)(*words, "-X", "delivery.timeout.ms=2000", "-X", "request.timeout.ms=1000")
+    assert done.returncode != 0
+    assert done.stderr.decode().count("kcli: t[1] has no leader; retrying") == 1, done.stderr
 
 
 @pytest.mark.usefixtures("leaping_clock")

@@ -82,7 +82,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
             reading = _ordered(plan, consumer, sink) if plan.order else _reading(plan, consumer, sink, commits)
             async with consumer, plan.waiting(client, consumer):
                 close = _watched(client, consumer) if plan.connection.verbose else None
-                await stop.unless(_begin(plan, client, reading))
+                await stop.unless(reading.begin(_begin(plan, client, reading)))
                 try:
                     await reading.everything(stop)
                     if commits is not None:
@@ -177,7 +177,7 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
         return
     span = await plan.span(client.cluster, places, ends=end is not None)
     plan.read(reading.consumer, span, on=end is None)
-    reading.expect(span)
+    reading.expect(span if end is not None else dict.fromkeys(plan.left_out.errors, (0, 0)) | span)
     if end is not None and reading.total is None:
         reading.total = sum(stop - first for first, stop in span.values())
 
@@ -188,8 +188,11 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
     async def assigned(partitions: set[TopicPartition]) -> None:
         await commits.lost(partitions)  # the positions known before are not the group's any more
         if plan.to_end and partitions:
-            logs = await plan.log_ends(client.cluster, partitions)
-            ends = await plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
+            led = await plan.left_out.check(client.cluster, partitions, plan.patience)
+            logs = await plan.log_ends(client.cluster, led)
+            answering = [at for at in led if at not in plan.left_out.errors]
+            ends = await plan.offsets(client.cluster, dict.fromkeys(answering, LATEST))
+            plan.left_out.say()
             await plan.say_held_back(client.cluster, logs, ends)
             reading.consumer.stop_at(ends)
             reading.log_ends.update(logs if plan.settings.isolation == "read_committed" else ends)
@@ -218,13 +221,17 @@ def _verdict(plan: Plan, written: int, sink: Sink, stop: Stop) -> int:
     from kcli.cli.output.messages import complain
 
     plan.say_skipped()
+    if plan.left_out.exit_code and plan.options.as_json and sink.open:
+        from kcli.cli.output.failure import print_errors
+
+        print_errors(plan.left_out.errors.values())
     if plan.connection.verbose:
         complain(f"{records(written)} written")
     if stop.asked and (plan.bounded or sink.buffer):
         complain(f"interrupted: {records(written)} written")
         return INTERRUPTED
-    unknown = plan.decoding is not None and plan.decoding.unanswered
+    unknown = plan.left_out.exit_code or (plan.decoding is not None and plan.decoding.unanswered)
     if plan.fail_if_none and not written and not unknown:
         complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
-    return plan.undecoded
+    return plan.exit_code

@@ -109,7 +109,7 @@ async def _count(plan: Plan, stop: Stop) -> int:
         return INTERRUPTED
     _show(plan, counts)
     plan.say_skipped()
-    return plan.undecoded
+    return plan.exit_code
 
 
 async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
@@ -160,8 +160,12 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
         from kcli.cli.output.tables.document import Document
         from kcli.cli.output.tables.render import write
 
-        document = Document(shape=SHAPE, view=plan.view, total=sum(counts.values()))
+        left_out = plan.left_out.errors
+        document = Document(shape=SHAPE, view=plan.view, total=None if left_out else sum(counts.values()))
+        plan.left_out.fail(document)
         rows = document.of(CountRow)
-        rows += [CountRow(topic=at.topic, partition=at.partition, count=n) for at, n in counts.items()]
+        rows += [
+            CountRow(topic=at.topic, partition=at.partition, count=n) for at, n in counts.items() if at not in left_out
+        ]
         write(document, plan.format)
     sys.stdout.flush()

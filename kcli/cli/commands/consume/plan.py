@@ -150,6 +150,11 @@ class Plan(Selection):
         return GroupSettings(**{**changes, "auto_commit": False}).replace(group=name or str(changes["group"]))
 
     @property
+    def patience(self) -> float:
+        """Seconds for looking something up: half of --timeout, so that time is left for reading."""
+        return super().patience if self.timeout is None else min(super().patience, self.timeout / 2)
+
+    @property
     def bounded(self) -> bool:
         return self.limit >= 0 or self.per_partition is not None or self.end is not None
 

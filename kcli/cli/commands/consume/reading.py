@@ -8,11 +8,14 @@ from kcli.cli.commands.consume.selection import EARLIEST, finished
 from kcli.cli.commands.consume.silence import Silence
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.records.printer import Printer
+from kcli.consumer.fetch.states import ENDED
 from kcli.errors import DecodeError
 from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from kcli.cli.commands.consume.commits import Commits
     from kcli.cli.commands.consume.order.arrivals import Arrivals
     from kcli.cli.commands.consume.plan import Plan
@@ -59,6 +62,10 @@ class Reading:
 
     def expect(self, span: dict[TopicPartition, tuple[int, int]]) -> None:
         """What will be read, where that is known: [start, stop) of each partition."""
+
+    async def begin(self, work: Awaitable[None]) -> None:
+        """Do what comes before the first record. Raises DeadlineExceeded at the end of --timeout."""
+        await self._silence.limit(work)
 
     async def everything(self, stop: Stop) -> None:
         """Print until the bound, the stop, or the reader is gone."""
@@ -109,7 +116,15 @@ class Reading:
             return False
         if not self.consumer.assignment:
             return True
-        return self.consumer.finished and not self._past_the_log()
+        return self._read_up and not self._past_the_log()
+
+    @property
+    def _read_up(self) -> bool:
+        """Whether every partition that has a leader was read to its end."""
+        left_out = self.plan.left_out.errors
+        if not left_out:
+            return self.consumer.finished
+        return all(each.state == ENDED or at in left_out for at, each in self.consumer.fetch_states().items())
 
     def _past_the_log(self) -> bool:
         """A position after the end of the log was committed in another log: that is not to have read everything."""

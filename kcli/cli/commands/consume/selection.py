@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import gather
 
 from kcli import codes
+from kcli.cli.commands.consume.leaderless import LeftOut
 from kcli.cli.output import text
 from kcli.cli.parsing.groups import DECODED_FORMATS
 from kcli.cli.parsing.record_groups import PRINTED, OrderedOptions, PrintOptions
@@ -70,6 +71,7 @@ class Selection:
         from time import time
 
         self.connection = Connection(options)
+        self.left_out = LeftOut()
         given = list(dict.fromkeys(topics))
         if not given:
             raise UsageError(f"missing topic: kcli {command} TOPIC")
@@ -158,11 +160,22 @@ class Selection:
             consumer.on_notice = complain
         return consumer
 
-    def read(self, consumer: Consumer, span: dict[TopicPartition, tuple[int, int]], *, on: bool = False) -> None:
+    def read(
+        self,
+        consumer: Consumer,
+        span: dict[TopicPartition, tuple[int, int]],
+        *,
+        on: bool = False,
+        awaited_from: Bound | None = None,
+    ) -> None:
         """Have a consumer read [start, stop) of each partition, or on from start; of that the records in the range of
-        timestamps."""
+        timestamps. A read that continues also waits for the partitions that were left out, and reads them from
+        `awaited_from`, by default from the start of the range."""
         self.select_times(consumer, span)
-        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
+        starts = {at: Bound("offset", start) for at, (start, _) in span.items()}
+        for at in self.left_out.errors if on else ():
+            starts.setdefault(at, awaited_from or self.range.start_of(at.partition) or EARLIEST)
+        consumer.assign(starts)
         if not on:
             consumer.stop_at({at: stop for at, (_, stop) in span.items()})
 
@@ -180,12 +193,12 @@ class Selection:
             self.decoding = None
 
     @property
-    def undecoded(self) -> int:
-        """The exit code: that of a registry that did not answer what a filter had to know, or 1 where
+    def exit_code(self) -> int:
+        """That of a registry that did not answer what a filter had to know; 1 where partitions were left out, or where
         --fail-on-undecoded is given and something could not be decoded."""
         if self.decoding is None:
-            return 0
-        return self.decoding.unanswered or int(self.decoding.failed)
+            return self.left_out.exit_code
+        return self.decoding.unanswered or self.left_out.exit_code or int(self.decoding.failed)
 
     def client(self) -> Client:
         """The cluster that the line names, and its registry. Raises UsageError."""
@@ -272,19 +285,21 @@ class Selection:
         return places
 
     async def offsets(self, cluster: Cluster, bounds: dict[TopicPartition, Bound]) -> dict[TopicPartition, int]:
-        """Bounds as offsets, all asked at once; -N is the Nth record before the end. Raises KcliError if any partition
-        has no answer."""
+        """Bounds as offsets, all asked at once; -N is the Nth record before the end. Partitions whose leader does not
+        answer are left out. Raises KcliError if any other partition has no answer."""
         from kcli.consumer.offsets import resolve
 
         counts = {at: bound.value for at, bound in bounds.items() if bound.kind == "relative"}
         others = {at: bound for at, bound in bounds.items() if at not in counts}
-        answers = await resolve(cluster, others, isolation=self.settings.isolation, deadline=self.patience)
+        answers = await resolve(
+            cluster, others, isolation=self.settings.isolation, deadline=self.patience, wait_for_leaders=False
+        )
         offsets = {at: answer if isinstance(answer, KcliError) else answer.offset for at, answer in answers.items()}
         if counts:
             from kcli.seeking.last_records import last_records
 
             offsets |= await last_records(cluster, counts, self.settings, patience=self.patience)
-        return good(offsets)
+        return self.left_out.good(offsets)
 
     def waiting(self, client: Client, consumer: Consumer) -> AbstractAsyncContextManager[None]:
         """While entered, say on stderr where the consumer waits for an open transaction, unless -q."""
@@ -297,13 +312,16 @@ class Selection:
         return Waiting(client.cluster, consumer)
 
     async def log_ends(self, cluster: Cluster, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where the logs end, where that may be later than where we may read; unknown ends are missing."""
+        """Where the logs end, where that may be later than where we may read. Partitions whose leader does not answer
+        are left out. Raises KcliError."""
         if self.settings.isolation != "read_committed":
             return {}
         from kcli.consumer.offsets import resolve
 
-        answers = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience)
-        return {at: answer.offset for at, answer in answers.items() if not isinstance(answer, KcliError)}
+        answers = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience, wait_for_leaders=False)
+        return self.left_out.good(
+            {at: answer if isinstance(answer, KcliError) else answer.offset for at, answer in answers.items()}
+        )
 
     async def say_held_back(
         self, cluster: Cluster, logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]
@@ -317,29 +335,39 @@ class Selection:
             await say_ends(cluster, held)
 
     async def span(
-        self, cluster: Cluster, places: list[TopicPartition], *, ends: bool = True
+        self, cluster: Cluster, places: list[TopicPartition], *, ends: bool = True, whole: bool = False
     ) -> dict[TopicPartition, tuple[int, int]]:
         """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
         which the range of payload times is. A partition whose start -o names by itself begins there. Records with a
         timestamp before the stop may be anywhere up to the end of the log, unless timestamps are in order. With `ends`,
         say on stderr (unless -q) where an open transaction ends the read before the log does; a read that follows does
-        not end there."""
+        not end there. Partitions without a leader are left out and reported (`left_out`), unless the topics are wanted
+        `whole`. Raises KcliError."""
+        self.left_out.awaited = not ends
+        asked, led = places, await self.left_out.check(cluster, places, self.patience)
         start, stop = self.range.start or EARLIEST, self.range.stop or LATEST
         if stop.kind == "time" and not self.ordered:
             stop = LATEST
-        starts = {at: self.range.starts.get(at.partition, start) for at in places}
+        starts = {at: self.range.starts.get(at.partition, start) for at in led}
         typed = any(bound.kind == "offset" for bound in (stop, *starts.values()))
         reports = ends and stop == LATEST and not self.connection.quiet
-        logs = await self.log_ends(cluster, places) if reports or typed else {}
+        logs = await self.log_ends(cluster, led) if reports or typed else {}
+        places = [at for at in led if at not in self.left_out.errors]
         wanted: dict[Bound, list[TopicPartition]] = {stop: places}
-        for at, bound in starts.items():
-            if bound != stop:
-                wanted.setdefault(bound, []).append(at)
+        for at in places:
+            if starts[at] != stop:
+                wanted.setdefault(starts[at], []).append(at)
         if typed:
             # The broker does not check a typed offset: out of range would mean a reset (E20).
             wanted |= {EARLIEST: places, LATEST: places}
         offsets = await gather(*(self.offsets(cluster, dict.fromkeys(some, at)) for at, some in wanted.items()))
         answers = dict(zip(wanted, offsets, strict=True))
+        if led and led == asked and all(at in self.left_out.errors for at in led):
+            raise self.left_out.errors[led[0]]  # no leader answered
+        if whole and self.left_out.errors:
+            raise KcliError("; ".join(self.left_out.sentences()))
+        self.left_out.say()
+        places = [at for at in places if at not in self.left_out.errors]
         span = {}
         beyond: list[str] = []
         for at in places:
@@ -363,16 +391,6 @@ class Selection:
                 cluster, span, quiet=self.connection.quiet, verbose=self.connection.verbose
             )
         return span
-
-
-def good(answers: dict[TopicPartition, int | KcliError]) -> dict[TopicPartition, int]:
-    """The same offsets. Raises the first error among them."""
-    offsets = {}
-    for at, answer in answers.items():
-        if isinstance(answer, KcliError):
-            raise answer
-        offsets[at] = answer
-    return offsets
 
 
 def named_topics(options: TopicOptions) -> list[str]:
@@ -433,6 +451,7 @@ def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str =
     place = f"{at.topic}[{at.partition}]"
     text = str(error) if str(error).startswith(place) else f"{place}: {error}"
     hint = "; --skip-corrupt reads on" if isinstance(error, DecodeError) else ""
-    problem = KcliError(f"{text}; {done} up to offset {next_offset}{hint}")
+    reached = f"; {done} up to offset {next_offset}" if next_offset >= 0 else ""
+    problem = KcliError(f"{text}{reached}{hint}")
     problem.exit_code = error.exit_code
     return problem

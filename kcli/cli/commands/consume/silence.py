@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 
 from kcli.errors import DeadlineExceeded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
 
 
 class Silence:
@@ -30,4 +35,17 @@ class Silence:
     def check(self) -> None:
         """Raises DeadlineExceeded once the time-out is over."""
         if self._timeout is not None and self.seconds >= self._timeout:
-            raise DeadlineExceeded(f"no record came for {self._timeout * 1000:.0f} ms")
+            raise self._over()
+
+    async def limit(self, work: Awaitable[None]) -> None:
+        """Do what comes before the first record. Raises DeadlineExceeded once the time-out is over."""
+        try:
+            async with asyncio.timeout(self.left) as limit:
+                await work
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise self._over() from None
+
+    def _over(self) -> DeadlineExceeded:
+        return DeadlineExceeded(f"no record came for {(self._timeout or 0) * 1000:.0f} ms")

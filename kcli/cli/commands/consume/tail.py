@@ -7,7 +7,7 @@ from time import monotonic
 from kcli.cli.commands.consume.order.arrivals import Arrivals
 from kcli.cli.commands.consume.order.merge import WINDOW, Merge
 from kcli.cli.commands.consume.order.newest import newest, print_held
-from kcli.cli.commands.consume.selection import EARLIEST, Selection, finished, named_topics
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
 from kcli.cli.output.records.printer import Printer
@@ -98,11 +98,15 @@ async def _tail(plan: Plan, stop: Stop) -> int:
     finally:
         sink.close()
     plan.say_skipped()
+    if plan.left_out.exit_code and plan.options.as_json and sink.open:
+        from kcli.cli.output.failure import print_errors
+
+        print_errors(plan.left_out.errors.values())
     if stop.asked and not plan.follow:
         from kcli.cli.runtime.signals import INTERRUPTED
 
         return INTERRUPTED
-    return plan.undecoded
+    return plan.exit_code
 
 
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
@@ -119,10 +123,11 @@ async def _follow(
     plan: Plan, client: Client, printer: Printer, sink: Sink, stop: Stop, ends: dict[TopicPartition, int]
 ) -> None:
     """What comes after the last N, in the order of time as far as it comes together (see `consume --order time`)."""
-    arrivals, merge = Arrivals(plan, client.cluster, ends), Merge(plan.leave_out)
-    merge.add(ends, caught_up=True)
+    known = [*ends, *plan.left_out.errors]
+    arrivals, merge = Arrivals(plan, client.cluster, known), Merge(plan.leave_out)
+    merge.add(known, caught_up=True)
     async with plan.consumer(client) as consumer, plan.waiting(client, consumer):
-        plan.read(consumer, {at: (end, end) for at, end in ends.items()}, on=True)
+        plan.read(consumer, {at: (end, end) for at, end in ends.items()}, on=True, awaited_from=LATEST)
         while sink.open and not stop.asked:
             patience = WINDOW if merge.waiting else arrivals.wait
             got = await stop.unless(consumer.poll(patience), sink.left) or ()

@@ -86,6 +86,8 @@ async def _span(plan: Plan, source: Client) -> Span:
     if not stored and plan.undecoded_group:
         await plan.say_start(source.cluster, plan.undecoded_group)
     left = {at: (min(max(start, stored.get(at, start)), stop), stop) for at, (start, stop) in span.items()}
+    if plan.follow:
+        left |= {at: (stored[at], stored[at]) for at in plan.left_out.errors if at in stored}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:
         complain(
@@ -123,7 +125,14 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
         total = None if plan.follow else sum(end - start for start, end in span.values())
         begun = monotonic()
         problem = await _work(plan, copier, total, stop)
-        if plan.moves and positions is not None and problem is None and not stop.asked and plan.limit is None:
+        if (
+            plan.moves
+            and positions is not None
+            and problem is None
+            and not stop.asked
+            and plan.limit is None
+            and not plan.left_out.errors
+        ):
             problem = await _finish(positions, {at: end for at, (_, end) in span.items()}, stop)
         await producer.close(0)
         return verdict(plan, copier.tally, problem, stop, monotonic() - begun)

@@ -80,7 +80,7 @@ def verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, sec
         return INTERRUPTED
     if problem is not None or plan.talkative:
         complain(f"{summary(tally)}, in {seconds:.1f} s")
-    return plan.undecoded if problem is None else problem.exit_code
+    return plan.exit_code if problem is None else problem.exit_code
 
 
 def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seconds: float) -> None:
@@ -94,6 +94,7 @@ def _show(plan: Plan, format: str, tally: Tally, problem: KcliError | None, seco
             group=plan.group if plan.resume else None,
         )
     )
+    plan.left_out.fail(document)
     if problem is not None:
         document.fail(problem)
     if plan.document is None:

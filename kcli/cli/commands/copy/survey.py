@@ -74,12 +74,13 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     plan.say_skipped()
     document = plan.document or Document(shape=PLAN_SHAPE, view=view_of(plan.options))
     document.of(PartitionRow).extend(_row(plan, at, contents.parts.get(at, Part()), span[at]) for at in sorted(span))
+    plan.left_out.fail(document)
     if plan.document is None:  # nothing would distinguish the times of several topics
         document.of(TimeRow)[:] = _times(contents)
         write(document, plan.format or "table")
     if plan.talkative:
         complain(f"{plan.source}: {kept} of {records(read)} would be copied; dry run: nothing was copied")
-    return plan.undecoded
+    return plan.exit_code
 
 
 def _row(plan: Plan, at: TopicPartition, part: Part, span: tuple[int, int]) -> PartitionRow:

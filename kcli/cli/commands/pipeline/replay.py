@@ -150,7 +150,7 @@ async def _replay(plan: Plan, stop: Stop) -> int:
 
 async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> int:
     places = await plan.places(source.cluster)
-    span = await plan.span(source.cluster, places)
+    span = await plan.span(source.cluster, places, whole=True)
     if plan.options.dry_run:
         quiet = plan.connection.quiet
         write_plan(span, {}, plan.destination, report_format(plan.options), view_of(plan.options), quiet=quiet)

@@ -69,7 +69,7 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
             complain(PLAN_ONLY)
     if problem is not None:
         return problem.exit_code
-    return 1 if account.total("failed") or account.total("unknown") else plan.undecoded
+    return 1 if account.total("failed") or account.total("unknown") else plan.exit_code
 
 
 def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
@@ -81,6 +81,7 @@ def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
     document.of(TotalRow).append(
         TotalRow(topic=plan.dlq, read=account.read, filtered=account.filtered, group=plan.group)
     )
+    plan.left_out.fail(document)
     if problem is not None:
         document.fail(problem)
     write(document, plan.format)

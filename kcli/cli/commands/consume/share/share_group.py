@@ -87,7 +87,7 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
     if plan.fail_if_none and not reading.written:
         complain("no record matched (--fail-if-none)")
         return FAILED_ASSERTION
-    return plan.undecoded
+    return plan.exit_code
 
 
 def _said(refused: list[Outcome], kind: str) -> str:

@@ -142,7 +142,7 @@ class Source:
         given = selection.range
         if given.start is not None and given.start.kind == "offset":
             await self._check_offset(client, given.start.value, partitions)
-        self.span = await selection.span(client.cluster, partitions, ends=not self.frame.streaming)
+        self.span = await selection.span(client.cluster, partitions, ends=not self.frame.streaming, whole=True)
         self.topics = list(dict.fromkeys(at.topic for at in partitions))
 
     async def _check_offset(self, client: Client, offset: int, partitions: Sequence[TopicPartition]) -> None:
