@@ -16,6 +16,7 @@ from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
+from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.secret import Secret
 
@@ -57,6 +58,7 @@ def set_password(options: SetOptions) -> int:
     if rounds > MOST:
         raise UsageError(f"--iterations {rounds}: Kafka takes {MOST} at most")
     (name,) = names
+    Connection(options, looking=False)  # a misspelt profile is said before a password is asked for
     password = Secret("") if options.plan_only else new_password.read(options, name)
 
     return apply_plan(

@@ -174,6 +174,13 @@ def test_a_password_typed_on_a_terminal_is_asked_twice_and_not_echoed(sandbox: S
     assert "the two passwords differ" in shown
 
 
+@pytest.mark.process
+def test_a_misspelt_profile_is_said_before_a_password_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCLI_PROFILE", "nope")
+    code, shown = typed()
+    assert (code, "unknown profile nope" in shown, "New password" in shown) == (2, True, False), shown
+
+
 def test_what_is_sent_is_rfc_5802s_salted_password() -> None:
     """RFC 5802, section 5 and RFC 7677: what a server makes of it is what it makes of the password."""
     for mechanism, kind in (("SCRAM-SHA-256", "sha256"), ("SCRAM-SHA-512", "sha512")):
