@@ -39,6 +39,12 @@ def stored(outcome: BatchOutcome) -> str | None:
     return f"stored: partition {outcome.partition}, {offsets}"
 
 
+def places(stored: dict[int, tuple[int, int]]) -> str:
+    """Between which offsets of each partition the records are, of a few partitions."""
+    some = [f"partition {at} offsets {first}-{last}" for at, (first, last) in sorted(stored.items())[:FEW]]
+    return ", ".join(some) + (f" and {len(stored) - FEW} more partitions" if len(stored) > FEW else "")
+
+
 class Prompt:
     """The topic's name before each line that is typed."""
 

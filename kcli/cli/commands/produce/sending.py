@@ -6,6 +6,7 @@ whether it arrived) and not sent. They add up to the records read, also after Ct
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 from kcli import codes
@@ -47,6 +48,7 @@ class Sending:
         self.error: KcliError | None = None
         self.prompt: Prompt | None = None  # where someone types the records
         self.named = False  # whether a terminal reads where each record was stored
+        self.stored: dict[int, tuple[int, int]] = {}  # first and last offset by partition, where a terminal shows them
         self._make = Rows(plan)
         self._tick: Callable[[], None] = lambda: None  # shows the progress
         self._unsent = 0  # bytes of a block that wait for --rate
@@ -65,6 +67,10 @@ class Sending:
             self.report.add(outcome)
         if outcome.error is not None and self.error is None:
             self.error = outcome.error
+        if outcome.error is None and outcome.base_offset >= 0:
+            last = outcome.base_offset + outcome.count - 1
+            first, latest = self.stored.get(outcome.partition, (outcome.base_offset, last))
+            self.stored[outcome.partition] = min(first, outcome.base_offset), max(latest, last)
         if self.prompt is not None or self.named:
             from kcli.cli.commands.produce.prompt import stored
 
@@ -331,6 +337,10 @@ def report(sending: Sending, stop: Stop, problem: KcliError | OSError | None, wr
     if problem is None and written == sending.read and not sending.skipped:
         if sending.plan.connection.verbose:
             say(sending.summary())
+        elif sending.stored and os.isatty(2) and not (sending.prompt or sending.named or sending.plan.connection.quiet):
+            from kcli.cli.commands.produce.prompt import places
+
+            say(f"{records(written)} written: {places(sending.stored)}")
         return 0
     if problem is not None:
         from kcli.cli.output.messages import sentence

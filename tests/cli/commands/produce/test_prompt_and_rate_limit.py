@@ -112,7 +112,8 @@ def test_a_terminal_is_told_where_records_of_the_line_were_stored_and_a_pipe_is_
     topic = kcli.topic()
     words = [topic, "--value", "x", "--value", "y"]
     assert typed(kcli, words, [], b"> ") == (0, "kcli: stored: partition 0, offsets 0-1\n")
-    assert typed(kcli, [*words, "--repeat", "6"], [], b"> ") == (0, "")  # too many to be named
+    many = (0, "kcli: 12 records written: partition 0 offsets 2-13\n")  # too many to be named one by one
+    assert typed(kcli, [*words, "--repeat", "6"], [], b"> ") == many
     assert typed(kcli, [*words, "-q"], [], b"> ") == (0, "")
     kcli.ok("produce", *words)
 
@@ -146,3 +147,13 @@ def test_records_are_spread_over_the_time_of_their_rate(kcli: Shell, words: list
     found = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "--envelope").splitlines()]
     assert len(found) == 40
     assert 250 <= found[-1]["timestamp"] - found[0]["timestamp"] <= 1500
+
+
+@pytest.mark.process
+def test_a_terminal_hears_where_a_file_was_stored(kcli: Shell, tmp_path: Path) -> None:
+    topic = kcli.topic()
+    (tmp_path / "lines").write_text("a\nb\nc\n")
+    file = str(tmp_path / "lines")
+    assert typed(kcli, [topic, file], [], b"> ") == (0, "kcli: 3 records written: partition 0 offsets 0-2\n")
+    assert typed(kcli, [topic, "-q", file], [], b"> ") == (0, "")
+    assert kcli.ok("produce", topic, str(tmp_path / "lines")) == b""
