@@ -59,7 +59,7 @@ async def test_a_header_names_the_message_of_a_bare_payload() -> None:
     assert decoder.undecoded.first == ("t", 0, 3)
     assert decoder.unknown == 1
     assert decoder.labels is not None
-    names = {offset: label.message for offset, label in decoder.labels.rows.items()}
+    names = {offset: label.message for offset, label in decoder.labels.rows.items() if label is not None}
     assert names == {0: "shop.Note", 1: "shop.Other", 4: "shop.Other", 6: "shop.Other", 7: "shop.Note"}
 
 
