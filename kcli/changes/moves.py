@@ -5,8 +5,7 @@ from __future__ import annotations
 from kcli.admin.configs.resources import DELETE, Operation
 from kcli.admin.reassign import assignment_file, throttles
 from kcli.admin.reassign.reassignments import Ongoing, about, alter_reassignments, list_reassignments
-from kcli.admin.storage.disks import Replica, alter_log_dirs
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import Replica, alter_log_dirs, directories
 from kcli.changes import configs
 from kcli.changes.change import Plan, Row, Undo
 from kcli.errors import KcliError
@@ -49,7 +48,8 @@ async def plan_cancel(
         for at, move in (await list_reassignments(cluster)).items()
         if chosen(at)
     ]
-    back = await _on_disks(cluster, dirs or {})
+    here = await directories(cluster, dirs) if dirs else {}
+    back = {at: here[at, False] for at in dirs or {} if here.keys() >= {(at, True), (at, False)}}
     made = Plan(rows=list(rows), undo=undo_of({row.at: row.move.target for row in rows}), final=bool(back))
     if not rows and not back:
         return made
@@ -68,23 +68,6 @@ async def plan_cancel(
 
 def _brokers(numbers: list[int]) -> str:
     return f"broker{'s' * (len(numbers) != 1)} {' '.join(map(str, numbers))}"
-
-
-async def _on_disks(cluster: Cluster, dirs: Mapping[Replica, str]) -> dict[Replica, str]:
-    """Replicas that are on their way to another directory, and the one they are in."""
-    if not dirs:
-        return {}
-    places, _ = await log_dirs(cluster, brokers={at.broker for at in dirs})
-    here: dict[Replica, str] = {}
-    moving: set[Replica] = set()
-    for place in places:
-        for replica in place.replicas:
-            at = Replica(replica.topic, replica.partition, replica.broker)
-            if replica.future:
-                moving.add(at)
-            else:
-                here[at] = place.directory
-    return {at: here[at] for at in dirs if at in moving and at in here}
 
 
 async def plan_throttle(cluster: Cluster, throttled: Mapping[Resource, Mapping[str, str]], rate: int | None) -> Plan:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from kcli import codes
+from kcli.admin.storage.log_dirs import log_dirs
 from kcli.asking.ask import ask_once
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster
@@ -23,6 +24,20 @@ class Replica(NamedTuple):
     topic: str
     partition: int
     broker: int
+
+
+async def directories(cluster: Cluster, replicas: Collection[Replica]) -> dict[tuple[Replica, bool], str]:
+    """The directory of each of these replicas that its broker has (False), and the one it is being moved to (True)."""
+    topics: dict[str, set[int]] = {}
+    for at in replicas:
+        topics.setdefault(at.topic, set()).add(at.partition)
+    asked = {topic: sorted(some) for topic, some in topics.items()}
+    places, _ = await log_dirs(cluster, asked, brokers={at.broker for at in replicas})
+    return {
+        (Replica(replica.topic, replica.partition, replica.broker), replica.future): place.directory
+        for place in places
+        for replica in place.replicas
+    }
 
 
 async def alter_log_dirs(cluster: Cluster, wanted: Mapping[Replica, str]) -> dict[Replica, KcliError | None]:

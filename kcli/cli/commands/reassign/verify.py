@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.move_progress import shares
 from kcli.admin.reassign.reassignments import list_reassignments
-from kcli.admin.storage.disks import Replica
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import Replica, directories
 from kcli.cli.commands.reassign.planning import FileOptions
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
@@ -108,12 +107,7 @@ async def _on_disks(
     """Whether replicas are in the directories that the file names for them."""
     if not dirs:
         return
-    places, _ = await log_dirs(cluster, brokers={at.broker for at in dirs})
-    here = {
-        (Replica(replica.topic, replica.partition, replica.broker), replica.future): place.directory
-        for place in places
-        for replica in place.replicas
-    }
+    here = await directories(cluster, dirs)
     for at, wanted in dirs.items():
         row = next(row for key, row in rows.items() if (key.topic, key.partition) == (at.topic, at.partition))
         if here.get((at, False)) == wanted or row.result != "done":

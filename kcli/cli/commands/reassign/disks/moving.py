@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from kcli import codes
 from kcli.admin.configs.resources import SET, Operation, Resource, about
 from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_throttle
-from kcli.admin.storage.disks import Replica, alter_log_dirs
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import Replica, alter_log_dirs, directories
 from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.runtime.answer import plural, say
@@ -95,20 +94,8 @@ async def _begun(
 
 async def _arrived(cluster: Cluster, wanted: Moves) -> list[Replica]:
     """The replicas that are at their target and not in two places."""
-    topics: dict[str, list[int]] = {}
-    for at in wanted:
-        topics.setdefault(at.topic, []).append(at.partition)
-    places, _ = await log_dirs(cluster, topics, brokers={at.broker for at in wanted})
-    here: dict[Replica, str] = {}
-    coming: set[Replica] = set()
-    for place in places:
-        for replica in place.replicas:
-            at = Replica(replica.topic, replica.partition, replica.broker)
-            if replica.future:
-                coming.add(at)
-            else:
-                here[at] = place.directory
-    return [at for at, name in wanted.items() if here.get(at) == name and at not in coming]
+    here = await directories(cluster, wanted)
+    return [at for at, name in wanted.items() if here.get((at, False)) == name and (at, True) not in here]
 
 
 async def remember(cluster: Cluster, wanted: Moves) -> None:
