@@ -92,9 +92,9 @@ INVALID_SESSION_TIMEOUT = _final(
 )
 REBALANCE_IN_PROGRESS = _final(27, "the group is rebalancing; members join again")
 INVALID_COMMIT_OFFSET_SIZE = _final(28, "the commit is too large for the broker")
-TOPIC_AUTHORIZATION_FAILED = _final(29, "you may not do this with this topic; ask for an ACL")
-GROUP_AUTHORIZATION_FAILED = _final(30, "you may not use this group; ask for an ACL")
-CLUSTER_AUTHORIZATION_FAILED = _final(31, "you may not do this with this cluster; ask for an ACL")
+TOPIC_AUTHORIZATION_FAILED = _final(29, "not authorized for this topic")
+GROUP_AUTHORIZATION_FAILED = _final(30, "not authorized for this group")
+CLUSTER_AUTHORIZATION_FAILED = _final(31, "not authorized for this cluster")
 INVALID_TIMESTAMP = _final(
     32, "the timestamp is too far from the broker's clock (message.timestamp.before and .after.max.ms)"
 )
@@ -124,7 +124,7 @@ INVALID_PRODUCER_ID_MAPPING = _final(49, "the producer id does not belong to thi
 INVALID_TRANSACTION_TIMEOUT = _final(50, "the transaction timeout exceeds the broker's transaction.max.timeout.ms")
 CONCURRENT_TRANSACTIONS = _retry(51, "another operation on the same transaction is not finished")
 TRANSACTION_COORDINATOR_FENCED = _final(52, "another broker coordinates this transaction by now")
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED = _final(53, "you may not use this transactional id; ask for an ACL")
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED = _final(53, "not authorized for this transactional id")
 SECURITY_DISABLED = _final(54, "the cluster has no authorizer, so there are no ACLs")
 OPERATION_NOT_ATTEMPTED = _final(55, "not tried, because something else in the same request failed")
 KAFKA_STORAGE_ERROR = _leader(56, "the broker cannot read or write its disk")
@@ -138,7 +138,7 @@ DELEGATION_TOKEN_OWNER_MISMATCH = _final(63, "the delegation token belongs to an
 DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = _final(
     64, "delegation tokens need a TLS or SASL connection that was not itself made with a token"
 )
-DELEGATION_TOKEN_AUTHORIZATION_FAILED = _final(65, "you may not use this delegation token")
+DELEGATION_TOKEN_AUTHORIZATION_FAILED = _final(65, "not authorized for this delegation token")
 DELEGATION_TOKEN_EXPIRED = _final(66, "the delegation token has expired; get a new one")
 INVALID_PRINCIPAL_TYPE = _final(67, "a principal of this kind is not supported; use User:NAME")
 NON_EMPTY_GROUP = _final(68, "the group still has members; stop them first")

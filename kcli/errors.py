@@ -130,14 +130,31 @@ class UnsupportedVersion(KcliError):
 
 class BrokerError(KcliError):
     """The broker answered with an error code. `about` names what it was about (a topic, a group, a partition). `sent`
-    is True when an earlier try of the same was not answered, so that it may have been done all the same."""
+    is True when an earlier try of the same was not answered, so that it may have been done all the same.
+
+    A refused request (*_AUTHORIZATION_FAILED) says which right is missing, once: `api` is the request's key, `names`
+    its resources by kind (topic, group, transactional_id).
+    """
 
     sent = False
 
-    def __init__(self, code: ErrorCode, about: str = "", message: str | None = None) -> None:
+    def __init__(
+        self, code: ErrorCode, about: str = "", message: str | None = None, *, api: int = -1, **names: str
+    ) -> None:
         self.code = code
         self.about = about
         self.retriable = code.retriable
+        self.right: tuple[str, str, str] | None = None
+        if api >= 0 and code.name.endswith("_AUTHORIZATION_FAILED"):
+            from kcli.rights import missing
+
+            self.right = missing(code, api, names)
+        if self.right is not None:
+            operation, kind, name = self.right
+            resource = f"{kind} {name}" if name else f"the {kind}"
+            super().__init__(f"not authorized: {operation.replace('-', '_').upper()} on {resource} ({code.name})")
+            self.hint = Hint("grant", operation=operation, kind=kind, name=name)
+            return
         text = redacted(message) if message else code.text
         if not text.endswith(f"({code.name})"):  # a broker's own words may name it already
             text = f"{text} ({code.name})"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     A = TypeVar("A")
 
+FIND_COORDINATOR = 10
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 """Kinds of keys (FindCoordinator). A SHARE key is group:topicId:partition (KIP-932)."""
 
@@ -100,7 +101,8 @@ async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, 
         if isinstance(row, KcliError):
             lost[key] = row
         elif row.error_code:
-            lost[key] = BrokerError(codes.of(row.error_code), key, row.error_message or None)
+            code, message = codes.of(row.error_code), row.error_message or None
+            lost[key] = BrokerError(code, key, message, api=FIND_COORDINATOR, group=key, transactional_id=key)
         else:
             places[key] = Node(row.node_id, row.host, row.port, None)
     return places, lost

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 else:
     Place = namedtuple("Place", "offset size")
 
+FETCH = FetchRequest.api_key
 NAMES_UP_TO = 12  # from Fetch 13 on topics have ids and no names
 
 

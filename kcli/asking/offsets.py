@@ -90,7 +90,8 @@ def _request(cluster: Cluster, wanted: Mapping[TopicPartition, int], isolation: 
 
 def _answer(at: TopicPartition, timestamp: int, row: ListOffsetsPartitionResponse) -> LogOffset | KcliError:
     if row.error_code:
-        return BrokerError(codes.of(row.error_code), f"{at.topic} [{at.partition}]")
+        about, api = f"{at.topic} [{at.partition}]", ListOffsetsRequest.api_key
+        return BrokerError(codes.of(row.error_code), about, api=api, topic=at.topic)
     if row.offset < 0 and timestamp in (EARLIEST, LATEST):
         return KcliError(f"{at.topic} [{at.partition}]: the broker answered offset {row.offset}")
     return LogOffset(row.offset, row.timestamp, row.leader_epoch)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.settings import ClientSettings
 
 LOG = Log("cluster")
+METADATA = 3
 SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that one does not
 GRACE = 1.0  # seconds in which an unknown topic may still turn up (C19)
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
@@ -63,7 +64,7 @@ class NetworkCluster:
             error = self._why(at)
             patience = GRACE if error is codes.UNKNOWN_TOPIC_OR_PARTITION else self._settings.deadline
             if not error.retriable or loop.time() - begin > patience:
-                raise BrokerError(error, f"{at.topic}[{at.partition}]")
+                raise BrokerError(error, f"{at.topic}[{at.partition}]", api=METADATA, topic=at.topic)
 
     def _why(self, at: TopicPartition) -> codes.ErrorCode:
         topic = self.topology.topics.get(at.topic)
@@ -206,7 +207,7 @@ class NetworkCluster:
             waiting = error is codes.LEADER_NOT_AVAILABLE or self._settings.auto_create_topics
             patience = self._settings.deadline if waiting and error.retriable else self._second_look(error)
             if loop.time() - begin >= patience:
-                raise BrokerError(error, topic)
+                raise BrokerError(error, topic, api=METADATA, topic=topic)
 
     def _second_look(self, error: codes.ErrorCode) -> float:
         """One broker of many may not have heard of a topic yet (just created, or just restarted): look again for that

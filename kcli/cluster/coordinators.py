@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 LOG = Log("cluster")
+JOIN_GROUP, INIT_PRODUCER_ID = 11, 22
 
 
 class Coordinators:
@@ -89,5 +90,7 @@ async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
         raise row
     code = codes.COORDINATOR_NOT_AVAILABLE if row is None else codes.of(row.error_code)
     if row is None or code:
-        raise BrokerError(code, about)
+        # FindCoordinator takes DESCRIBE; members and producers ask it, which need more
+        api = JOIN_GROUP if kind == 0 else INIT_PRODUCER_ID
+        raise BrokerError(code, about, api=api, group=key, transactional_id=key)
     return Node(row.node_id, row.host, row.port, None)

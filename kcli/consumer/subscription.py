@@ -94,7 +94,7 @@ class Interest:
         for topic in answer.topics:
             code = codes.of(topic.error_code)
             if code.name in ("TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION") and topic.name in self.topics:
-                raise BrokerError(code, topic.name or "")
+                raise BrokerError(code, topic.name or "", api=MetadataRequest.api_key, topic=topic.name or "")
             if code or topic.name is None or not topic.partitions:
                 continue
             # numbers begin at 0 and have no gaps: a broker that says 2147483647 names no partition, and makes no list

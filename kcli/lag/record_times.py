@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.asking.fan_out import good
-from kcli.asking.fetch_once import Place, fetch_once
+from kcli.asking.fetch_once import FETCH, Place, fetch_once
 from kcli.errors import BrokerError, DecodeError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.batch import read_batches
@@ -95,7 +95,7 @@ def _read(at: TopicPartition, part: PartitionData, place: Place) -> int | KcliEr
     """The time; where nothing but markers came, the place behind them."""
     name = f"{at.topic} [{at.partition}]"
     if part.error_code:
-        return BrokerError(codes.of(part.error_code), name)
+        return BrokerError(codes.of(part.error_code), name, api=FETCH, topic=at.topic)
     try:
         time, offset = _time_of(part, place.offset)
     except DecodeError as error:

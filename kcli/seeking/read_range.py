@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE
-from kcli.asking.fetch_once import Place, fetch_once
+from kcli.asking.fetch_once import FETCH, Place, fetch_once
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster, TopicPartition
 from kcli.proto.batch import Batch, CorruptBatch, read_batches
@@ -89,7 +89,7 @@ def _stretch(part: PartitionData, at: TopicPartition, offset: int) -> Stretch | 
     if code is codes.OFFSET_OUT_OF_RANGE and part.log_start_offset > offset:
         return Stretch(part.log_start_offset)  # retention was faster
     if code:
-        return BrokerError(code, f"{at.topic} [{at.partition}]")
+        return BrokerError(code, f"{at.topic} [{at.partition}]", api=FETCH, topic=at.topic)
     stretch: Stretch | None = None
     batches, damage = _batches(part.records or b"")
     for batch in batches:

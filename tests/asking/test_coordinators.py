@@ -48,7 +48,7 @@ async def test_C15_a_final_error_is_the_keys_own_and_one_that_passes_is_asked_ag
         found = await coordinators_of(fleet.cluster(), ["good", "denied", "loading"], GROUP)
         assert isinstance(found["good"], Node)
         assert isinstance(found["loading"], Node)
-        assert str(found["denied"]) == "denied: the broker's words (GROUP_AUTHORIZATION_FAILED)"
+        assert str(found["denied"]) == "not authorized: DESCRIBE on group denied (GROUP_AUTHORIZATION_FAILED)"
 
 
 @pytest.mark.parametrize("spoken", [SPOKEN, OLD])

@@ -13,6 +13,7 @@ from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster
 
+CREATE_ACLS = 30  # DeleteAcls takes the same right
 MOST = 1000
 """ACLs in one request: a controller takes at most 10,000 changes at once."""
 
@@ -24,7 +25,7 @@ async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> li
     request = DescribeAclsRequest(**_filter_fields(wanted or AclFilter()))
     answer = await ask_anyone(cluster, request)
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "ACLs", answer.error_message)
+        raise BrokerError(codes.of(answer.error_code), "ACLs", answer.error_message, api=request.api_key)
     return sorted(
         Acl(
             kind=word(KINDS, at.resource_type),
@@ -110,7 +111,7 @@ def _filter_fields(wanted: Acl | AclFilter) -> dict[str, Any]:
 
 
 def _failed(number: int, message: str | None) -> KcliError | None:
-    return BrokerError(codes.of(number), message=message or None) if number else None
+    return BrokerError(codes.of(number), message=message or None, api=CREATE_ACLS) if number else None
 
 
 def _left_out() -> KcliError:

@@ -56,14 +56,18 @@ async def update_features(
     request = UpdateFeaturesRequest(timeout_ms=TIMEOUT_MS, feature_updates=updates, validate_only=dry_run)
     answer = await ask_once(broker, request)
     if answer.error_code:
-        failed = BrokerError(codes.of(answer.error_code), "features", answer.error_message)
+        failed = BrokerError(codes.of(answer.error_code), "features", answer.error_message, api=request.api_key)
         return dict.fromkeys(levels, failed)
     results = {result.feature: result for result in answer.results}
     errors: dict[str, KcliError | None] = {}
     for name in levels:
         row = results.get(name)
         failed_one = row is not None and row.error_code
-        errors[name] = BrokerError(codes.of(row.error_code), name, row.error_message) if row and failed_one else None
+        errors[name] = (
+            BrokerError(codes.of(row.error_code), name, row.error_message, api=request.api_key)
+            if row and failed_one
+            else None
+        )
     return errors
 
 
@@ -108,7 +112,9 @@ async def add_voter(cluster: Cluster, voter: Controller) -> None:
         timeout=TIMEOUT_MS / 1000 + 5,
     )
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), f"voter {voter.node}", answer.error_message)
+        raise BrokerError(
+            codes.of(answer.error_code), f"voter {voter.node}", answer.error_message, api=AddRaftVoterRequest.api_key
+        )
 
 
 async def remove_voter(cluster: Cluster, voter: Controller) -> None:
@@ -119,11 +125,15 @@ async def remove_voter(cluster: Cluster, voter: Controller) -> None:
         RemoveRaftVoterRequest(cluster_id=known, voter_id=voter.node, voter_directory_id=voter.directory),
     )
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), f"voter {voter.node}", answer.error_message)
+        raise BrokerError(
+            codes.of(answer.error_code), f"voter {voter.node}", answer.error_message, api=RemoveRaftVoterRequest.api_key
+        )
 
 
 async def unregister_broker(cluster: Cluster, node: int) -> None:
     """Have the cluster forget a broker. Raises KcliError: BROKER_ID_NOT_REGISTERED."""
     answer = await ask_once(await cluster.anyone(), UnregisterBrokerRequest(broker_id=node))
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), f"broker {node}", answer.error_message)
+        raise BrokerError(
+            codes.of(answer.error_code), f"broker {node}", answer.error_message, api=UnregisterBrokerRequest.api_key
+        )

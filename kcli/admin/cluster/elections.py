@@ -50,7 +50,7 @@ async def _elect(cluster: Cluster, part: list[TopicPartition], kind: int) -> dic
     request = ElectLeadersRequest(election_type=kind, topic_partitions=list(topics.values()), timeout_ms=30_000)
     answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "election")
+        raise BrokerError(codes.of(answer.error_code), "election", api=request.api_key)
     results: dict[TopicPartition, bool | KcliError] = {}
     for topic in answer.replica_election_results:
         for result in topic.partition_result:
@@ -58,7 +58,7 @@ async def _elect(cluster: Cluster, part: list[TopicPartition], kind: int) -> dic
             if code is codes.ELECTION_NOT_NEEDED:
                 results[at] = False
             else:
-                results[at] = BrokerError(code, about(at), result.error_message) if code else True
+                results[at] = BrokerError(code, about(at), result.error_message, api=request.api_key) if code else True
     return {
         at: results.get(at, KcliError(f"{about(at)}: the broker's response does not contain this partition"))
         for at in part

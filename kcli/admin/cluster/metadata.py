@@ -43,7 +43,8 @@ async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker
         code, name = codes.of(topic.error_code), topic.name or ""
         if code:
             absent = code is codes.UNKNOWN_TOPIC_OR_PARTITION
-            description.missing[name] = TopicMissing(name) if absent else BrokerError(code, name)
+            refused = BrokerError(code, name, api=MetadataRequest.api_key, topic=name)
+            description.missing[name] = TopicMissing(name) if absent else refused
         for part in topic.partitions:
             if part.error_code:
                 at = TopicPartition(name, part.partition_index)

@@ -56,7 +56,9 @@ class Feature(Value):
 def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
     """The response's row of the quorum's only partition. Raises BrokerError, and DecodeError if the row is missing."""
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
+        raise BrokerError(
+            codes.of(answer.error_code), "quorum", answer.error_message, api=DescribeQuorumRequest.api_key
+        )
     part = next((part for topic in answer.topics for part in topic.partitions), None)
     if part is None:
         raise DecodeError("the broker's response does not contain the quorum")

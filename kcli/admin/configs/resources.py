@@ -139,7 +139,7 @@ async def describe_configs(
         for row in answer.results:
             at = Resource(_kind(row.resource_type), row.resource_name)
             if row.error_code:
-                configs[at] = BrokerError(codes.of(row.error_code), about(at), row.error_message)
+                configs[at] = _refused(DescribeConfigsRequest.api_key, at, row.error_code, row.error_message)
             else:
                 configs[at] = sorted((_config(config) for config in row.configs), key=lambda config: config.name)
         return configs
@@ -190,8 +190,8 @@ async def alter_configs(
         errors: dict[Resource, KcliError | None] = {}
         for row in answer.responses:
             at = Resource(_kind(row.resource_type), row.resource_name)
-            failed = BrokerError(codes.of(row.error_code), about(at), row.error_message) if row.error_code else None
-            errors[at] = failed
+            api, code = IncrementalAlterConfigsRequest.api_key, row.error_code
+            errors[at] = _refused(api, at, code, row.error_message) if code else None
         return errors
 
     answers = await _spread(cluster, list(changes), request, read, once=True)
@@ -211,7 +211,7 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
         raise UnsupportedVersion(f"brokers before Kafka 4.1 do not list what {kind}s have configs")
     answer = await ask_anyone(cluster, ListConfigResourcesRequest(resource_types=[KINDS[kind]] if version else []))
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), kind)
+        raise BrokerError(codes.of(answer.error_code), kind, api=ListConfigResourcesRequest.api_key)
     return sorted(
         resource.resource_name for resource in answer.config_resources if resource.resource_type == KINDS[kind]
     )
@@ -227,6 +227,10 @@ def resource(kind: str, name: str) -> Resource:
     if kind in ("broker", "logger") and not name.isdecimal() and not (kind == "broker" and not name):
         raise UsageError(f"{kind} {name}: a broker is named by its id, such as 1")
     return Resource(kind, name)
+
+
+def _refused(api: int, at: Resource, code: int, message: str | None) -> BrokerError:
+    return BrokerError(codes.of(code), about(at), message, api=api, **{at.kind: at.name})
 
 
 def about(resource: Resource) -> str:

@@ -29,7 +29,8 @@ async def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, di
     configs: dict[str, dict[str, str | None] | KcliError] = {}
     for row in answer.results:
         if row.error_code:
-            configs[row.resource_name] = BrokerError(codes.of(row.error_code), row.resource_name, row.error_message)
+            api, name = DescribeConfigsRequest.api_key, row.resource_name
+            configs[name] = BrokerError(codes.of(row.error_code), name, row.error_message, api=api, topic=name)
         else:
             configs[row.resource_name] = {
                 c.name: None if c.is_sensitive else c.value

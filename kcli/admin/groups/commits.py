@@ -83,7 +83,7 @@ async def delete_commits(
             topic.partitions.append(OffsetDeleteRequestPartition(partition_index=at.partition))
         answer = await broker.ask(OffsetDeleteRequest(group_id=group, topics=list(topics.values())))
         if answer.error_code:
-            raise BrokerError(codes.of(answer.error_code), group)
+            raise BrokerError(codes.of(answer.error_code), group, api=OffsetDeleteRequest.api_key, group=group)
         return _read(group, answer)
 
     return await _each(coordinators, group, sorted(partitions), ask, patience)
@@ -111,9 +111,11 @@ async def write_starts(
             topic.partitions.append(
                 AlterShareGroupOffsetsRequestPartition(partition_index=at.partition, start_offset=starts[at].offset)
             )
-        answer = await broker.ask(AlterShareGroupOffsetsRequest(group_id=group, topics=list(topics.values())))
+        request = AlterShareGroupOffsetsRequest(group_id=group, topics=list(topics.values()))
+        answer = await broker.ask(request)
         if answer.error_code:
-            raise BrokerError(codes.of(answer.error_code), group, answer.error_message or None)
+            code, message = codes.of(answer.error_code), answer.error_message or None
+            raise BrokerError(code, group, message, api=request.api_key, group=group)
         return {
             at: _outcome(group, at, part.error_code, part.error_message)
             for topic in answer.responses
@@ -136,9 +138,11 @@ async def delete_starts(
     async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
         names = dict.fromkeys(at.topic for at in some)
         topics = [DeleteShareGroupOffsetsRequestTopic(topic_name=name) for name in names]
-        answer = await broker.ask(DeleteShareGroupOffsetsRequest(group_id=group, topics=topics))
+        request = DeleteShareGroupOffsetsRequest(group_id=group, topics=topics)
+        answer = await broker.ask(request)
         if answer.error_code:
-            raise BrokerError(codes.of(answer.error_code), group, answer.error_message or None)
+            code, message = codes.of(answer.error_code), answer.error_message or None
+            raise BrokerError(code, group, message, api=request.api_key, group=group)
         rows = {row.topic_name: row for row in answer.responses}
         return {
             at: _outcome(group, at, rows[at.topic].error_code, rows[at.topic].error_message)
@@ -150,7 +154,12 @@ async def delete_starts(
 
 
 def _outcome(group: str, at: TopicPartition, code: int, message: str | None = None) -> bool | KcliError:
-    return BrokerError(codes.of(code), f"{group}: {at.topic} [{at.partition}]", message or None) if code else True
+    if not code:
+        return True
+    about = f"{group}: {at.topic} [{at.partition}]"
+    return BrokerError(
+        codes.of(code), about, message or None, api=OffsetCommitRequest.api_key, group=group, topic=at.topic
+    )
 
 
 def _read(group: str, answer: OffsetCommitResponse | OffsetDeleteResponse) -> Outcome:

@@ -43,7 +43,7 @@ async def committed_offsets(
         offsets: dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError] = {}
         for row in answer.groups:
             if row.error_code:
-                offsets[row.group_id] = BrokerError(codes.of(row.error_code), row.group_id)
+                offsets[row.group_id] = _refused(row.error_code, row.group_id)
                 continue
             here = offsets[row.group_id] = {}
             for topic in row.topics:
@@ -61,7 +61,7 @@ async def _one_by_one(
     async def read(group: str) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError:
         answer = await broker.ask(OffsetFetchRequest(group_id=group, topics=None, require_stable=stable))
         if answer.error_code:
-            return BrokerError(codes.of(answer.error_code), group)
+            return _refused(answer.error_code, group)
         return {
             TopicPartition(topic.name, part.partition_index): _committed(part, topic.name)
             for topic in answer.topics
@@ -71,11 +71,17 @@ async def _one_by_one(
     return dict(zip(groups, await asyncio.gather(*(read(group) for group in groups)), strict=True))
 
 
+def _refused(code: int, group: str) -> BrokerError:
+    return BrokerError(codes.of(code), group, api=OFFSET_FETCH, group=group)
+
+
 def _committed(
     part: OffsetFetchResponsePartition | OffsetFetchResponsePartitions, topic: str
 ) -> OffsetAndMetadata | KcliError:
     if part.error_code:
-        return BrokerError(codes.of(part.error_code), f"{topic} [{part.partition_index}]")
+        return BrokerError(
+            codes.of(part.error_code), f"{topic} [{part.partition_index}]", api=OFFSET_FETCH, topic=topic
+        )
     epoch = part.committed_leader_epoch
     return OffsetAndMetadata(offset=part.committed_offset, leader_epoch=epoch, metadata=part.metadata or "")
 

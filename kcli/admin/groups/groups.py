@@ -42,7 +42,7 @@ async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliErr
     async def ask(broker: Broker) -> ListGroupsResponse:
         answer = await broker.ask(ListGroupsRequest())
         if answer.error_code:
-            raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
+            raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}", api=ListGroupsRequest.api_key)
         return answer
 
     answers, failed = await ask_every(cluster, [node.id for node in await cluster.nodes()], ask)
@@ -236,7 +236,8 @@ async def delete_groups(
             elif code is codes.GROUP_ID_NOT_FOUND:
                 done[row.group_id] = GroupMissing(row.group_id)
             else:
-                done[row.group_id] = BrokerError(code, row.group_id) if code else True
+                name, api = row.group_id, DeleteGroupsRequest.api_key
+                done[name] = BrokerError(code, name, api=api, group=name) if code else True
         return done
 
     done = await coordinators.ask(groups, ask, patience=patience)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 89, 90
 RESET, EARLIEST, LATEST, BY_DURATION = "share.auto.offset.reset", "earliest", "latest", "by_duration:"
+DESCRIBE_SHARE_GROUP_OFFSETS = 90
 DESCRIBES = {"share": SHARE_GROUP_DESCRIBE, "streams": STREAMS_GROUP_DESCRIBE}
 
 
@@ -152,7 +153,8 @@ async def share_offsets(
 
 def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition, ShareStart | KcliError] | KcliError:
     if row.error_code:
-        return BrokerError(codes.of(row.error_code), row.group_id, row.error_message or None)
+        name, message = row.group_id, row.error_message or None
+        return BrokerError(codes.of(row.error_code), name, message, api=DESCRIBE_SHARE_GROUP_OFFSETS, group=name)
     starts: dict[TopicPartition, ShareStart | KcliError] = {}
     for topic in row.topics:
         for partition in topic.partitions:

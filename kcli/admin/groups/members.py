@@ -100,7 +100,7 @@ async def _leave(broker: Broker, group: str, members: list[Member]) -> Outcome:
     ]
     answer = await broker.ask(LeaveGroupRequest(group_id=group, members=identities))
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), group)
+        raise BrokerError(codes.of(answer.error_code), group, api=LEAVE_GROUP, group=group)
     told = {row.member_id: row.error_code for row in answer.members}
     return {
         member.member_id: _outcome(group, member, told.get(member.member_id, codes.UNKNOWN_SERVER_ERROR.number))
@@ -120,4 +120,4 @@ def _outcome(group: str, member: Member, number: int) -> bool | KcliError:
     code = codes.of(number)
     if code is codes.UNKNOWN_MEMBER_ID:
         return MemberMissing(group, member.instance_id or member.member_id)
-    return BrokerError(code, member.member_id) if code else True
+    return BrokerError(code, member.member_id, api=LEAVE_GROUP, group=group) if code else True

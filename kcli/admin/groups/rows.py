@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 """States in which a member's assignment is not known yet, so the owner of a partition is unknown."""
 
+DESCRIBE_GROUPS = 15
 STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
 """The states that groups of any type may be in (Kafka's GroupState)."""
 
@@ -95,7 +96,8 @@ def refusal(row: AnyGroup) -> KcliError | None:
     code = codes.of(row.error_code)
     if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
         return GroupMissing(row.group_id)
-    return BrokerError(code, row.group_id, row.error_message or None) if code else None
+    message = row.error_message or None
+    return BrokerError(code, row.group_id, message, api=DESCRIBE_GROUPS, group=row.group_id) if code else None
 
 
 def description(row: kip848.DescribedGroup | share.DescribedGroup, kind: str, coordinator: int) -> Described:

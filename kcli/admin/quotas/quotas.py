@@ -136,7 +136,12 @@ async def describe_quotas(
     ]
     answer = await ask_anyone(cluster, describing.DescribeClientQuotasRequest(components=asked, strict=strict))
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "quotas", answer.error_message)
+        raise BrokerError(
+            codes.of(answer.error_code),
+            "quotas",
+            answer.error_message,
+            api=describing.DescribeClientQuotasRequest.api_key,
+        )
     quotas: Quotas = {}
     for row in answer.entries or ():
         names = {part.entity_type: part.entity_name for part in row.entity}
@@ -179,5 +184,6 @@ async def alter_quotas(
     for row in answer.entries:
         names = {part.entity_type: part.entity_name for part in row.entity}
         at = Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
-        errors[at] = BrokerError(codes.of(row.error_code), str(at), row.error_message) if row.error_code else None
+        code, api = codes.of(row.error_code), request.api_key
+        errors[at] = BrokerError(code, str(at), row.error_message, api=api) if code else None
     return {at: errors.get(at, KcliError(f"{at}: the broker's response does not contain it")) for at in changes}

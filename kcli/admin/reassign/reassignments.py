@@ -56,7 +56,7 @@ async def list_reassignments(
     request = listing.ListPartitionReassignmentsRequest(topics=topics, timeout_ms=30_000)
     answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message)
+        raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message, api=request.api_key)
     ongoing = {
         TopicPartition(topic.name, partition.partition_index): Ongoing(
             replicas=partition.replicas, adding=partition.adding_replicas, removing=partition.removing_replicas
@@ -93,7 +93,7 @@ async def _alter(
     request = altering.AlterPartitionReassignmentsRequest(topics=list(topics.values()), timeout_ms=30_000)
     answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message)
+        raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message, api=request.api_key)
     responses = {
         TopicPartition(topic.name, partition.partition_index): partition
         for topic in answer.responses
@@ -105,7 +105,9 @@ async def _alter(
         if answered is None:
             errors[at] = KcliError(f"{about(at)}: the broker's response does not contain this partition")
         elif answered.error_code:
-            errors[at] = BrokerError(codes.of(answered.error_code), about(at), answered.error_message)
+            errors[at] = BrokerError(
+                codes.of(answered.error_code), about(at), answered.error_message, api=request.api_key
+            )
         else:
             errors[at] = None
     return errors

@@ -81,5 +81,9 @@ async def _at_broker(
         if row is None:
             errors[at] = KcliError(f"{where}: the broker's response does not contain this replica")
         else:
-            errors[at] = BrokerError(codes.of(row.error_code), where) if row.error_code else None
+            errors[at] = (
+                BrokerError(codes.of(row.error_code), where, api=AlterReplicaLogDirsRequest.api_key)
+                if row.error_code
+                else None
+            )
     return errors

@@ -64,7 +64,7 @@ async def log_dirs(
     async def ask(broker: Broker) -> DescribeLogDirsResponse:
         answer = await broker.ask(request)
         if answer.error_code:
-            raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
+            raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}", api=request.api_key)
         return answer
 
     wanted = set(brokers) if brokers is not None else {node.id for node in await cluster.nodes()}
@@ -86,7 +86,8 @@ def _log_dir(broker: int, row: DescribeLogDirsResult) -> LogDir:
         for topic in row.topics
         for partition in topic.partitions
     ]
-    error = BrokerError(codes.of(row.error_code), f"broker {broker}: {row.log_dir}") if row.error_code else None
+    code, api = codes.of(row.error_code), DescribeLogDirsRequest.api_key
+    error = BrokerError(code, f"broker {broker}: {row.log_dir}", api=api) if code else None
     return LogDir(
         broker=broker,
         directory=row.log_dir,

@@ -34,7 +34,11 @@ async def delete_records(
             for part in row.partitions:
                 at = TopicPartition(row.name, part.partition_index)
                 name = f"{at.topic} [{at.partition}]"
-                results[at] = BrokerError(codes.of(part.error_code), name) if part.error_code else part.low_watermark
+                if part.error_code:
+                    code, api = codes.of(part.error_code), DeleteRecordsRequest.api_key
+                    results[at] = BrokerError(code, name, api=api, topic=at.topic)
+                else:
+                    results[at] = part.low_watermark
         return results
 
     return await gather(before, Leaders(cluster), ask, patience=patience)

@@ -26,8 +26,9 @@ async def grow_topics(
     answer = await ask_controller(cluster, request, lambda answer: [row.error_code for row in answer.results])
     errors: dict[str, KcliError | None] = {}
     for row in answer.results:
-        failed = BrokerError(codes.of(row.error_code), row.name, row.error_message) if row.error_code else None
-        errors[row.name] = failed
+        code, name = codes.of(row.error_code), row.name
+        failed = BrokerError(code, name, row.error_message, api=request.api_key, topic=name) if code else None
+        errors[name] = failed
     return {
         name: errors.get(name, KcliError(f"{name}: the broker's response does not contain this topic"))
         for name in counts

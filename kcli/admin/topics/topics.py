@@ -134,7 +134,7 @@ def _topic(row: MetadataResponseTopic) -> Topic | KcliError:
     if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
         return TopicMissing(name)
     if code and not row.partitions:
-        return BrokerError(code, name)
+        return BrokerError(code, name, api=MetadataRequest.api_key, topic=name)
     partitions = [
         Partition(
             topic=name,
@@ -182,7 +182,9 @@ async def create_topics(
     done: dict[str, Created | KcliError] = {}
     for row in answer.topics:
         if row.error_code:
-            done[row.name] = BrokerError(codes.of(row.error_code), row.name, _sentence(row.error_message))
+            message = _sentence(row.error_message)
+            error = BrokerError(codes.of(row.error_code), row.name, message, api=request.api_key, topic=row.name)
+            done[row.name] = error
             continue
         done[row.name] = Created(
             topic=row.name,
@@ -214,7 +216,8 @@ async def delete_topics(
         if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
             done[name] = TopicMissing(name)
         else:
-            done[name] = BrokerError(code, name, _sentence(row.error_message)) if code else True
+            message, api = _sentence(row.error_message), request.api_key
+            done[name] = BrokerError(code, name, message, api=api, topic=name) if code else True
     return {name: done.get(name, _left_out(name)) for name in wanted}
 
 

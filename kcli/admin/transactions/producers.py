@@ -53,7 +53,8 @@ async def describe_producers(
                 at = TopicPartition(topic.name, part.partition_index)
                 if part.error_code:
                     code = codes.of(part.error_code)
-                    states[at] = BrokerError(code, f"{at.topic} [{at.partition}]", part.error_message or None)
+                    about, api = f"{at.topic} [{at.partition}]", DescribeProducersRequest.api_key
+                    states[at] = BrokerError(code, about, part.error_message or None, api=api, topic=at.topic)
                     continue
                 states[at] = [_state(producer) for producer in part.active_producers]
         return states

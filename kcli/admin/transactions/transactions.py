@@ -136,7 +136,8 @@ async def describe_transactions(
 
 def _described(broker: Broker, row: TransactionState) -> Described | KcliError:
     if row.error_code:
-        return BrokerError(codes.of(row.error_code), row.transactional_id)
+        name, api = row.transactional_id, DescribeTransactionsRequest.api_key
+        return BrokerError(codes.of(row.error_code), name, api=api, transactional_id=name)
     return Described(
         name=row.transactional_id,
         coordinator=broker.node_id,
@@ -173,7 +174,9 @@ async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> t
         request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=FENCE_TIMEOUT_MS)
         answer = await broker.ask(request)
         code = codes.of(answer.error_code)
-        return {name: BrokerError(code, name) if code else (answer.producer_id, answer.producer_epoch)}
+        if code:
+            return {name: BrokerError(code, name, api=request.api_key, transactional_id=name)}
+        return {name: (answer.producer_id, answer.producer_epoch)}
 
     # CONCURRENT_TRANSACTIONS, while the markers of what was aborted are on their way, is asked again by gather
     (done,) = (await Coordinators(cluster, TRANSACTION).ask([name], ask, patience=patience)).values()

@@ -49,7 +49,9 @@ async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -
     asked = None if wanted is None else [UserName(name=name) for name in wanted]
     answer = await ask_anyone(cluster, DescribeUserScramCredentialsRequest(users=asked))
     if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "users", answer.error_message)
+        raise BrokerError(
+            codes.of(answer.error_code), "users", answer.error_message, api=DescribeUserScramCredentialsRequest.api_key
+        )
     credentials: dict[str, Credentials | KcliError] = {}
     for row in answer.results:
         if row.error_code:
@@ -116,7 +118,7 @@ async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str
         if row is None:
             done[name] = KcliError(f"user {name}: the broker's response does not contain this")
         elif row.error_code:
-            done[name] = BrokerError(codes.of(row.error_code), f"user {name}", row.error_message)
+            done[name] = BrokerError(codes.of(row.error_code), f"user {name}", row.error_message, api=request.api_key)
         else:
             done[name] = None
     return done

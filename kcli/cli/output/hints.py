@@ -94,6 +94,17 @@ SPARK = {
 """Words of the command line for those of sentences that cross Spark as text."""
 
 
+def grant(operation: object, kind: object, name: object) -> str:
+    """Return the command line that adds the missing ACL."""
+    from shlex import quote
+
+    from kcli import cli
+
+    resource = f"{kind} {quote(str(name))}" if name else kind
+    principal = f"User:{cli.user or 'NAME'}"
+    return f"kcli acls add {operation} {resource} --allow {quote(principal)}"
+
+
 def worded(text: str, hint: Hint) -> str:
     """A sentence with the words for its hint."""
     if hint.code == "option":
@@ -105,5 +116,7 @@ def worded(text: str, hint: Hint) -> str:
         for option, ours in SPARK.items():
             text = text.replace(option, ours)
         return text
+    if hint.code == "grant":
+        return f"{text}; `{grant(**hint.values)}` grants it"
     words = WORDS.get(hint.code)
     return text if words is None else f"{text}{words.format_map(hint.values)}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 
+from kcli import cli
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kcli.config.profiles.profile import Profile
     from kcli.config.properties.merged import Properties
     from kcli.registry.settings import RegistrySettings
+    from kcli.security import Security
     from kcli.settings import ConsumerSettings
 
 
@@ -81,6 +83,7 @@ class Connection:
         made = ClientSettings(bootstrap=addresses, trace=self.trace, hint=hint, wait_for_cluster=False)
         made = made.replace(**self.properties.client)
         security = self.properties.security()
+        cli.user = _user(security)
         if security is not None:
             self.properties.warnings.extend(security.warnings())
         made = made.replace(security=security, broker_map=tuple((one, to) for one, to, _ in self.mapping()))
@@ -157,6 +160,14 @@ class Connection:
 def connection_of(profile: str | None, bootstrap: str | None = None, properties: list[str] | None = None) -> Connection:
     """The Connection of a second cluster of one command line: by profile, by servers, or both; `properties` as -X."""
     return Connection(ConnectionOptions(profile=profile, bootstrap=bootstrap, properties=properties or []))
+
+
+def _user(security: Security | None) -> str:
+    """The name in the principal of this client; empty where only the brokers know it."""
+    if security is None or security.sasl is None:
+        tls = security.tls if security is not None else None
+        return "" if tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore) else "ANONYMOUS"
+    return "" if security.sasl.delegation_token else security.sasl.username
 
 
 def _servers_of_environment() -> tuple[str, str] | None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
     from kcli.settings import GroupSettings
 
+JOIN_GROUP = 11  # SyncGroup and Heartbeat take the same right
+
 
 class Membership:
     """One member. Times are seconds of any clock that only goes forward."""
@@ -209,7 +211,7 @@ class Membership:
             self._drop(code.name, forget_id=step == RESET)
         elif step == FATAL:
             self.state, self.generation = FAILED, -1
-            self.error = BrokerError(code, self._settings.group)
+            self.error = BrokerError(code, self._settings.group, api=JOIN_GROUP, group=self._settings.group)
         elif self.state == JOINING:
             self.state, self.reason = OUT, code.name
         return step

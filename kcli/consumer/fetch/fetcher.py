@@ -280,7 +280,8 @@ class Fetcher:
         reader = self.reader
         code = codes.of(row.error_code)
         now = asyncio.get_running_loop().time()
-        error = BrokerError(code, f"{cursor.at.topic} partition {cursor.at.partition}")
+        about = f"{cursor.at.topic} partition {cursor.at.partition}"
+        error = BrokerError(code, about, api=FetchRequest.api_key, topic=cursor.at.topic)
         if cursor.replica == self.node:  # whatever a follower says, the leader knows better (C12, C13)
             cursor.replica = -1
             cursor.failed_once(now, error, at_once=True)

@@ -257,7 +257,8 @@ class Positions:
                 if code:
                     if code.forget == "leader":
                         cluster.leader_moved(at)
-                    raise BrokerError(code, f"{at.topic} partition {at.partition}")
+                    about = f"{at.topic} partition {at.partition}"
+                    raise BrokerError(code, about, api=request.api_key, topic=at.topic)
                 if cursor.generation == generation:
                     self.truncated(cursor, row.end_offset, row.leader_epoch)
                 return

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-OFFSET_FETCH = 9
+OFFSET_COMMIT, OFFSET_FETCH = 8, 9
 
 
 class Offsets:
@@ -173,9 +173,9 @@ class Offsets:
                 again[at] = offsets[at]
                 if code in (codes.UNKNOWN_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION):
                     stale.add(at.topic)
-                problem = BrokerError(code, f"{self._coordinator.group}, {at.topic}-{at.partition}")
+                problem = self._error(code, at)
             elif step != PROCEED:
-                final = final or BrokerError(code, f"{self._coordinator.group}, {at.topic}-{at.partition}")
+                final = final or self._error(code, at)
         self._changed()
         if moved:
             self._coordinator.moved()
@@ -273,8 +273,9 @@ class Offsets:
         for place, number, offset in _fetched(answer, ids):
             code = codes.of(number)
             if code:
-                about = self._coordinator.group if place is None else f"{place.topic}-{place.partition}"
-                problem = BrokerError(code, about)
+                group = self._coordinator.group
+                about, topic = (group, "") if place is None else (f"{place.topic}-{place.partition}", place.topic)
+                problem = BrokerError(code, about, api=OFFSET_FETCH, group=group, topic=topic)
                 step = self._member.fetched(number, asked)
                 if step == FIND:
                     self._coordinator.moved()
@@ -283,6 +284,10 @@ class Offsets:
             elif place is not None and place in wanted:
                 offsets[place] = offset if offset.offset >= 0 else None
         return offsets, problem
+
+    def _error(self, code: codes.ErrorCode, at: TopicPartition) -> BrokerError:
+        group = self._coordinator.group
+        return BrokerError(code, f"{group}, {at.topic}-{at.partition}", api=OFFSET_COMMIT, group=group, topic=at.topic)
 
     async def _know_ids(self, partitions: Iterable[TopicPartition]) -> None:
         """Versions 10 of both requests name topics by id only."""

@@ -199,7 +199,10 @@ class ConsumerMembership:
             self._drop(now + wait)
         elif step == FATAL:
             self.state, self.generation = FAILED, -1
-            self.error = BrokerError(code, self._settings.group, message or None)
+            group = self._settings.group
+            self.error = BrokerError(
+                code, group, message or None, api=ConsumerGroupHeartbeatRequest.api_key, group=group
+            )
         else:
             self.unanswered(now, pause)
         return step
@@ -228,7 +231,8 @@ class ConsumerMembership:
             elif step == LOST:
                 self._drop(0.0)
             elif step == FATAL:
-                self.state, self.generation, self.error = FAILED, -1, BrokerError(code, self._settings.group)
+                self.state, self.generation, group = FAILED, -1, self._settings.group
+                self.error = BrokerError(code, group, api=ConsumerGroupHeartbeatRequest.api_key, group=group)
         if code is codes.STALE_MEMBER_EPOCH and self.generation < 0 and asked is not None:
             return LOST if asked.generation < 0 or self.state != OUT else RETRY
         return step

@@ -189,7 +189,9 @@ class ShareFetcher:
         """One partition's error never hides another's records (E13)."""
         reader = self.reader
         code = codes.of(row.error_code)
-        error = BrokerError(code, f"{at.topic} partition {at.partition}", row.error_message or None)
+        about, message = f"{at.topic} partition {at.partition}", row.error_message or None
+        group, api = reader.share.group, ShareFetchRequest.api_key
+        error = BrokerError(code, about, message, api=api, topic=at.topic, group=group)
         if not code.retriable and code is not codes.UNKNOWN_SERVER_ERROR:
             reader.fail(error)
             return

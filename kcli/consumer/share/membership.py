@@ -111,7 +111,11 @@ class ShareMembership:
             self.state, self.epoch, self.target, self._known = OUT, -1, frozenset(), None
             self.next_heartbeat = now + wait
         elif step == FATAL:
-            self.fail(BrokerError(code, self._group, message or None))
+            self.fail(
+                BrokerError(
+                    code, self._group, message or None, api=ShareGroupHeartbeatRequest.api_key, group=self._group
+                )
+            )
         else:
             self.unanswered(now, pause)
         return step

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 LOG = Log("producer")
+PRODUCE = 0
 
 
 class Counts(Counted):
@@ -78,7 +79,7 @@ class Ledger:
         text = answer.message
         if answer.code is codes.MESSAGE_TOO_LARGE:
             text = f"a record of {batch.size} bytes is more than the topic takes (max.message.bytes)"
-        error = BrokerError(answer.code, about, text)
+        error = BrokerError(answer.code, about, text, api=PRODUCE, topic=batch.at.topic)
         own: dict[int, KcliError] = {}
         if answer.records:
             own = {index: BrokerError(answer.code, about, reason) for index, reason in answer.records.items()}
@@ -136,7 +137,10 @@ class Ledger:
         for queue in self._all_waiting():
             for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda batch: batch.number):
                 batch.maybe_written = batch.maybe_written or batch in queue.in_flight
-                self.fail(queue, batch, error if batch.maybe_written else not_stored or error)
+                why = error if batch.maybe_written else not_stored or error
+                if isinstance(why, BrokerError) and why.code is codes.CLUSTER_AUTHORIZATION_FAILED:
+                    why = BrokerError(why.code, why.about, api=PRODUCE, topic=batch.at.topic)
+                self.fail(queue, batch, why)
 
     def fail_unsent(self, error: KcliError) -> None:
         """Settle the batches that are not on the wire now, in order."""

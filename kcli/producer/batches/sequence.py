@@ -65,7 +65,7 @@ class Identity:
             raise
         code = codes.of(answer.error_code)
         if code:
-            raise BrokerError(code, "idempotent producer")
+            raise BrokerError(code, "producer id", api=InitProducerIdRequest.api_key)
         if answer.producer_id < 0 or answer.producer_epoch < 0:
             raise NoProducerId
         self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch

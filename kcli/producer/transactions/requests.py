@@ -68,7 +68,8 @@ class Coordination:
                 raise
             code = code_of(answer)
             if code:
-                raise self._refused(BrokerError(code, about), key, doubt)
+                names = {"transactional_id": self.key.name} | ({"group": of.name} if of is not None else {})
+                raise self._refused(BrokerError(code, about, api=type(request).api_key, **names), key, doubt)
             return answer
 
         def policy(problem: KcliError) -> Backoff | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
-from kcli.sandbox.access.rights import CONFIGURED
+from kcli.rights import CONFIGURED
 from kcli.sandbox.cluster.topics import Topic
 from kcli.sandbox.configs.definitions import BROKER, CLIENT_METRICS, DELETE, GROUP, LOGGER, TOPIC, Operation
 from kcli.sandbox.configs.topic_configs import altered

@@ -14,7 +14,7 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from kcli.sandbox.access.rights import CONFIGURED
+from kcli.rights import CONFIGURED
 from kcli.sandbox.configs.broker_configs import ALL, THROTTLE, THROTTLES, names
 from kcli.sandbox.configs.definitions import (
     BROKER,

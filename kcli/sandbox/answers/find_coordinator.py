@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from kcli.sandbox.access.rights import REFUSALS
+from kcli.rights import REFUSALS
 from kcli.sandbox.cluster.brokers import GROUP, TRANSACTION
 from kcli.sandbox.wire.request_context import RequestContext
 

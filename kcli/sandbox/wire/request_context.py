@@ -81,14 +81,14 @@ class RequestContext:
     def must(self, operation: str, kind: str, name: str) -> None:
         """Raises BrokerError where the client may not do this."""
         if self.cluster.access.authorizer is not None and not self.may(operation, kind, name):
-            from kcli.sandbox.access.rights import REFUSALS
+            from kcli.rights import REFUSALS
 
             raise BrokerError(REFUSALS[kind])
 
     def check(self, api: int, kind: str, name: str) -> None:
         """Raises BrokerError where the client may not do to this what the API does."""
         if self.cluster.access.authorizer is not None:
-            from kcli.sandbox.access.rights import BY_KIND
+            from kcli.rights import BY_KIND
 
             operation = BY_KIND[kind].get(api)
             if operation is not None:

@@ -151,6 +151,29 @@ def test_brokers_obey_what_kcli_adds_and_who_can_says_what_they_do(
     cluster.rows("acls", "remove", "--all", "--execute", "--no-undo")
 
 
+def test_a_refusal_names_the_right_once_and_its_line_grants_it(cluster: Cluster, topic_name: Callable[[], str]) -> None:
+    topic = topic_name()
+    cluster.run("topics", "create", topic)
+    cluster.login("alice", "alice", "alice = secret")
+    see = ("acls", "add", "describe", "topic", topic, "--allow", "alice", "--execute", "--no-undo")
+    assert cluster.run(*see).code == 0
+    for right, words in (
+        ("WRITE", ("produce", topic, "--value", "x")),
+        ("DESCRIBE_CONFIGS", ("topics", "describe", topic)),
+        ("READ", ("consume", topic, "-o", "beginning", "-e")),
+        ("DELETE", ("topics", "trim", topic, "--before", "end", "--execute")),
+    ):
+        refused: list[Result] = []
+        until(lambda: refused.append(cluster.run(*words, user="alice")) or refused[-1].code, f"alice may {words}")  # noqa: B023
+        said = refused[-1].err + refused[-1].out
+        assert f"not authorized: {right} on topic {topic} (TOPIC_AUTHORIZATION_FAILED)" in said, said
+        line = re.search(r"`kcli (acls add [^`]*)` grants it", refused[-1].err + refused[-1].out)
+        assert line is not None, said
+        assert cluster.run(*line[1].split(), "--execute", "--no-undo").code == 0
+        until(lambda: cluster.run(*words, user="alice").code == 0, f"alice may not {words} with {line[1]}")  # noqa: B023
+    cluster.rows("acls", "remove", "--all", "--execute", "--no-undo")
+
+
 def test_who_is_set_by_kcli_logs_in_everywhere_and_kafka_configs_tells(cluster: Cluster) -> None:
     password = "kims secret"
     path = cluster.folder / "password"

@@ -140,10 +140,41 @@ def test_what_is_not_allowed_is_refused_by_name_and_goes_with_its_acl(name: str,
     sandbox.call(lambda made: made.cluster.access.acls.rules.update(before))
     refused = shell(*words, *BOB)
     assert refused.returncode != 0, refused.stdout
-    assert error.encode() in refused.stderr + refused.stdout
+    said = (refused.stderr + refused.stdout).decode()
+    assert error in said
+    lacking = SEE if name == "describe" else allow("topic", "new", "create") if name.startswith("create") else more
+    first = lacking[0]
+    resource = "cluster" if error == CLUSTER and first.kind == "cluster" else f"{first.kind} {first.name}"
+    resource = resource.removesuffix(" ord") + " orders" * (first.name == "ord")
+    on = "the cluster" if resource == "cluster" else resource
+    right = first.operation.replace("-", "_").upper()
+    assert said.count(f"not authorized: {right} on {on} ({error})") == 1, said
+    assert said.count(f"; `kcli acls add {first.operation} {resource} --allow User:bob` grants it") == 1, said
     sandbox.call(lambda made: made.cluster.access.acls.rules.update(more))
     done = shell(*words, *BOB)
     assert done.returncode == 0, done.stderr
+
+
+def test_topics_describe_shows_why_configs_are_unknown(sandbox: SandboxThread) -> None:
+    shell = Shell(sandbox.bootstrap)
+    sandbox.call(lambda made: made.cluster.access.acls.rules.update(SEE))
+    table = shell("topics", "describe", "orders", *BOB)
+    assert table.returncode == 1
+    assert b"not authorized: DESCRIBE_CONFIGS on topic orders" in table.stdout
+    assert b"`kcli acls add describe-configs topic orders --allow User:bob` grants it" in table.stderr
+    (topic,) = json.loads(shell("topics", "describe", "orders", "-J", *BOB).stdout)["topics"]
+    assert (topic["configs"], topic["error"][:31]) == (None, "not authorized: DESCRIBE_CONFIG")
+
+
+def test_doctor_names_the_line_that_grants_a_right(sandbox: SandboxThread) -> None:
+    shell = Shell(sandbox.bootstrap)
+    steps = json.loads(shell("doctor", "-t", "orders", "-J", *BOB).stdout)["steps"]
+    (step,) = (step for step in steps if step["fault"] == "not-authorized")
+    line = "kcli acls add --allow User:bob --operation read --operation write --topic orders"
+    assert (step["result"], step["fix"]) == (
+        f"not authorized: DESCRIBE on topic orders ({TOPIC})",
+        f"add an ACL: {line}",
+    )
 
 
 def test_lists_leave_out_what_one_may_not_see(sandbox: SandboxThread) -> None:

@@ -6,7 +6,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from shlex import quote
 
+from kcli import cli
 from kcli.broker.security.access import Access
 from kcli.cli.commands.doctor.checks import Checks
 from kcli.cli.commands.doctor.endpoint import shown
@@ -165,8 +167,7 @@ async def _cluster(checks: Checks, steps: list[Step], options: DoctorOptions) ->
     gate = asyncio.Semaphore(AT_ONCE)
     brokers = sorted(answers[0].brokers, key=lambda broker: broker.node_id)
     steps.extend(await asyncio.gather(*(_advertised(checks, broker, gate) for broker in brokers)))
-    sasl = checks.access.sasl if checks.access is not None else None
-    user = (sasl.username if sasl is not None else "") or "ANONYMOUS"
+    user = quote(f"User:{cli.user or 'NAME'}")
     rungs: list[Callable[[], Awaitable[str | Fault]]] = [
         partial(cluster_rights, checks),
         partial(topic_rights, checks),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from shlex import quote
 from typing import Any
 
 from kcli import codes
@@ -92,9 +93,9 @@ async def one_topic(checks: Checks, name: str, user: str) -> str:
     if topic is None:
         raise Fault("metadata", f"topic {name}: the broker's response does not contain it")
     code = codes.of(topic.error_code)
-    acl = f"--operation Read --operation Write --topic {name}"
+    acl = f"--operation read --operation write --topic {name}"
     if code is codes.TOPIC_AUTHORIZATION_FAILED:
-        raise Fault("not-authorized", f"topic {name}: {code.text} ({code.name})", user=user, acl=acl)
+        raise Fault("not-authorized", f"not authorized: DESCRIBE on topic {name} ({code.name})", user=user, acl=acl)
     if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
         raise Fault("no-topic", f"topic {name} does not exist, or you may not describe it")
     allowed = topic.topic_authorized_operations
@@ -112,7 +113,7 @@ async def one_group(checks: Checks, name: str, user: str) -> str:
         raise Fault("metadata", f"group {name}: {problem}") from problem
     coordinates = f"broker {at.node_id} coordinates it"
     if not may(allowed, "read"):
-        acl = f"--operation Read --group {name}"
+        acl = f"--operation read --group {quote(name)}"
         raise Fault("not-authorized", f"group {name}: {operations(allowed, 'group')}", user=user, acl=acl)
     return f"group {name}: {operations(allowed, 'group')}; {coordinates}"
 
@@ -133,8 +134,8 @@ async def _coordinator(checks: Checks, name: str, user: str) -> FindCoordinatorR
     await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + checks.seconds)
     code = codes.of(answer.error_code)
     if code is codes.GROUP_AUTHORIZATION_FAILED:
-        acl = f"--operation Read --group {name}"
-        raise Fault("not-authorized", f"group {name}: {code.text} ({code.name})", user=user, acl=acl)
+        acl = f"--operation read --group {quote(name)}"
+        raise Fault("not-authorized", f"not authorized: DESCRIBE on group {name} ({code.name})", user=user, acl=acl)
     if code:
         raise Fault("metadata", f"group {name}: {code.text} ({code.name})")
     return answer

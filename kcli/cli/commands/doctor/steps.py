@@ -38,7 +38,7 @@ FIXES = {
     "sasl": "read the broker's log about the authentication",
     "metadata": "read the broker's log",
     "no-brokers": "wait until a broker has registered: the cluster is starting, or cut off from its controller",
-    "not-authorized": "add an ACL: kafka-acls --add --allow-principal User:{user} {acl}",
+    "not-authorized": "add an ACL: kcli acls add --allow {user} {acl}",
     "no-topic": "check the name: kcli topics list",
 }
 ADVERTISED = (

@@ -32,7 +32,10 @@ class TopicRow(Row, section="topics"):
     leaderless: int = column("Leaderless partitions.", table=False, unit="count")
     internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
     topic_id: str | None = column("Topic id; null from brokers before 2.8.", rank=3, unit="word")
-    configs: dict[str, str | None] = column("Configs set on the topic itself; a secret is null.")
+    configs: dict[str, str | None] | None = column(
+        "Configs set on the topic itself; a secret is null. Null where they are unknown."
+    )
+    error: str | None = column("Why the configs are unknown.", table=False, unit="sentence")
 
 
 class PartitionRow(Row, section="partitions"):
@@ -79,8 +82,7 @@ def describe(options: DescribeOptions) -> int:
         )
         for name, error in bad(configs).items():
             document.fail(error, name)
-        set_configs = good(configs)
-        document.of(TopicRow).extend(_row(topic, set_configs.get(name, {})) for name, topic in topics.items())
+        document.of(TopicRow).extend(_row(topic, configs.get(name, {})) for name, topic in topics.items())
         rows = document.of(PartitionRow)
         for at, partition in partitions.items():
             problem = next((answer for answer in (starts[at], ends[at]) if isinstance(answer, KcliError)), None)
@@ -98,13 +100,15 @@ async def _existing(cluster: Cluster, names: list[str], document: Document) -> d
     return good({name: topics[name] for name in dict.fromkeys(names) if name in topics})
 
 
-def _row(topic: Topic, configs: dict[str, str | None]) -> TopicRow:
+def _row(topic: Topic, configs: dict[str, str | None] | KcliError) -> TopicRow:
+    unknown = isinstance(configs, KcliError)
     return TopicRow.of(
         topic,
         partitions=len(topic.partitions),
         replicas=topic.replication_factor,
         topic_id=topic.topic_id or None,
-        configs=configs,
+        configs=None if unknown else configs,
+        error=configs.args[0] if unknown else None,
     )
 
 

@@ -38,6 +38,8 @@ def shown(column: Column, row: Row) -> str:
         from kcli.text.numbers import AT_LEAST
 
         return AT_LEAST + cell(value)
+    if column.name == "configs" and value is None and row.get("error"):
+        return cell(row["error"])
     if not isinstance(value, int | float) or column.kind not in ("duration", "moment", "number"):
         return cell(value)
     if column.kind == "moment":

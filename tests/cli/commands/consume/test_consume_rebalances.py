@@ -68,7 +68,7 @@ def test_E40_a_rebalance_that_does_not_end_is_told_with_what_will_be_read_again(
 @pytest.mark.parametrize(
     ("fault", "exit_code", "says", "word"),
     [
-        ("refuse", 1, "you may not use this group; ask for an ACL (GROUP_AUTHORIZATION_FAILED)", "will"),
+        ("refuse", 1, "not authorized: READ on group g (GROUP_AUTHORIZATION_FAILED)", "will"),
         ("close", 5, "closed the connection", "may"),
         ("silent", 4, "did not answer OffsetCommit", "may"),
     ],

@@ -409,7 +409,7 @@ def test_a_topic_that_we_may_not_use(bits: int, code: codes.ErrorCode, says: str
     failed = failure(steps)
     assert (exit_code, failed["step"], failed["fault"]) == (1, "rights", "not-authorized")
     assert says in failed["result"]
-    assert failed["fix"].endswith("User:ANONYMOUS --operation Read --operation Write --topic t")
+    assert failed["fix"].endswith("kcli acls add --allow User:ANONYMOUS --operation read --operation write --topic t")
 
 
 @pytest.mark.parametrize("names", [[], ["other", "another"]])
@@ -438,7 +438,7 @@ def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
         f"topic t: Read, Describe; {rest}",
     ]
     assert (code, failure(steps)["fault"]) == (1, "not-authorized")
-    assert failure(steps)["fix"].endswith("--operation Read --group billing")
+    assert failure(steps)["fix"].endswith("--operation read --group billing")
 
 
 @pytest.mark.parametrize(
