@@ -101,14 +101,13 @@ async def _existing(cluster: Cluster, names: list[str], document: Document) -> d
 
 
 def _row(topic: Topic, configs: dict[str, str | None] | KcliError) -> TopicRow:
-    unknown = isinstance(configs, KcliError)
     return TopicRow.of(
         topic,
         partitions=len(topic.partitions),
         replicas=topic.replication_factor,
         topic_id=topic.topic_id or None,
-        configs=None if unknown else configs,
-        error=configs.args[0] if unknown else None,
+        configs=None if isinstance(configs, KcliError) else configs,
+        error=configs.args[0] if isinstance(configs, KcliError) else None,
     )
 
 

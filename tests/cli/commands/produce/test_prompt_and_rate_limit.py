@@ -11,6 +11,7 @@ import select
 import subprocess
 import termios
 import time
+from pathlib import Path
 
 import pytest
 
