@@ -165,9 +165,9 @@ def test_a_refusal_names_the_right_once_and_its_line_grants_it(cluster: Cluster,
     ):
         refused: list[Result] = []
         until(lambda: refused.append(cluster.run(*words, user="alice")) or refused[-1].code, f"alice may {words}")  # noqa: B023
-        said = refused[-1].err + refused[-1].out
+        said = f"{refused[-1].err} {refused[-1].out.decode()}"
         assert f"not authorized: {right} on topic {topic} (TOPIC_AUTHORIZATION_FAILED)" in said, said
-        line = re.search(r"`kcli (acls add [^`]*)` grants it", refused[-1].err + refused[-1].out)
+        line = re.search(r"`kcli (acls add [^`]*)` grants it", said)
         assert line is not None, said
         assert cluster.run(*line[1].split(), "--execute", "--no-undo").code == 0
         until(lambda: cluster.run(*words, user="alice").code == 0, f"alice may not {words} with {line[1]}")  # noqa: B023
