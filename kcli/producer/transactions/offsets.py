@@ -66,8 +66,10 @@ async def commit_offsets(
         group_instance_id=group.instance_id,
         topics=_topics(offsets),
     )
-    about = f"group {group.group}"
-    await coordination.ask(request, _first_error, about, of=Group(group.group), max_version=None if v2 else 4)
+    about, names = f"group {group.group}", {at.topic for at in offsets}
+    await coordination.ask(
+        request, _first_error, about, of=Group(group.group), topics=names, max_version=None if v2 else 4
+    )
 
 
 def _topics(offsets: Mapping[TopicPartition, Position | int]) -> list[TxnOffsetCommitRequestTopic]:

@@ -88,7 +88,12 @@ class Registration:
         doubt: list[KcliError] = []
         try:
             await self._coordination.ask(
-                request, first_error, self._coordination.about, max_version=BY_CLIENTS, doubt=doubt
+                request,
+                first_error,
+                self._coordination.about,
+                topics=topics,
+                max_version=BY_CLIENTS,
+                doubt=doubt,
             )
         except KcliError as problem:
             if not doubt:

@@ -15,7 +15,7 @@ from kcli.producer.transactions.state import Fenced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any, TypeVar
 
     from kcli.codes import ErrorCode
@@ -48,6 +48,7 @@ class Coordination:
         about: str,
         *,
         of: Group | None = None,
+        topics: Collection[str] = (),
         max_version: int | None = None,
         deadline: float | None = None,
         doubt: Doubt = None,
@@ -69,6 +70,8 @@ class Coordination:
             code = code_of(answer)
             if code:
                 names = {"transactional_id": self.key.name} | ({"group": of.name} if of is not None else {})
+                if len(topics) == 1:  # of several the answer's code does not say which
+                    names["topic"] = next(iter(topics))
                 raise self._refused(BrokerError(code, about, api=type(request).api_key, **names), key, doubt)
             return answer
 
