@@ -14,6 +14,7 @@ import pytest
 
 from kcli import codes
 from kcli.admin.configs.min_isr import MIN_ISR
+from kcli.admin.reassign.throttles import DISK_RATE
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
@@ -323,6 +324,21 @@ def test_replicas_go_from_disk_to_disk(sandbox: SandboxThread, capsys: pytest.Ca
     for words in (["--broker", "1"], ["--to", "/elsewhere"], ["--balance", "--to", "/memory/1"], ["--broker", "x"],
                   ["--balance", "--throttle", "1MB"]):  # fmt: skip
         assert main(["reassign", "disks", *words]) == 2, words
+
+
+def test_a_move_between_disks_is_cancelled_by_the_file_that_names_it(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["configs", "set", "broker", "1", f"{DISK_RATE}=1000", "--execute"]) == 0
+    capsys.readouterr()
+    assert disks(capsys, "orders:0", "--broker", "1", "--to", "/memory/1-2", "--execute")[0]["result"] == "moving"
+    plan = tmp_path / "plan.json"
+    row = {"topic": "orders", "partition": 0, "replicas": [1, 2], "log_dirs": ["/memory/1-2", "any"]}
+    plan.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    assert rows(capsys, "cancel", str(plan), "--execute") == []
+    assert main(["logdirs", "replicas", "--topic", "orders", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["replicas"]
+    assert [row["directory"] for row in found if (row["broker"], row["partition"]) == (1, 0)] == ["/memory/1"]
 
 
 def test_a_plans_directories_are_followed(
