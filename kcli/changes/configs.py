@@ -23,7 +23,7 @@ from kcli.text.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from kcli.admin.configs.resources import Config
     from kcli.model import Cluster
@@ -51,8 +51,12 @@ async def plan(
     them in place of alter_configs."""
     known = await describe_configs(cluster, changes)
     checked = await check(cluster, changes, known)
+    open_names = await _not_secret(cluster, changes, known)
     rows = {
-        at: [_row(kind, at, operation, _named(known[at], operation.name), checked[at]) for operation in operations]
+        at: [
+            _row(kind, at, operation, _named(known[at], operation.name), checked[at], open_names)
+            for operation in operations
+        ]
         for at, operations in changes.items()
     }
     ready = {at: operations for at, operations in changes.items() if checked[at] is None}
@@ -138,10 +142,29 @@ def _named(configs: list[Config] | KcliError, name: str) -> Config | None:
     return None if isinstance(configs, KcliError) else next((one for one in configs if one.name == name), None)
 
 
-def _row(kind: type[Row], at: Resource, operation: Operation, old: Config | None, error: KcliError | None) -> Row:
+async def _not_secret(cluster: Cluster, changes: Changes, known: Known) -> set[str]:
+    """The names that a broker reports as no secrets, where the configs of all brokers are changed: those have only what
+    was set."""
+    at = Resource("broker", "")
+    if all(_named(known[at], operation.name) is not None for operation in changes.get(at, ())):
+        return set()
+    some = [Resource("broker", str(node.id)) for node in await cluster.nodes()][:1]
+    found = (await describe_configs(cluster, some)).values()
+    return {config.name for configs in found if isinstance(configs, list) for config in configs if not config.secret}
+
+
+def _row(
+    kind: type[Row],
+    at: Resource,
+    operation: Operation,
+    old: Config | None,
+    error: KcliError | None,
+    open_names: Collection[str],
+) -> Row:
     new, same = foreseen(at, operation, old)
     # what a broker does not know is a secret to it, as a plugin's password may be
-    secret = old.secret if old is not None else secretive(operation.name) or at.kind == "broker"
+    unknown = at.kind == "broker" and operation.name not in open_names
+    secret = old.secret if old is not None else secretive(operation.name) or unknown
     row = kind(kind=at.kind, name=at.name or DEFAULT, item=operation.name, about=about(at))
     row.old = HIDDEN if old is not None and secret else None if old is None else old.value
     row.new = HIDDEN if secret and operation.how == SET else new

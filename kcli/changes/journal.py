@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -38,6 +39,10 @@ BAD = ("failed", "refused", UNKNOWN, "conflict", "not done")
 """Results of rows that were not changed, as there was no need or it failed."""
 
 
+LOGIN = re.compile(":[^@]+@")
+"""The password of `user:password@host:9092`."""
+
+
 class NotWritten(KcliError):
     """The journal cannot be written: a change that is to be undone must not be made."""
 
@@ -54,6 +59,8 @@ class Entry(Value):
     result: str = UNKNOWN
     changed: int = 0
     undoable: bool = False
+    topic_ids: dict[str, str] = field(factory=dict)
+    """Of the topics that it created, by name."""
     _details: Mapping[str, Any] = field(factory=dict)
 
     def details(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
@@ -98,10 +105,11 @@ def begin(words: Sequence[str], cluster: str, rows: Sequence[Mapping[str, object
     return number
 
 
-def end(number: int, result: str, changed: int) -> None:
-    """Write down the outcome of a change. Raises NotWritten."""
+def end(number: int, result: str, changed: int, rows: Sequence[Mapping[str, object]] = ()) -> None:
+    """Write down the outcome of a change, with the ids of the topics that its `rows` created. Raises NotWritten."""
+    ids = {str(row["topic"]): row["topic_id"] for row in rows if row.get("topic_id") and row["result"] == "created"}
     with _locked() as path:
-        _append(path, {"number": number, "result": result, "changed": changed})
+        _append(path, {"number": number, "result": result, "changed": changed} | ({"topic_ids": ids} if ids else {}))
 
 
 def entries() -> list[Entry]:
@@ -136,6 +144,7 @@ def _take(found: dict[int, Entry], line: bytes) -> None:
         number = int(read["number"])
         if "result" in read and number in found:
             found[number].result, found[number].changed = str(read["result"]), int(read["changed"])
+            found[number].topic_ids = {str(name): str(id) for name, id in dict(read.get("topic_ids", {})).items()}
         elif "details" in read:
             one = Entry(number=number, time=int(read["time"]), undoable=bool(read["undoable"]))
             one.user, one.cluster, one.command = (str(read[name]) for name in ("user", "cluster", "command"))
@@ -179,12 +188,15 @@ def _shown(word: str, secret: set[str]) -> str:
         before, rest = f"{option}=", value
         if "=" not in value and _secret(option[2:]):
             return f"{before}{HIDDEN}"
-    pairs = [pair.partition("=") for pair in rest.split(",")]
-    if any(equals and (secretive(name) or name in secret) for name, equals, _ in pairs):
-        names = [name for name, equals, _ in pairs if equals]
-        return before + ",".join(f"{name}={HIDDEN}" for name in names)
+    names = []
+    for pair in rest.split(","):
+        name, equals, _ = pair.partition("=")
+        names += [f"{name}={HIDDEN}"] if equals else []
+        if equals and (secretive(name) or name in secret):
+            return before + ",".join(names)  # what follows may be a part of the secret, which may have commas
     word = redacted(word)
-    return without_login(word) if "://" in word else without_logins(word) if "@" in word else word
+    login = "://" not in word and not word.startswith("@") and LOGIN.search(word)  # @-1h and orders-value@3 are none
+    return without_login(word) if "://" in word else without_logins(word) if login else word
 
 
 def _secret(option: str) -> bool:

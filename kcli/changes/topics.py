@@ -122,6 +122,8 @@ async def alter(cluster: Cluster, names: Iterable[str], count: int | None, opera
     order = list(topics)
     made.rows = sorted([*grown.values(), *made.rows], key=lambda row: order.index(row.name))
     made.failed, made.final = bad(found), bool(growing)
+    if growing and made.undo is not None:
+        made.warnings.append(f"no undo takes back the new partitions of {', '.join(growing)}")
     alter_configs, made.apply = made.apply, None
 
     async def apply(cluster: Cluster) -> None:

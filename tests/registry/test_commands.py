@@ -373,7 +373,9 @@ def test_versions_and_subjects_are_deleted_after_their_plan(commands: Commands, 
     commands.registered(name, commands.avro("v2.avsc", "id:int", "note:string="))
     assert [row["result"] for row in commands.rows("delete", name)] == ["would delete"] * 2
     assert [row["version"] for row in commands.rows("versions", name)] == [1, 2]
-    assert [row["result"] for row in commands.rows("delete", f"{name}@1", "--execute")] == ["deleted"]
+    twice = commands.rows("delete", name, f"{name}@1", name)
+    assert [(row["version"], row["result"]) for row in twice] == [(1, "would delete"), (2, "would delete")]
+    assert [row["result"] for row in commands.rows("delete", f"{name}@1", f"{name}@1", "--execute")] == ["deleted"]
     assert [row["version"] for row in commands.rows("versions", name)] == [2]
     assert [row["version"] for row in commands.rows("delete", name, "--execute")] == [2]
     assert "the registry has no such subject" in commands.run("delete", name, "--execute", code=1).err

@@ -17,7 +17,7 @@ from kcli.secret import without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from kcli.cli.output.tables.document import Document
@@ -55,14 +55,22 @@ async def journaled(
         finished = True
     finally:
         if number:
-            _end(options, number, [_results(before), _results(rows())], finished=finished, says_undo=needs)
+            _end(options, number, before, rows(), finished=finished, says_undo=needs)
     return outcome
 
 
-def _end(options: OutputOptions, number: int, results: list[list[str]], *, finished: bool, says_undo: bool) -> None:
-    result, changed = journal.outcome(*results, finished=finished)
+def _end(
+    options: OutputOptions,
+    number: int,
+    before: Sequence[dict[str, object]],
+    rows: Sequence[dict[str, object]],
+    *,
+    finished: bool,
+    says_undo: bool,
+) -> None:
+    result, changed = journal.outcome(_results(before), _results(rows), finished=finished)
     try:
-        journal.end(number, result, changed)
+        journal.end(number, result, changed, rows)
     except journal.NotWritten as problem:
         say(options, f"the outcome of this change is not in the journal: {problem}")
     if says_undo and (changed or result == journal.UNKNOWN):
@@ -109,10 +117,20 @@ OLD = ("old", "level", "mode", "value")
 
 class ChangeToUndo:
     """A change that is to be undone: `name` is what it is called, `where` the cluster or the registry it was made on,
-    None where that is not known. `rows` are those of the journal, None for an undo file, which has none."""
+    None where that is not known. `rows` are those of the journal, None for an undo file, which has none; `topic_ids`
+    those of the topics that it created, by name."""
 
-    def __init__(self, name: str, where: str | None, rows: list[dict[str, object]] | None, *, force: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        where: str | None,
+        rows: list[dict[str, object]] | None,
+        *,
+        force: bool,
+        topic_ids: Mapping[str, str] | None = None,
+    ) -> None:
         self._name, self._where, self._force = name, where, force
+        self._topic_ids = topic_ids or {}
         self._left = None if rows is None else {_about(row): row.get("new") for row in map(_as_applied, rows)}
 
     async def check(self, target: object) -> None:
@@ -125,6 +143,18 @@ class ChangeToUndo:
         if where != self._where:
             made = f"{self._name} was made on {self._where or 'a cluster without an id'}"
             raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}; name that one with -b")
+        if self._topic_ids and not self._force:
+            await self._check_topics(target[0] if isinstance(target, tuple) else target)
+
+    async def _check_topics(self, cluster: Any) -> None:
+        """Raises UsageError where a topic that the change created was created again since."""
+        from kcli.admin.topics.topics import describe_topics
+        from kcli.asking.fan_out import good
+
+        for name, topic in good(await describe_topics(cluster, self._topic_ids)).items():
+            if topic.topic_id and topic.topic_id != self._topic_ids[name]:
+                again = f"topic {name} was deleted and created again since {self._name}"
+                raise UsageError(f"{again}; --force deletes it all the same")
 
     def differs(self, document: Document) -> bool:
         """Put an error into the document for each value that was changed again since; whether there was one."""
@@ -146,7 +176,12 @@ class ChangeToUndo:
             if not same:
                 what = " ".join(str(value) for name, value in row.items() if value is not None and name not in VALUES)
                 became = f"{what} is {_text(is_now)} now; {self._name} left {_text(left)}"
-                error = UsageError(f"{became}, and undoing it makes it {_text(row['new'])}; --force does that")
+                makes = f"makes it {_text(row['new'])}"
+                if row["result"] == "would delete" and "config" in row:
+                    now = f"{row['config']}: {is_now} now, {left or 'none'} after {self._name}"
+                    became = f"topic {row['name']} was changed again ({now})"
+                    makes = "deletes the topic"
+                error = UsageError(f"{became}, and undoing it {makes}; --force does that")
                 document.fail(error, what)
                 found = True
         return found

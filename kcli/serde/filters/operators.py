@@ -63,7 +63,7 @@ def field(thing: Any, name: Any) -> Any:
     """`thing.name`, `thing["name"]` and `thing[2]`."""
     kind = type(thing)
     if kind is Each:
-        return Each(found for one in thing if (found := field(one, name)) is not None)
+        return Each(field(one, name) for one in thing)
     if kind is dict:
         return thing.get(name) if type(name) is str else None
     if kind is list and type(name) is int and -len(thing) <= name < len(thing):

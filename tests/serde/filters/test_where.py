@@ -50,6 +50,7 @@ value.missing.deeper[3].still == null
 value.missing != "x"
 value.user.name == "=" or value.user.name != "&& || ! ="
 value.items[*].price > 8 and value.items[*].price == 1.5 and not value.items[*].price > 9
+value.items[*].missing == null and value.items[*].missing != "a"
 value.items[*].price != 1.5 and 9 in value.items[*].price and value.items[*].price * 2 == 18
 value.user.name =~ "^A.n$" and not value.user.name=~'x' and value.missing[*] == null and not value.items[*].x == 1
 value.__class__ == "data"

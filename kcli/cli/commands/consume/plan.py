@@ -47,7 +47,7 @@ class ConsumeOptions(
         of=("offset", "time"),
         help="Merge by time, or one partition after another.",
     )
-    newest_first = flag("--newest-first", help="With -n N: the newest N by time, the newest first.")
+    newest_first = flag("--newest-first", help="With -n N: the last N by time, newest first.")
     fail_if_none = flag("--fail-if-none", help="Exit 3 if no record matched.")
     group = text("-g", "--group", metavar="GROUP", help="Join this consumer group.")
     share_group = text(

@@ -79,7 +79,7 @@ def undo(options: UndoCommandOptions) -> int:
     rows, document = entry.details()
     if document is None:
         raise UsageError(f"change {word} cannot be undone: it kept no previous state ({entry.command})")
-    options.undoes = ChangeToUndo(f"change {word}", entry.cluster, rows, force=options.force)
+    options.undoes = ChangeToUndo(f"change {word}", entry.cluster, rows, force=options.force, topic_ids=entry.topic_ids)
     return _restore(options, document, f"change {word}")
 
 

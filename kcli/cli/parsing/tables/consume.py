@@ -8,7 +8,7 @@ _1 = Option(name='exit_at_end', flags=('-e', '--exit'), kind='flag', help='Stop 
 _2 = Option(name='count', flags=('-c', '-n', '--count', '--max-messages'), kind='int', metavar='N', help='Stop after N records.', least=0)
 _3 = Option(name='per_partition', flags=('--per-partition',), kind='int', metavar='N', help='Stop after N records of each partition.', least=1, folded=True)
 _4 = Option(name='order', flags=('--order',), help='Merge by time, or one partition after another.', choices=('offset', 'time'), folded=True)
-_5 = Option(name='newest_first', flags=('--newest-first',), kind='flag', help='With -n N: the newest N by time, the newest first.')
+_5 = Option(name='newest_first', flags=('--newest-first',), kind='flag', help='With -n N: the last N by time, newest first.')
 _6 = Option(name='fail_if_none', flags=('--fail-if-none',), kind='flag', help='Exit 3 if no record matched.')
 _7 = Option(name='group', flags=('-g', '--group'), metavar='GROUP', help='Join this consumer group.')
 _8 = Option(name='share_group', flags=('--share-group',), metavar='GROUP', help='Join this share group (KIP-932).', folded=True)

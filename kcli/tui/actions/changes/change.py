@@ -152,9 +152,10 @@ async def journaled(
         await work()
         finished = True
     finally:
-        results = [[str(row["result"]) for row in some] for some in (before, rows())]
+        made = rows()
+        results = [[str(row["result"]) for row in some] for some in (before, made)]
         result, changed = journal.outcome(*results, finished=finished)
         if number:
             with suppress(journal.NotWritten):  # the change was made, and stays unknown in the journal
-                journal.end(number, result, changed)
+                journal.end(number, result, changed, made)
     return f"kcli undo {number} --execute" if undo is not None and (changed or result == journal.UNKNOWN) else ""

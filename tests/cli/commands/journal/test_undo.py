@@ -212,9 +212,10 @@ def test_a_new_topic_is_deleted_and_one_that_has_records_needs_force(made: Kcli)
     assert (first["command"], first["result"], first["changed"]) == ("kcli topics create new other -p 3", "done", 2)
     made("produce other --value x -q")
     _, said = made("undo 1 --execute", code=2)
-    assert "topic other records is 1 now; change 1 left unset" in said
+    again = "topic other was changed again (records: 1 now, none after change 1), and undoing it deletes the topic"
+    assert again in said
     made("topics alter other -p 4 --execute")
-    assert "topic other partitions is 4 now; change 1 left 3" in made("undo 1", code=2)[1]
+    assert "topic other was changed again (partitions: 4 now, 3 after change 1)" in made("undo 1", code=2)[1]
     made("undo 1 --force --execute")
     assert [row["topic"] for row in made.json("topics list")["topics"]] == ["orders"]
 
@@ -295,7 +296,7 @@ def test_records_that_came_since_are_not_deleted_by_an_undo(made: Kcli, tmp_path
     made(f"apply {tmp_path}/new --execute")
     made("produce fresh --value x -q")
     _, said = made("undo 1 --execute", code=2)
-    assert "fresh records is 1 now; change 1 left unset" in said
+    assert "topic fresh was changed again (records: 1 now, none after change 1)" in said
     assert made("count fresh")[0] == "1\n"
     made("undo 1 --execute --force")
 
@@ -334,3 +335,26 @@ def test_the_hint_names_the_registry_again(made: Kcli, sandbox: SandboxThread, t
     _, said = made(f"registry delete orders-value --execute {url}")
     made(said.partition("to undo this: kcli ")[2].strip())
     made(f"registry describe orders-value {url}")
+
+
+def test_a_topic_that_was_created_again_is_another_one(made: Kcli) -> None:
+    made("topics create new")
+    made("topics delete new --execute")
+    made("topics create new --config retention.ms=5d")
+    _, said = made("undo 1 --execute", code=2)
+    assert "topic new was deleted and created again since change 1; --force deletes it all the same" in said
+    made("undo 3 --execute")
+    assert [row["topic"] for row in made.json("topics list")["topics"]] == ["orders"]
+
+
+def test_a_config_of_all_brokers_that_is_no_secret_is_compared_too(made: Kcli) -> None:
+    made("configs set broker default log.cleaner.threads=2 --execute")
+    made("configs set broker default log.cleaner.threads=3 --execute")
+    _, said = made("undo 1 --execute", code=2)
+    assert "log.cleaner.threads is 3 now; change 1 left 2" in said
+    assert made.history()[-1]["command"].endswith("log.cleaner.threads=2 --execute")
+
+
+def test_partitions_stay_after_an_undo_and_the_plan_says_so(made: Kcli) -> None:
+    _, said = made("topics alter orders -p 3 --config retention.ms=5 --execute")
+    assert "no undo takes back the new partitions of orders" in said
