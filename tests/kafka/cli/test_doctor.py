@@ -121,7 +121,7 @@ def test_what_a_user_may_not_do_is_named(secured: SecuredKafka) -> None:
     )  # fmt: skip
     code, steps = examine(secured, "SASL", user("SASL_PLAINTEXT", "SCRAM-SHA-256", "zoe"), "-t", "closed")
     assert (code, fault(steps)) == (1, ("rights", "not-authorized"))
-    assert steps[-1]["fix"].endswith("User:zoe --operation Read --operation Write --topic closed")
+    assert steps[-1]["fix"].endswith("--allow User:zoe --operation read --operation write --topic closed")
 
 
 def test_a_file_of_javas_is_read_as_javas_client_reads_it(secured: SecuredKafka) -> None:
