@@ -385,6 +385,7 @@ def test_metrics_are_served(kcli: Shell, tmp_path: Path) -> None:
                 try:
                     page = urllib.request.urlopen(where, timeout=5).read().decode()
                 except urllib.error.HTTPError as early:
+                    early.close()
                     assert early.code == 503  # noqa: PT017
         assert f'kafka_consumergroup_lag{{consumergroup="g-{topic}",topic="{topic}",partition="0"}} 1' in page
         serving.process.send_signal(signal.SIGINT)
@@ -444,6 +445,7 @@ async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served
                 well = await page_with("kcli_lag_up 1\n")
                 break
             except urllib.error.HTTPError as early:
+                early.close()
                 assert early.code == 503  # noqa: PT017
         assert "kafka_consumergroup_lag{" in well
         turns[1].set()
