@@ -88,6 +88,6 @@ def test_a_new_topic_goes_again_and_one_with_records_needs_force(world: World, k
     new = f"{world.topic}-new"
     world.run(f"topics create {new} -p 3")
     world.run(f"produce {new} --value x -q")
-    assert f"topic {new} records is 1 now" in world.run("undo 1 --execute", code=2).err
+    assert f"topic {new} was changed again (records: 1 now" in world.run("undo 1 --execute", code=2).err
     world.run("undo 1 --execute --force")
     assert new not in kafka.tool(TOPICS, "--bootstrap-server", kafka.bootstrap, "--list").split()

@@ -205,8 +205,9 @@ async def test_a_reason_that_is_longer_than_a_line_takes_two(dashboard: Open) ->
         before = len(plot._drawing.rows)
         plot.title = " ".join(f"reason-{n}" for n in range(12))
         plot.refresh()
-        text = await shows(pilot, "reason-11")
-        assert "reason-0 " in text
+        await until(
+            pilot, lambda: all(part in seen(pilot) for part in ("reason-0 ", "reason-11"))
+        )  # two lines, in turn
         assert len(plot._drawing.rows) == before - 1
         await pilot.press("left")
         await until(pilot, lambda: "reason-11" not in seen(pilot))
