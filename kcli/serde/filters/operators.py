@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 NUMBERS = (int, float)
 
 
+ALONE: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions without the look at elements, for conditions without `[*]`: they are called for every record."""
+
+
 class Each(list):  # type: ignore[type-arg]  # typing is not imported here
     """The elements that `[*]` names."""
 
@@ -47,6 +51,7 @@ def _of_any(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
             return any(compare(left, one) for one in right)
         return bool(compare(left, right))
 
+    ALONE[compared] = compare
     return compared
 
 
@@ -56,16 +61,17 @@ def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(thing: Any, *others: Any) -> Any:
         return Each(function(one, *others) for one in thing) if type(thing) is Each else function(thing, *others)
 
+    ALONE[called] = function
     return called
 
 
 def field(thing: Any, name: Any) -> Any:
     """`thing.name`, `thing["name"]` and `thing[2]`."""
     kind = type(thing)
-    if kind is Each:
-        return Each(field(one, name) for one in thing)
     if kind is dict:
         return thing.get(name) if type(name) is str else None
+    if kind is Each:
+        return Each(field(one, name) for one in thing)
     if kind is list and type(name) is int and -len(thing) <= name < len(thing):
         return thing[name]
     return None

@@ -63,6 +63,7 @@ class Where:
         self.text = text
         self.names: set[str] = set()
         self.paths: list[tuple[str | None, ...]] = []
+        self._of_elements = False  # whether it has [*]
         self._known: dict[str, Any] = {"__builtins__": {}}
         if len(text) > LONGEST:
             raise UsageError(f"where has {len(text)} characters; the most is {LONGEST}").hinted(OPTION)
@@ -88,6 +89,7 @@ class Where:
             if match[3]:  # operators and slices that have no other meaning here, as long as what was typed
                 return "@ "
             if match[4]:
+                self._of_elements = True
                 return "[:]"
             return match[0]
 
@@ -145,9 +147,8 @@ class Where:
         return expression
 
     def _call(self, name: str, *arguments: ast.expr) -> ast.Call:
-        self._known[f"_{name}"] = (
-            operators.FUNCTIONS[name][1] if name in operators.FUNCTIONS else getattr(operators, name)
-        )
+        function = operators.FUNCTIONS[name][1] if name in operators.FUNCTIONS else getattr(operators, name)
+        self._known[f"_{name}"] = function if self._of_elements else operators.ALONE.get(function, function)
         return ast.Call(func=_name(f"_{name}"), args=list(arguments), keywords=[])
 
     def _Constant(self, node: ast.Constant) -> ast.expr:

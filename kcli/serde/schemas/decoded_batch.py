@@ -20,12 +20,14 @@ _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 class DecodedBatch(Batch):
     """As the batch `stored`, with other keys or values. Its window is its own."""
 
-    __slots__ = ("labels", "plain_keys", "stored")
+    __slots__ = ("labels", "plain_keys", "schemas", "stored")
 
     stored: Batch
     labels: dict[str, dict[int, Label | None]]
     """Of the keys and of the values that were decoded, by offset, None where a format without a schema decoded it;
     empty where no line names schemas."""
+    schemas: dict[str, dict[int, bytes]] | None
+    """The labels as lines name them; None before the first line."""
     plain_keys: Collection[int] | None
     """Offsets of the records whose key is as it is stored; None where all are."""
 
@@ -39,16 +41,19 @@ class DecodedBatch(Batch):
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
 
     def write_readable(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
-        named = {
-            kind: {
-                offset: b"" if label is None else b',"%s_schema":%s' % (kind.encode(), label.json)
-                for offset, label in rows.items()
-            }
-            for kind, rows in self.labels.items()
-        }
+        if self.schemas is None:  # once for all windows: a line may be printed by itself
+            self.schemas = {kind: _shown(kind, rows) for kind, rows in self.labels.items()}
         return self._decoded(  # type: ignore[no-any-return]
-            core.write_readable, out, topic, partition, limit, named.get("key"), named.get("value")
+            core.write_readable, out, topic, partition, limit, self.schemas.get("key"), self.schemas.get("value")
         )
+
+
+def _shown(kind: str, rows: dict[int, Label | None]) -> dict[int, bytes]:
+    """What a line says of the schema of each row; few labels stand for all of them."""
+    labels = dict(zip(map(id, rows.values()), rows.values(), strict=True))
+    field = f',"{kind}_schema":'.encode()
+    texts = {at: b"" if label is None else field + label.json for at, label in labels.items()}
+    return dict(zip(rows, map(texts.__getitem__, map(id, rows.values())), strict=True))
 
 
 def stored(batch: Batch) -> Batch:
@@ -76,5 +81,5 @@ def _with(
     decoded = DecodedBatch()
     for name in _FIELDS:
         setattr(decoded, name, getattr(batch, name))
-    decoded.stored, decoded.labels, decoded.plain_keys = stored, labels, plain_keys
+    decoded.stored, decoded.labels, decoded.plain_keys, decoded.schemas = stored, labels, plain_keys, None
     return decoded

@@ -235,7 +235,7 @@ class SchemaDecoder:
         if keys is not None:
             decoded.plain_keys = next(field.plain for field in self.fields if field.kind == "key")
         decoded.labels = {
-            field.kind: dict(field.labels.rows)
+            field.kind: field.labels.rows
             for field in self.fields
             if field.labels is not None and spans[field.kind] is not None
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.proto.plain.json import texts
 from kcli.schemas import PROTOBUF, Schema
+from kcli.serde.schemas.payloads import AS_IT_IS
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -80,26 +81,54 @@ class Labels:
         by_header: bool,
     ) -> None:
         """Label the rows that were read; without `by_header` nothing in front of a payload is a frame of no bytes."""
-        self.rows.clear()
         starts = columns.key_starts if self._kind == "key" else columns.value_starts
         lengths = columns.key_lengths if self._kind == "key" else columns.value_lengths
-        failed = {row for row, _ in faults}
-        for row, number in enumerate(which):
-            if number < 0 or row in failed:
-                continue
-            start = starts[row] + skips[row]
-            frame: bytes | None = bytes(columns.data[starts[row] : start])
-            if by_header and not frame and number in self._confluent:
-                frame = None
-            schema, _, reader = self._sources[number]
-            message = ""
-            if schema.kind == PROTOBUF:
-                message = reader.message_name(bytes(columns.data[start : starts[row] + lengths[row]]))  # type: ignore[union-attr]
-            key = topic, number, frame, message
-            label = self._made.get(key)
-            if label is None:
-                label = self._made[key] = await self._label(*key)
-            self.rows[columns.offsets[row]] = label
+        left = [row for row, _ in faults]
+        if AS_IT_IS in which:
+            left += [row for row, number in enumerate(which) if number == AS_IT_IS]
+        kinds = list(zip(which, skips, strict=True))
+        if all(map(self._is_alike, set(kinds))):
+            labels = {
+                kind: await self._known(columns, topic, kind, starts[row], lengths[row], by_header=by_header)
+                for kind, row in dict(zip(kinds, range(len(kinds)), strict=True)).items()
+                if kind[0] != AS_IT_IS
+            }
+            self.rows = dict(zip(columns.offsets, map(labels.get, kinds), strict=True))
+            for row in left:
+                self.rows.pop(columns.offsets[row], None)
+            return
+        self.rows = {}
+        gone = set(left)
+        for row, kind in enumerate(kinds):
+            if row not in gone:
+                label = await self._known(columns, topic, kind, starts[row], lengths[row], by_header=by_header)
+                self.rows[columns.offsets[row]] = label
+
+    def _is_alike(self, kind: tuple[int, int]) -> bool:
+        """Whether rows with this reader, and so many bytes in front of their payloads, have one label: what is in front
+        is the name of the schema, or nothing, and no payload names its message."""
+        number, skip = kind
+        if number == AS_IT_IS:
+            return True
+        return self._sources[number][0].kind != PROTOBUF and (not skip or number in self._confluent)
+
+    async def _known(
+        self, columns: Columns, topic: str, kind: tuple[int, int], start: int, length: int, *, by_header: bool
+    ) -> Label:
+        """The label of the row that begins at `start`."""
+        number, skip = kind
+        frame: bytes | None = bytes(columns.data[start : start + skip])
+        if by_header and not frame and number in self._confluent:
+            frame = None
+        schema, _, reader = self._sources[number]
+        message = ""
+        if schema.kind == PROTOBUF:
+            message = reader.message_name(bytes(columns.data[start + skip : start + length]))  # type: ignore[union-attr]
+        key = topic, number, frame, message
+        label = self._made.get(key)
+        if label is None:
+            label = self._made[key] = await self._label(*key)
+        return label
 
     async def _label(self, topic: str, number: int, frame: bytes | None, message: str) -> Label:
         schema, referred, _ = self._sources[number]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from kcli.serde.schemas import decoded_batch
 from tests.cli.conftest import Shell
 
 ORDER = '{"type":"record","name":"O","fields":[{"name":"id","type":"long"},{"name":"half","type":"float"},%s]}'
@@ -106,6 +107,35 @@ def test_a_named_schema_and_a_format_are_decoded_for_j(shell: Shell, tmp_path: P
         got = [row["value"] for row in envelopes(shell, topic, "-J", "--value-format", "msgpack", *more)]
         assert got[1:] == [{"a": 1, "b": "x"}, {"a": [1, 2.5]}]
         assert [row["value"] for row in envelopes(shell, topic)][2] == '{"a": [1, 2.50]}'
+
+
+def test_labels_in_columns_are_those_of_row_by_row(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two schemas by frames and headers, nulls, text and a broken payload, in one batch and out of it."""
+    topic, by = shell.topic(1), ["--value-schema", "t-value"]
+    shell.ok("produce", topic, *by, "--key-schema", "t-key", "-K", "|", stdin=f"k|{VALUE}\n".encode() * 3)
+    shell.ok("produce", topic, *by, "--schema-in", "header", stdin=f"{VALUE}\n".encode() * 2)
+    shell.ok("produce", topic, "--whole", stdin=b"\0\0\0\0\1broken")
+    raw = envelopes(shell, topic)
+    mixed = [{**row, "partition": 0} for row in [*raw, {"value": None, "key": "k"}, {"value": "text"}, *raw]]
+    other = shell.topic(1)  # one batch of all of them
+    shell.ok("produce", other, "--input", "envelope", stdin="\n".join(map(json.dumps, mixed)).encode())
+    in_columns = [shell("consume", name, "-e", "-J").stdout for name in (topic, other)]
+    assert in_columns[1].count(b'"value_schema"') == 10
+    monkeypatch.setattr("kcli.serde.schemas.labels.Labels._is_alike", lambda self, kind: False)
+    assert [shell("consume", name, "-e", "-J").stdout for name in (topic, other)] == in_columns
+
+
+def test_a_batch_names_its_schemas_once_also_if_its_records_are_printed_one_by_one(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic, calls = shell.topic(1), []
+    shell.ok("produce", topic, "--value-schema", "t-value", stdin=f"{VALUE}\n".encode() * 500)
+    shown = decoded_batch._shown
+    monkeypatch.setattr(decoded_batch, "_shown", lambda *words: calls.append(len(words[1])) or shown(*words))
+    for words in (["-u"], ["--newest-first", "-n", "500"]):
+        calls.clear()
+        assert shell.ok("consume", topic, "-e", "-q", "-J", *words).count(b'"value_schema"') == 500
+        assert sum(calls) <= 1000
 
 
 def test_what_another_form_is_stored_in_means_the_same(shell: Shell) -> None:
