@@ -7,7 +7,7 @@ import time
 
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import OPTION, KcliError, UsageError
-from kcli.grammar.offsets import parse_range
+from kcli.grammar.offsets import parse_range, place_of
 from kcli.model import OffsetAndMetadata
 from kcli.seeking.last_records import found_at
 from kcli.values import Value
@@ -118,7 +118,7 @@ def place(text: str, now: int) -> tuple[Prepare, int | None]:
     """The form of one place of the offset grammar, and the moment that is meant, if one is. `now` is in ms since the
     epoch. Raises UsageError."""
     try:
-        range = parse_range([text], now)
+        range = parse_range([place_of(text, now)], now)
     except UsageError as error:
         raise UsageError(f"to {error.args[0].removeprefix('offset ')}").hinted(OPTION) from None
     if range.starts:

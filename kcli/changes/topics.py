@@ -48,8 +48,8 @@ class CreateRow(Row):
 async def create(
     cluster: Cluster, wanted: Sequence[NewTopic], *, if_not_exists: bool = False, patience: float | None = 30.0
 ) -> Plan:
-    """The plan of new topics, checked by the broker. Its `apply` waits so many seconds until every broker knows them
-    (None: not at all), and raises DeadlineExceeded where one does not."""
+    """The plan of new topics, checked by the broker. Its `apply` waits up to `patience` seconds for every broker to
+    know them (None: not at all), and raises DeadlineExceeded where one does not."""
     rows = {new.topic: CreateRow(kind="topic", name=new.topic, about=new.topic, configs=new.configs) for new in wanted}
 
     def take(outcomes: Mapping[str, Created | KcliError], *, checked: bool) -> None:

@@ -108,15 +108,19 @@ def parse_range(texts: list[str], now: int) -> Range:
 def one_place(text: str, now: int, option: str = "") -> Bound:
     """One place in a log: 4711, -1000 (before the end), +10 (after the start), @TIME, -1d, end. `option` begins the
     sentence of the error. Raises UsageError."""
-    if text[:1] == "-" and not text[1:].isdigit() and (ago := read_time(text, now)) is not None:
-        return Bound("time", ago)  # no count of records has a unit
     try:
-        range = parse_range([text], now)
+        range = parse_range([place_of(text, now)], now)
     except UsageError:  # which speaks of ranges
         range = Range()
     if range.start is None or range.stop is not None or range.start.kind == "stored":
         raise UsageError(f"{option}{text}: one place, such as 4711, -1000, @-7d or end")
     return range.start
+
+
+def place_of(text: str, now: int) -> str:
+    """One place as ranges have it: `-1d` is `@-1d`, as no count of records has a unit."""
+    ago = text[:1] == "-" and not text[1:].isdigit() and read_time(text, now) is not None
+    return f"@{text}" if ago else text
 
 
 def _parse(text: str, now: int) -> Range:

@@ -154,11 +154,9 @@ class Filter:
         """A sentence for each field of a condition that no record had, where none was kept."""
         if self.kept or not self._sample:
             return []
-        from kcli.serde.filters.missing import missing
-
         paths = dict.fromkeys(path for where in self._where for path in where.paths)
         values = list(map(self._value, self._sample))
-        return [sentence for path in paths if (sentence := missing(path, values))]
+        return [sentence for path in paths if (sentence := _missing(path, values))]
 
     def record(self, record: Record, topic: str, partition: int) -> bool:
         """The same for one record; its key is decoded where the keys of this filter may be."""
@@ -221,3 +219,24 @@ def _quoted(key: bytes) -> bytes:
     import json
 
     return json.dumps(key.decode("utf-8", "replace"), ensure_ascii=False).encode()
+
+
+def _missing(path: tuple[str | None, ...], values: list[Any]) -> str:
+    """The sentence for a path of names, in which None is an element of a list; "" where a value has the field."""
+    here = values
+    for depth, name in enumerate(path):
+        objects = [value for value in here if isinstance(value, dict)]
+        lists = [item for value in here if isinstance(value, list) for item in value]
+        found = lists if name is None else [value[name] for value in objects if name in value]
+        if not found:
+            from kcli.text.suggest import did_you_mean
+
+            shown = "value" + "".join(f".{name}" if name is not None else "[…]" for name in path[: depth + 1])
+            names = dict.fromkeys(key for value in objects for key in value)
+            count = "the record" if len(values) == 1 else f"any of the first {len(values):,} records"
+            if not objects and depth == 0 and name is not None:
+                return f"{shown}: none of the first {len(values):,} values is a JSON object"
+            hint = "" if name is None else did_you_mean(name, names)
+            return f"{shown} is not in {count}{hint}"
+        here = found
+    return ""

@@ -62,8 +62,8 @@ def undo(options: UndoCommandOptions) -> int:
     """Restore what a change replaced: configs, offsets, ACLs, quotas, replicas, schemas, and what `apply` changed.
     Without a number, list the last changes that can be undone. The plan comes first; --execute applies it.
 
-    Undo refuses another cluster than the one that was changed, and a value that was changed again since, unless --force
-    is given. An undo can be undone, too.
+    Undo refuses to run on another cluster, or where a value has changed since, unless --force is given. An undo can
+    be undone, too.
     """
     if not options.words:
         shown = HistoryOptions(undoable=True, **_shared(options, HistoryOptions))

@@ -58,7 +58,7 @@ def set_password(options: SetOptions) -> int:
     if rounds > MOST:
         raise UsageError(f"--iterations {rounds}: Kafka takes {MOST} at most")
     (name,) = names
-    Connection(options, looking=False)  # a misspelt profile is said before a password is asked for
+    Connection(options, looking=False)  # report a misspelt profile before asking for a password
     password = Secret("") if options.plan_only else new_password.read(options, name)
 
     return apply_plan(

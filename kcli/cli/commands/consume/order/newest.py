@@ -26,9 +26,9 @@ WIDEN = 8  # how much further to look back where filters, gaps and markers hid r
 
 
 async def newest(plan: Selection, client: Client, span: dict[TopicPartition, tuple[int, int]], most: int) -> Last:
-    """The newest `most` records by time that the plan keeps, the oldest of them first. Each partition is read from the
-    end of its span backwards, until it gave so many, or its beginning is reached: markers, compaction and aborted
-    transactions make offsets a bound of the count, not the count. Raises KcliError."""
+    """The newest `most` records by time that the plan keeps, the oldest of them first. Each partition is read
+    backwards from the end of its span until it has given that many records or its beginning is reached: because of
+    markers, compaction and aborted transactions there may be fewer records than offsets. Raises KcliError."""
     held: Last = []
     look = {at: stop for at, (_, stop) in span.items()}
     back = max(most, 1)
