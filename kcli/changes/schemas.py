@@ -261,7 +261,7 @@ async def plan_deletion(
     made = Plan()
     rows: list[VersionRow] = []
     whole: dict[str, list[VersionRow]] = {}
-    for subject, version in dict.fromkeys(places):
+    for subject, version in places:
         if version is not None and (subject, None) in places:
             continue  # it goes with its subject
         try:
@@ -274,8 +274,7 @@ async def plan_deletion(
         except KcliError as problem:
             made.failed[subject if version is None else f"{subject}@{version}"] = problem
             continue
-        known = {(row.name, row.version) for row in rows}
-        rows += [row for row in found if (row.name, row.version) not in known]
+        rows += found
         if version is None:
             whole[subject] = found
     made.rows = list(rows)
