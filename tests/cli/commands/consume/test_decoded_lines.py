@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -128,14 +129,14 @@ def test_labels_in_columns_are_those_of_row_by_row(shell: Shell, monkeypatch: py
 def test_a_batch_names_its_schemas_once_also_if_its_records_are_printed_one_by_one(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topic, calls = shell.topic(1), []
+    topic = shell.topic(1)
     shell.ok("produce", topic, "--value-schema", "t-value", stdin=f"{VALUE}\n".encode() * 500)
-    shown = decoded_batch._shown
-    monkeypatch.setattr(decoded_batch, "_shown", lambda *words: calls.append(len(words[1])) or shown(*words))
     for words in (["-u"], ["--newest-first", "-n", "500"]):
-        calls.clear()
-        assert shell.ok("consume", topic, "-e", "-q", "-J", *words).count(b'"value_schema"') == 500
-        assert sum(calls) <= 1000
+        with monkeypatch.context() as patched:
+            shown = Mock(wraps=decoded_batch._shown)
+            patched.setattr(decoded_batch, "_shown", shown)
+            assert shell.ok("consume", topic, "-e", "-q", "-J", *words).count(b'"value_schema"') == 500
+        assert sum(len(call.args[1]) for call in shown.call_args_list) <= 1000
 
 
 def test_what_another_form_is_stored_in_means_the_same(shell: Shell) -> None:
