@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
-PATIENCE = 0.3
-"""Seconds until the next key is handled where a widget goes away with its messages."""
+TICK = 0.05
+TICKS = 6
+"""After so many ticks in time, TICK seconds apart, the next key is handled: a widget went away with its messages. A
+tick that comes late does not count: the machine is busy, and the messages are late as well."""
 
 
 class KeyPassed(Message):
@@ -46,6 +49,8 @@ class KeyOrder:
         self._is_last = False  # that message is the second
         self._held: deque[Key] = deque()
         self._timer: Timer | None = None
+        self._ticked = 0.0
+        self._in_time = 0
 
     async def take(self, key: Key) -> None:
         """A key that was typed."""
@@ -54,7 +59,7 @@ class KeyOrder:
             return
         self._held.append(key)
         if self._timer is None:
-            self._timer = self._app.set_timer(PATIENCE, self._next)
+            self._be_patient()
 
     async def act(self, key: Key) -> None:
         """A key that no widget took: its action; a page that is not made yet gets the key when it is."""
@@ -78,7 +83,18 @@ class KeyOrder:
         while self._held and self._awaited is None:
             await self._give(self._held.popleft())
         if self._held:
-            self._timer = self._app.set_timer(PATIENCE, self._next)
+            self._be_patient()
+
+    def _be_patient(self) -> None:
+        self._ticked, self._in_time = monotonic(), 0
+        self._timer = self._app.set_interval(TICK, self._tick)
+
+    async def _tick(self) -> None:
+        now = monotonic()
+        self._in_time += now - self._ticked < 2 * TICK
+        self._ticked = now
+        if self._in_time >= TICKS:
+            await self._next()
 
     async def _give(self, key: Key) -> None:
         if key.key != "escape" and key.time < getattr(self._app.screen, "seen_at", 0.0):

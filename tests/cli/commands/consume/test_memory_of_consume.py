@@ -58,7 +58,7 @@ def sandbox() -> Iterator[SandboxThread]:
 def peak(sandbox: SandboxThread, *words: str) -> float:
     """Megabytes that a process of kcli had resident at most."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=100,
+        [sys.executable, "-c", RUN, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300,
         env=Shell(sandbox.bootstrap).environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
