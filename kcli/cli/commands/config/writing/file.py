@@ -59,6 +59,15 @@ def remove(path: str, names: Sequence[str]) -> bool:
     return default
 
 
+def make_default(path: str, name: str) -> None:
+    """Make a profile the file's default_profile; the file before is kept beside it. Raises UsageError with nothing
+    written."""
+    path = os.path.realpath(path)
+    before, old = _read(path)
+    wanted: ProfilesFile = {**old, "default_profile": name}
+    _save(path, before or None, _with_default(before, name), wanted)
+
+
 def _read(path: str) -> tuple[str, ProfilesFile]:
     """The text of a file and its parsed content; both empty where the file does not exist."""
     from kcli.config.profiles.files import document

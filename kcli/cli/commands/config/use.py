@@ -1,0 +1,51 @@
+"""`kcli config use`: which profile commands use without --profile."""
+
+from __future__ import annotations
+
+import os
+
+from kcli.cli.commands.config.options import RemarkOptions
+from kcli.cli.commands.config.profiles import files
+from kcli.cli.commands.config.writing.file import make_default
+from kcli.cli.output.messages import complain
+from kcli.cli.parsing.command import command
+from kcli.config.profiles.files import user_file
+from kcli.errors import UsageError
+
+
+@command(
+    "config use",
+    help="Choose the profile that commands use.",
+    words="PROFILE",
+    examples="""
+kcli config use prod
+kcli config list          # IN USE shows which one it is""",
+)
+def use(options: RemarkOptions) -> int:
+    """Make a profile the default_profile of config.toml. --profile and KCLI_PROFILE go before it."""
+    if len(options.words) != 1:
+        raise UsageError("config use takes the name of a profile; `kcli config list` shows them")
+    (name,) = options.words
+    read = files()
+    known = {profile: path for path, contents in reversed(read) for profile in contents.get("profiles", {})}
+    if name not in known:
+        from kcli.text.suggest import did_you_mean
+
+        near = did_you_mean(name, list(known)) or "; `kcli config list` shows the profiles"
+        raise UsageError(f"there is no profile {name}{near}")
+    path = user_file()
+    make_default(path, name)
+    if not options.quiet:
+        complain(f"commands use {name} now ({path})")
+        _say_what_goes_before(name, path, [(where, contents.get("default_profile")) for where, contents in read])
+    return 0
+
+
+def _say_what_goes_before(name: str, path: str, defaults: list[tuple[str, str | None]]) -> None:
+    """Where the choice has no effect here, and why."""
+    environment = os.environ.get("KCLI_PROFILE")
+    if environment and environment != name:
+        complain(f"KCLI_PROFILE is {environment}, which goes before it: unset it, or write --profile {name}")
+    for where, default in defaults:
+        if os.path.realpath(where) != os.path.realpath(path) and default and default != name:
+            complain(f"{where} has the default_profile {default}, which goes before it in this folder")
