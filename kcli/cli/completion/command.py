@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     from kcli.cli.completion.place import Offer
 
-MOST = 5000
-"""The largest number of candidates that are printed."""
+MOST = 200
+"""The largest number of candidates; of more, what they begin with is offered."""
+ENDS = "-._/:"
+"""What ends a part of a name."""
 
 
 def run(words: list[str]) -> int:
@@ -51,13 +53,37 @@ def _answer(words: list[str], typed: str, *, plain: bool) -> str:
         return "\n"  # a broken configuration: the command itself will tell
     if files:
         return "files\n"
-    fitting = [one for one in offers if one[0].startswith(words[-1]) and safe(one[0])]
-    nospace = bool(fitting) and all(value[-1] in "=,:/" for value, _ in fitting)
+    every = dict(one for one in offers if one[0].startswith(words[-1]) and safe(one[0]))
+    fitting = every if len(every) <= MOST else beginnings(every, len(words[-1]))
+    nospace = bool(fitting) and (fitting is not every or all(value[-1] in "=,:/" for value in fitting))
     lines = ["nospace" if nospace else ""]
-    for value, help in list(dict(fitting).items())[:MOST]:
+    for value, help in fitting.items():
         shown = value[len(typed) :] if value.startswith(typed) else value
         lines.append(shown if plain else f"{value}\t{help}")
     return "\n".join(lines) + "\n"
+
+
+def beginnings(names: Iterable[str], typed: int) -> dict[str, str]:
+    """What many names begin with behind the `typed` characters: up to the end of a part, or else the next character;
+    each with how many names that are."""
+    for cut in (_part, _character):
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            groups.setdefault(cut(name, typed), []).append(name)
+        if len(groups) <= MOST:
+            break
+    return {
+        begin if len(every) > 1 else every[0]: f"{len(every)} names" if len(every) > 1 else ""
+        for begin, every in list(groups.items())[:MOST]
+    }
+
+
+def _part(name: str, typed: int) -> str:
+    return name[: next((at + 1 for at in range(typed, len(name)) if name[at] in ENDS), len(name))]
+
+
+def _character(name: str, typed: int) -> str:
+    return name[: typed + 1]
 
 
 def _kept(word: str, own: str) -> str:

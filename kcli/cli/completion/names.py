@@ -145,20 +145,21 @@ def profiles() -> list[Offer]:
 
 def _shapes(before: list[str]) -> list[Offer]:
     """The next word of what `kcli schema` has a schema of."""
-    from kcli.cli.parsing.tables.shapes import NAMES
+    from kcli.cli.parsing.registry import shapes
 
-    split = [name.split(".") for name in NAMES]
+    split = [name.split(".") for name in shapes()]
     at = len(before)
     return [(words[at], "") for words in split if words[:at] == before and len(words) > at]
 
 
 def _columns(place: Place) -> list[Offer]:
     """The columns of what the command prints, behind those that are typed already."""
-    from kcli.cli.parsing.tables.shapes import COLUMNS
+    from kcli.cli.parsing.registry import shapes
 
+    known = shapes()
     done = place.text[: place.text.rfind(",") + 1]
-    shapes = [name for name in COLUMNS if f"{name}.".startswith(f"{place.command}.")]
-    columns = dict.fromkeys(column for name in shapes for column in COLUMNS[name].split())
+    printed = [name for name in known if f"{name}.".startswith(f"{place.command}.")]
+    columns = dict.fromkeys(column for name in printed for column in known[name].split())
     return [(done + name, "") for name in columns if name not in done.split(",")]
 
 

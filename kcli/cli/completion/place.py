@@ -31,8 +31,8 @@ class Place(Value):
     @property
     def connection(self) -> ConnectionOptions:
         """Which cluster the words before name."""
-        names = {option.name for option in ConnectionOptions.declared}
-        return ConnectionOptions(**{name: value for name, value in self.line.values.items() if name in names})
+        known = ConnectionOptions.names
+        return ConnectionOptions(**{name: value for name, value in self.line.values.items() if name in known})
 
     @property
     def registry(self) -> str:

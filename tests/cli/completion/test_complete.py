@@ -488,3 +488,30 @@ def test_words_are_those_that_there_are() -> None:
     assert VALUES["sasl.mechanism"] == MECHANISMS
     assert set(FIXED["kinds"]) == set(KINDS)
     assert set(FIXED["codecs"]) == {"none", "gzip", "snappy", "lz4", "zstd"}
+
+
+def test_of_many_names_their_beginnings_are_offered() -> None:
+    names = [f"prod-{team}.topic-{n}" for team in ("billing", "shop") for n in range(1000)]
+    names += [f"dev{n}" for n in range(300)]
+    assert complete.beginnings(names[:2000], 0) == {"prod-": "2000 names"}
+    assert complete.beginnings(names[:2000], 5) == {"prod-billing.": "1000 names", "prod-shop.": "1000 names"}
+    by_character = complete.beginnings(names[2000:], 3)  # no part ends in them
+    assert by_character["dev1"] == "111 names"
+    assert len(by_character) == 10
+    assert complete.beginnings(["list", *names], 0) == {"list": "", "p": "2000 names", "d": "300 names"}
+    assert len(complete.beginnings([f"{chr(0x4E00 + n)}" for n in range(300)], 0)) == complete.MOST
+
+
+def test_a_tab_offers_no_more_than_fit_a_screen(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    topics = [f"team-{n % 20}.events-{n}" for n in range(2019)]
+    monkeypatch.setattr("kcli.cli.completion.cluster.look", lambda *words: topics)
+    assert complete.run(["zsh", "kcli", "topics", "describe", ""]) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert lines == ["nospace", "team-\t2019 names"]
+    assert complete.run(["zsh", "kcli", "topics", "describe", "team-1"]) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert lines[0] == "nospace"
+    assert "team-1.\t101 names" in lines
+    assert "team-19.\t100 names" in lines
