@@ -120,8 +120,9 @@ format: $(VENV)/.made-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-tables: $(VENV)/.made-dev  ## what is made of the commands' declarations: what the fast parser and completion read, docs/reference
+tables: $(VENV)/.made-dev  ## what is made of the commands' declarations: what the fast parser and completion read (as an installation does), docs/reference
 	$(BIN)/python -m kcli.cli.parsing.make_tables
+	$(BIN)/python -m kcli.cli.parsing.help.reference
 
 snapshots: $(VENV)/.made-dev  ## tests/cli/golden: the tables and JSON columns of all commands; refuses what needs a new version of a shape
 	$(BIN)/python -m tests.cli.output.snapshots

@@ -1,5 +1,5 @@
 """What is compiled: the record core, and the thread that ends a process. Optional: else Python does the same. And the
-man pages, which are made here of the declarations of the commands (`share/man` of a wheel), with completions of shells.
+man pages and the table of the command line, which are made here of the declarations of the commands, and completions.
 
 `KCLI_BUILD=pure` makes a wheel for every Python and system (`py3-none-any`); `KCLI_BUILD=compiled` fails where nothing
 can be compiled, so that no wheel of a release is pure by accident.
@@ -12,6 +12,7 @@ from glob import glob
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 BUILD = os.environ.get("KCLI_BUILD", "")
 if BUILD not in ("", "pure", "compiled"):
@@ -29,6 +30,19 @@ RECORDS = Extension(
     optional=BUILD != "compiled",
 )
 WATCHDOG = Extension("kcli._watchdog", ["kcli/_watchdog.c"], extra_compile_args=FLAGS, optional=BUILD != "compiled")
+
+
+class BuildPy(build_py):
+    """With the table of the command line, so that no line has to import Typer."""
+
+    def run(self) -> None:
+        super().run()
+        from kcli.cli.parsing import make_tables
+
+        if self.editable_mode:
+            make_tables.write()
+        else:
+            make_tables.write(Path(self.build_lib, "kcli/cli/parsing/tables"), installed=True)
 
 
 def man_pages() -> list[tuple[str, list[str]]]:
@@ -61,6 +75,7 @@ def completions() -> list[tuple[str, list[str]]]:
 
 
 setup(
+    cmdclass={"build_py": BuildPy},
     ext_modules=[] if BUILD == "pure" else [RECORDS] if WINDOWS else [RECORDS, WATCHDOG],
     data_files=man_pages() + completions(),
 )

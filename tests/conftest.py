@@ -17,7 +17,6 @@ from kcli import redact
 from kcli.cli.output.hints import worded
 from kcli.sandbox.sandbox import Sandbox
 from tests import components, librdkafka, needs
-from tests.both_parsers import BothParsers
 from tests.cli.leaps import leaping
 from tests.effort import QUICK, take_two_cases, use_profile
 from tests.failures import Failures
@@ -46,15 +45,6 @@ def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     found = [one for sandbox in made for one in sandbox.violations]
     if found and request.node.get_closest_marker("violates") is None:
         pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def reads_every_line_twice() -> Iterator[None]:
-    parsers = BothParsers()
-    if not QUICK:
-        parsers.install()
-    yield
-    parsers.remove()
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ import pytest
 import kcli
 from kcli import codes
 from kcli.cli.output.hints import WORDS, worded
+from kcli.cli.parsing.registry import SUBJECTS, every
 from kcli.errors import OPTION, BrokerError, Hint, KcliError, UsageError
 from kcli.serde.filters.where import Where
 
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(kcli.__file__).parent
-TABLES = sorted((ROOT / "cli/parsing/tables").glob("*.py"))
-OPTIONS = {flag for table in TABLES for flag in re.findall(r"'(--[a-z][a-z-]*|-[A-Za-z])'", table.read_text())}
-COMMANDS = {table.stem for table in TABLES} | {"help", "version"}
+OPTIONS = {flag for _, command in every() for flag in command.by_flag}
+COMMANDS = {*SUBJECTS, "help", "version"}
 PROGRAMS = (
     *("sandbox/__main__.py", "pipeline/session/gateway.py", "system/processes.py"),
     *("changes/confirmation.py", "changes/journal.py"),

@@ -104,11 +104,13 @@ def dead(n: int) -> dict[str, object]:
 
 @pytest.fixture(params=[0, 80, 120], ids=["pipe", "80", "120"])
 def lines(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lines]:
-    """A pipe, or a terminal with so many columns."""
+    """A pipe, or a terminal with so many columns; on the widest one Typer reads every line."""
     with SandboxThread(control=True, rebalance_delay=0, registry=True) as sandbox:
         made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap, REGISTRY=sandbox.registry_url)
         seed(made)
         made.width = request.param
+        if made.width == 120:
+            made.environment["KCLI_PARSER"] = "typer"
         yield made
 
 

@@ -8,13 +8,12 @@ import sys
 
 from kcli import cli
 from kcli.cli.output.messages import complain, name_of, print_version, sentence, settle
-from kcli.errors import Hint, KcliError, UsageError, set_wording
+from kcli.errors import Hint, KcliError, set_wording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from kcli.cli.parsing.command import Command, Line
 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
@@ -101,40 +100,41 @@ def _dispatch(words: list[str]) -> int:
         if text:
             _print(text)
             return 0
-    if words in HELP or not words:
-        from kcli.cli.parsing.help.top import help_text
+    if not words or words in HELP:
+        from kcli.cli.parsing.typer_app import print_help
 
-        _print(help_text())
+        print_help()
         return 0 if words else 2
     return run_words(words)
 
 
-def _print(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 def run_words(words: list[str]) -> int:
-    """Run the command that a line names, or print its help; Typer does both where KCLI_PARSER=typer."""
+    """Run the command that a line names. Typer reads what the fast parser does not: without a table, for help, and
+    where there is a mistake; KCLI_PARSER=typer sends everything to it."""
+    from kcli.cli.parsing import table
     from kcli.cli.parsing.resolver import find
 
     chosen = find(words)
+    if "--help-json" in words:
+        from kcli.cli.parsing.help.as_json import document
+
+        _print(document(words, chosen))
+        return 0
     if chosen is None:
-        from kcli.cli.parsing.help.command import group
+        from kcli.cli.parsing.registry import subject
+        from kcli.cli.parsing.typer_app import print_help
 
-        _print(group(words))
-        return 0
+        return print_help(subject(words[0]) or words[0])
     command, rest, path = chosen
-    if os.environ.get("KCLI_PARSER") == "typer" and not {"--help-all", "--help-json"} & {*rest}:
-        from kcli.cli.parsing.typer_app import dispatch
+    line = None
+    if table.read(path.split()[0]) is not None and os.environ.get("KCLI_PARSER") != "typer":
+        from kcli.cli.parsing.parser import parse
 
-        return dispatch([*path.split(), *rest])
-    line = _parse(command, rest, path)
+        line = parse(command, rest)
     if line is None:
-        from kcli.cli.parsing.help.page import shown
+        from kcli.cli.parsing.typer_app import read
 
-        _print(shown(path, command, rest))
-        return 0
+        return read(command, rest, path)
     from kcli.cli.parsing.command import run_command
     from kcli.cli.runtime.startup.fast_start import start_lean
 
@@ -142,15 +142,9 @@ def run_words(words: list[str]) -> int:
     return run_command(command, line)
 
 
-def _parse(command: Command, argv: list[str], path: str) -> Line | None:
-    """What a line says; None when it asks for help. Raises UsageError that names the command."""
-    from kcli.cli.parsing.parser import parse
-
-    try:
-        return parse(command, argv)
-    except UsageError as problem:
-        more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
-        raise UsageError(f"{path}: {problem}{more}") from None
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _reopen(words: list[str]) -> bool:

@@ -7,7 +7,7 @@ from kcli.values import Frozen, Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from kcli.cli.parsing.option import Option, Options, Values
 
@@ -45,7 +45,8 @@ class Line(Value):
 
 
 DECLARED: dict[str, Command] = {}
-"""The commands of the modules that were imported, by their paths: `groups reset`."""
+"""The commands of the modules that were imported, by their paths (`groups reset`), without their options: what reads
+the annotations is `declarations.py`."""
 
 
 def command(
@@ -58,7 +59,6 @@ def command(
     """
 
     def declare(function: Callable[[Taken], int]) -> Callable[[Taken], int]:
-        options = options_of(function)
         DECLARED[path] = Command(
             name=path.partition(" ")[2] or path,
             run=f"{function.__module__}:{function.__name__}",
@@ -66,8 +66,6 @@ def command(
             description=_description(function.__doc__ or help, examples),
             words=words,
             details=details.strip("\n"),
-            options=options.declared,
-            moved=options.moved,
             own_words=own_words,
         )
         return function
@@ -90,13 +88,40 @@ def _description(docstring: str, examples: str) -> str:
     return "\n".join([text, "", "\b", "Examples:" if len(shown) > 1 else "Example:", *shown]) if examples else text
 
 
+def words_of_names(options: tuple[Option, ...], values: Values) -> list[str]:
+    """The arguments that options of names say, which are taken out of the values. Raises UsageError for an empty value:
+    that of an unset variable of a shell, which would change what a line means if it were taken for none."""
+    words: list[str] = []
+    for option in options:
+        value: Any = values.get(option.name)
+        if option.kind == "text" and not option.empty and (value == "" or (option.multiple and value and "" in value)):
+            from kcli.errors import UsageError
+
+            flag = next((name for name in option.flags if name.startswith("--")), option.flags[0])
+            raise UsageError(f"{flag} is empty; write {flag} {option.metavar or '|'.join(option.choices)}")
+        if option.word and values.pop(option.name, None):
+            words += [option.metavar] if option.kind == "flag" else value
+    return words
+
+
+def options_read(command: Command, line: Line) -> Options:
+    """What a parser read, as the command's class of options. Raises UsageError."""
+    from importlib import import_module
+
+    module, _, name = command.run.partition(":")
+    kind = options_of(getattr(import_module(module), name))
+    words = [*words_of_names(command.options, line.values), *line.words]
+    options: Options = kind(words=words, **line.values)
+    return options
+
+
 def run_command(command: Command, line: Line) -> int:
     """Import the command's module and run it with what a parser read."""
     from importlib import import_module
 
     module, _, name = command.run.partition(":")
     function = getattr(import_module(module), name)
-    options = options_of(function)(words=line.words, **line.values)
+    options = options_read(command, line)
     from kcli.cli.parsing.groups import ZoneOptions
 
     if not isinstance(options, ZoneOptions) or not (options.local or options.utc):

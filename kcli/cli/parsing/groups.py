@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import EVERY, Options, choice, every_name, flag, integer, names, span, text, texts
-from kcli.value_formats import PLAIN, SINGLE, WHOLE
+from kcli.cli.parsing.option import EVERY, Options, these
+from kcli.value_formats import SINGLE, WHOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import DryRun, KcliOption, ValueFormat
     from kcli.cli.runtime.journal import ChangeToUndo
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
@@ -18,8 +23,8 @@ class QuietOptions(Options):
     panel = "Connection"
     folded = EVERY
 
-    quiet = flag("-q", "--quiet", help="Print only errors on stderr.")
-    verbose = flag("-v", "--verbose", help="Print more on stderr.")
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only errors on stderr.")] = False
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print more on stderr.")] = False
 
 
 class ConnectionOptions(QuietOptions):
@@ -28,40 +33,60 @@ class ConnectionOptions(QuietOptions):
     panel = "Connection"
     folded = EVERY
 
-    bootstrap = text(
-        *("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
-        metavar="HOST:PORT,…",
-        help="Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.",
-    )
-    profile = text(
-        "--profile",
-        metavar="NAME",
-        help="A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.",
-    )
-    properties = texts(
-        *("-X", "--property"),
-        also=("--command-property", "--consumer-property", "--producer-property"),
-        metavar="KEY=VALUE",
-        help="A Kafka or librdkafka property, such as linger.ms=50. Repeatable.",
-    )
-    config_file = text(
-        *("-F", "--command-config"),
-        also=("--consumer.config", "--producer.config"),
-        metavar="FILE",
-        help="A .properties file.",
-    )
-    broker_map = texts(
-        "--broker-map",
-        metavar="FROM=TO",
-        help="Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.",
-    )
-    confirm = text(
-        "--confirm",
-        metavar="PROFILE",
-        help="Allow changes in this protected profile.",
-    )
-    trace = flag("--trace", help="Print a line on stderr for each frame on the wire.")
-    trace_file = text("--trace-file", metavar="FILE", help="Append the lines of --trace to FILE.")
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "-b",
+            "--bootstrap-server",
+            "--bootstrap-servers",
+            "--brokers",
+            metavar="HOST:PORT,…",
+            help="Address of the cluster. Default: KCLI_BOOTSTRAP, the profile, localhost:9092.",
+        ),
+    ] = None
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.",
+        ),
+    ] = None
+    properties: Annotated[
+        list[str],
+        KcliOption(
+            "-X",
+            "--property",
+            metavar="KEY=VALUE",
+            help="A Kafka or librdkafka property, such as linger.ms=50. Repeatable.",
+            also=("--command-property", "--consumer-property", "--producer-property"),
+        ),
+    ]
+    config_file: Annotated[
+        str | None,
+        KcliOption(
+            "-F",
+            "--command-config",
+            metavar="FILE",
+            help="A .properties file.",
+            also=("--consumer.config", "--producer.config"),
+        ),
+    ] = None
+    broker_map: Annotated[
+        list[str],
+        typer.Option(
+            "--broker-map",
+            metavar="FROM=TO",
+            help="Connect to TO where the cluster advertises FROM (host:port, or host), for tunnels. Repeatable.",
+        ),
+    ]
+    confirm: Annotated[
+        str | None, typer.Option("--confirm", metavar="PROFILE", help="Allow changes in this protected profile.")
+    ] = None
+    trace: Annotated[bool, typer.Option("--trace", help="Print a line on stderr for each frame on the wire.")] = False
+    trace_file: Annotated[
+        str | None, typer.Option("--trace-file", metavar="FILE", help="Append the lines of --trace to FILE.")
+    ] = None
 
 
 class PatternOptions(Options):
@@ -70,10 +95,14 @@ class PatternOptions(Options):
     panel = "Names"
     folded = EVERY
 
-    literal = flag(
-        "--literal",
-        help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a pattern.",
-    )
+    literal: Annotated[
+        bool,
+        typer.Option(
+            "--literal",
+            help="Read names as they are. Default: a glob ('orders-*') or '^RE' (from the start of the name) is a "
+            "pattern.",
+        ),
+    ] = False
 
 
 class NamedTopics(Options):
@@ -82,9 +111,12 @@ class NamedTopics(Options):
     panel = "Names"
     folded = EVERY
 
-    named_topics = names(
-        "-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",)
-    )
+    named_topics: Annotated[
+        list[str],
+        KcliOption(
+            "-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",), names=True
+        ),
+    ]
 
 
 class NamedGroups(Options):
@@ -93,15 +125,20 @@ class NamedGroups(Options):
     panel = "Names"
     folded = EVERY
 
-    named_groups = names(
-        "-g", "--group", metavar="GROUP", help="The group, instead of an argument.", also=("--groups",)
-    )
+    named_groups: Annotated[
+        list[str],
+        KcliOption(
+            "-g", "--group", metavar="GROUP", help="The group, instead of an argument.", also=("--groups",), names=True
+        ),
+    ]
 
 
 class EveryGroup(Options):
     """All groups, as Kafka's own script names them."""
 
-    every_group = every_name("--all-groups", help="All groups, as the pattern '*'.")
+    every_group: Annotated[
+        bool, KcliOption("--all-groups", metavar="*", help="All groups, as the pattern '*'.", hidden=True, names=True)
+    ] = False
 
 
 class ZoneOptions(Options):
@@ -110,8 +147,10 @@ class ZoneOptions(Options):
     panel = "Output"
     folded = EVERY
 
-    local = flag("--local", help="Print times in this machine's zone, with its offset (default: UTC).")
-    utc = flag("--utc", help="Read times without a zone as UTC (default: as local).")
+    local: Annotated[
+        bool, typer.Option("--local", help="Print times in this machine's zone, with its offset (default: UTC).")
+    ] = False
+    utc: Annotated[bool, typer.Option("--utc", help="Read times without a zone as UTC (default: as local).")] = False
 
 
 class TableOptions(ZoneOptions):
@@ -120,8 +159,10 @@ class TableOptions(ZoneOptions):
     panel = "Output"
     folded = EVERY
 
-    wide = flag("--wide", help="Show all columns, uncut, with exact numbers, on a terminal too.")
-    no_headers = flag("--no-headers", help="Print no titles in tables, CSV and TSV.")
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Show all columns, uncut, with exact numbers, on a terminal too.")
+    ] = False
+    no_headers: Annotated[bool, typer.Option("--no-headers", help="Print no titles in tables, CSV and TSV.")] = False
 
 
 class FormatOptions(TableOptions):
@@ -129,12 +170,13 @@ class FormatOptions(TableOptions):
 
     panel = "Output"
 
-    format = choice(
-        "--format",
-        of=FORMATS,
-        help="table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain.",
-    )
-    json = flag("-J", "--json", help="Short for --format json.")
+    format: Annotated[
+        str | None,
+        KcliOption(
+            "--format", choices=FORMATS, help="table (default), json, ndjson, yaml, csv, csv-safe, tsv or plain."
+        ),
+    ] = None
+    json: Annotated[bool, typer.Option("-J", "--json", help="Short for --format json.")] = False
 
 
 class RowOptions(FormatOptions):
@@ -143,13 +185,18 @@ class RowOptions(FormatOptions):
     panel = "Output"
     folded = EVERY
 
-    columns = text("--columns", metavar="COLUMN,…", help="Print only these columns, in this order.")
-    sort = text(
-        "--sort",
-        metavar="COLUMN",
-        help="Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.",
-    )
-    top = integer("--top", least=1, help="Print only the first N rows.")
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="COLUMN,…", help="Print only these columns, in this order.")
+    ] = None
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="COLUMN",
+            help="Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.",
+        ),
+    ] = None
+    top: Annotated[int | None, typer.Option("--top", min=1, help="Print only the first N rows.")] = None
 
 
 class OutputOptions(FormatOptions, ConnectionOptions):
@@ -162,28 +209,36 @@ class RefreshOptions(Options):
     panel = "Watch"
     folded = EVERY
 
-    watch = flag("-w", "--watch", help="Refresh until Ctrl-C; on a terminal in place.")
-    interval = span("--interval", help="Refresh interval of --watch (default 5s).")
-    refreshes = integer("--refreshes", least=1, help="Stop after N refreshes of --watch.")
+    watch: Annotated[bool, typer.Option("-w", "--watch", help="Refresh until Ctrl-C; on a terminal in place.")] = False
+    interval: Annotated[
+        str | None, typer.Option("--interval", metavar="DURATION", help="Refresh interval of --watch (default 5s).")
+    ] = None
+    refreshes: Annotated[int | None, typer.Option("--refreshes", min=1, help="Stop after N refreshes of --watch.")] = (
+        None
+    )
 
 
 class ReadOptions(RowOptions, RefreshOptions, OutputOptions):
     """What a command has that lists or describes."""
 
 
-def dry_run() -> bool:
-    return flag("--dry-run", help="Only show the plan.")
-
-
 class PlanOptions(FormatOptions, QuietOptions):
     """What a command has that shows its plan first."""
 
     panel = "Plan"
+    folded = these("expect")
 
-    execute = flag("--execute", help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal).")
-    yes = flag("-y", "--yes", help="Answer the question on a terminal with yes.")
-    expect = integer("--expect", least=1, help="Apply a plan by a pattern only if N names match.")
-    dry_run = dry_run()
+    execute: Annotated[
+        bool,
+        typer.Option(
+            "--execute", help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal)."
+        ),
+    ] = False
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Answer the question on a terminal with yes.")] = False
+    expect: Annotated[
+        int | None, typer.Option("--expect", min=1, help="Apply a plan by a pattern only if N names match.")
+    ] = None
+    dry_run: DryRun = False
 
     @property
     def plan_only(self) -> bool:
@@ -201,7 +256,9 @@ class PlanOptions(FormatOptions, QuietOptions):
 class AppliedOptions(Options):
     """What a command takes, too, that has a --dry-run and applies its plan without a question."""
 
-    applied = flag("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+    applied: Annotated[
+        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+    ] = False
 
     def check_dry_run(self, dry_run: bool) -> None:
         """Raises UsageError where the plan is both applied and only shown."""
@@ -215,20 +272,26 @@ class ChangeOptions(PlanOptions, OutputOptions):
     """What a command has that shows its plan, asks, and changes a cluster."""
 
 
+def _no_change() -> ChangeToUndo | None:
+    return None
+
+
 class UndoOptions(ChangeOptions):
     """The options of a command whose change can be undone."""
 
     panel = "Plan"
+    folded = EVERY
 
-    undo_file = text(
-        "--undo-file",
-        metavar="FILE",
-        help="Also write the previous state to this file, for `kcli undo FILE`.",
-    )
-    no_undo = flag("--no-undo", help="Keep nothing to undo the change with.")
+    undo_file: Annotated[
+        str | None,
+        typer.Option(
+            "--undo-file", metavar="FILE", help="Also write the previous state to this file, for `kcli undo FILE`."
+        ),
+    ] = None
+    no_undo: Annotated[bool, typer.Option("--no-undo", help="Keep nothing to undo the change with.")] = False
     needs_undo = True
     """Whether the change is not made where what undoes it cannot be kept, and the command says how to undo it."""
-    undoes: ChangeToUndo | None = None
+    undoes = _no_change()
     """The change that `kcli undo` undoes with these options."""
 
     @property
@@ -236,16 +299,19 @@ class UndoOptions(ChangeOptions):
         return not self.no_undo
 
 
-def timeout(until: str) -> str | None:
-    return span("--timeout", help=f"Wait up to this long until {until}, else exit 4.")
-
-
 class WaitOptions(Options):
     """Whether a command waits until every broker knows of its change."""
 
-    wait = flag("--wait", help="Wait until every broker has the change (default).")
-    no_wait = flag("--no-wait", help="Do not wait until every broker has the change.")
-    timeout = timeout("every broker has the change (default: 30s)")
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until every broker has the change (default).")] = False
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait until every broker has the change.")] = False
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--timeout",
+            metavar="DURATION",
+            help="Wait up to this long until every broker has the change (default: 30s), else exit 4.",
+        ),
+    ] = None
 
     @property
     def patience(self) -> float | None:
@@ -260,49 +326,24 @@ DECODED_FORMATS = (*SINGLE, *WHOLE)
 """Formats in which consume, tail and count decode keys and values, as by a schema."""
 
 
-def value_format() -> str | None:
-    return choice(
-        "--value-format",
-        of=("auto", *PLAIN, *DECODED_FORMATS),
-        help="How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2. "
-        "Numbers, cbor and those behind it are printed as JSON.",
-    )
-
-
 class TimeFieldOptions(Options):
     """Times that are inside of values."""
 
     panel = "Times in values"
     folded = EVERY
 
-    time_field = text(
-        "--time-field",
-        metavar="NAME",
-        help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.",
-    )
-    jitter = span(
-        "--jitter",
-        help="How much the times may decrease from record to record (default 1m).",
-    )
-    value_format = value_format()
-
-
-def internal() -> bool:
-    return flag("--internal", help="Include Kafka's internal topics.")
-
-
-def if_exists() -> bool:
-    return flag("--if-exists", help="Do not fail if it does not exist.")
-
-
-def isolation() -> str | None:
-    return choice(
-        "--isolation",
-        also=("--isolation-level",),
-        of=("read_uncommitted", "read_committed"),
-        help="Measure lag to the high watermark (default) or the last stable offset.",
-    )
-
-
-def states() -> list[str]:
-    return texts("--state", metavar="STATE", help="Only groups in this state: Stable, Empty, …")
+    time_field: Annotated[
+        str | None,
+        typer.Option(
+            "--time-field",
+            metavar="NAME",
+            help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.",
+        ),
+    ] = None
+    jitter: Annotated[
+        str | None,
+        typer.Option(
+            "--jitter", metavar="DURATION", help="How much the times may decrease from record to record (default 1m)."
+        ),
+    ] = None
+    value_format: ValueFormat = None

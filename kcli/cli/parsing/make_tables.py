@@ -1,94 +1,62 @@
-"""`make tables`: what is made of the declarations of the commands.
-
-The tables that the fast parser and completion read, a module a subject, and the pages of docs/reference.
-"""
+"""`make tables`: the table of `table.py`, from the declarations of the commands, a module for each subject."""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kcli.cli.output.tables.shape import Shape, every
-from kcli.cli.parsing.command import DECLARED, Command
-from kcli.cli.parsing.help import reference
-from kcli.cli.parsing.option import Option
+from kcli.cli.output.tables.shape import every_column
+from kcli.cli.parsing.command import DECLARED, Command, options_of
+from kcli.cli.parsing.declarations import commands_of
 from kcli.cli.parsing.registry import SUBJECTS, modules
+from kcli.cli.parsing.table import PACKAGE
 
-SHAPES = '''"""What `kcli schema` has a schema of. Made by `make tables`; do not edit."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-NAMES = (
-{names})
+    from kcli.cli.parsing.option import Option, Options
 
-COLUMNS = {{
-{columns}}}
-"""The columns of the tables of each."""
-'''
-FOLDER = Path(__file__).parent / "tables"
 HEAD = '''"""The commands of `kcli {name}`. Made by `make tables`; do not edit."""
 
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 
+SOURCES = {sources}
 '''
+SHARED = "kcli.cli.parsing.shared"
 
 
-def tables() -> dict[str, str]:
-    """The text of each generated module, by its subject."""
-    every_table = {name: _table(name) for name in SUBJECTS}
-    return {
-        **every_table,
-        "shapes": SHAPES.format(
-            names="".join(f"    {one.name!r},\n" for one in every()),
-            columns="".join(f"    {one.name!r}: {_columns(one)!r},\n" for one in every()),
-        ),
-    }
+def write(folder: Path | None = None, *, installed: bool = False) -> None:
+    """Write the table into a package's `cli/parsing/tables`. One that is `installed` never grows old: nobody edits the
+    sources."""
+    folder = folder or Path(PACKAGE, "cli/parsing/tables")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in SUBJECTS:
+        text = _table(name, () if installed else _stamps(_sources(name)))
+        folder.joinpath(f"{name}.py").write_text(text)
+    everything = {module for name in SUBJECTS for module in modules(name)}
+    stamps = () if installed else _stamps(everything)
+    folder.joinpath("shapes.py").write_text(f"SOURCES = {stamps!r}\nCOLUMNS = {every_column()!r}\n")
 
 
-def write() -> None:
-    """Write those that changed, and delete what belongs to no subject."""
-    wanted = {FOLDER / f"{name}.py": text for name, text in tables().items()}
-    wanted[FOLDER / "__init__.py"] = '"""What the fast parser reads. Made by `make tables`; do not edit."""\n'
-    FOLDER.mkdir(exist_ok=True)
-    for path in FOLDER.glob("*.py"):
-        if path not in wanted:
-            path.unlink()
-    for path, text in wanted.items():
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
-
-
-def _table(name: str) -> str:
-    commands: dict[str, Command] = {}
-    for module in modules(name):
-        import_module(module)
-        commands |= {
-            path: row for path, row in DECLARED.items() if row.run.startswith(f"{module}:") and _of(path, name)
-        }
+def _table(name: str, sources: tuple[tuple[str, int, int], ...]) -> str:
     options: dict[Option, str] = {}
     rows = []
-    for path, command in commands.items():
+    for path, command in commands_of(name).items():
         names = [options.setdefault(option, f"_{len(options)}") for option in command.options]
         fields = {**_fields(command), "options": None}
         shown = ", ".join(f"{field}={value!r}" for field, value in fields.items() if value is not None)
-        verb = path.partition(" ")[2]
         listed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-        rows.append(f"    {verb!r}: Command({shown}, options={listed}),\n")
-    lines = [f"{name} = Option({_arguments(option)})\n" for option, name in options.items()]
-    return f"{HEAD.format(name=name)}{''.join(lines)}\nCOMMANDS = {{\n{''.join(rows)}}}\n"
-
-
-def _columns(shape: Shape) -> str:
-    """The names of the columns that --sort and --columns take."""
-    sections = [shape.main, *(section for section in shape.sections if section.table)]
-    return " ".join(dict.fromkeys(column.name for section in sections for column in section.columns))
-
-
-def _of(path: str, name: str) -> bool:
-    return path.partition(" ")[0] == name
-
-
-def _arguments(option: Option) -> str:
-    return ", ".join(f"{field}={value!r}" for field, value in _fields(option).items())
+        rows.append(f"    {path!r}: Command({shown}, options={listed}),\n")
+    lines = [
+        f"{name} = Option({', '.join(f'{field}={value!r}' for field, value in _fields(option).items())})\n"
+        for option, name in options.items()
+    ]
+    return f"{HEAD.format(name=name, sources=sources)}{''.join(lines)}\nCOMMANDS = {{\n{''.join(rows)}}}\n"
 
 
 def _fields(value: Option | Command) -> dict[str, object]:
@@ -97,6 +65,34 @@ def _fields(value: Option | Command) -> dict[str, object]:
     return {name: given for name, (given, default) in every.items() if given != default}
 
 
+def _sources(subject: str) -> set[str]:
+    """The modules that declare a subject's commands, their options, and the constants in those."""
+    found = {"kcli.cli.parsing.registry", "kcli.cli.parsing.declarations", SHARED, *modules(subject)}
+    for module in modules(subject):
+        import_module(module)
+        for declared in DECLARED.values():
+            if declared.run.startswith(f"{module}:"):
+                taken = options_of(getattr(sys.modules[module], declared.run.partition(":")[2]))
+                for part in {part for _, part in taken.declarations()}:
+                    found |= {part.__module__, *_constants(part)}
+    return found
+
+
+def _constants(part: type[Options]) -> Iterable[str]:
+    """The modules of the constants in the annotations of a class."""
+    words = set(re.findall(r"\b[A-Z][A-Z_]+\b", " ".join(vars(part).get("__annotations__", {}).values())))
+    text = Path(str(sys.modules[part.__module__].__file__)).read_text()
+    for module, names in re.findall(r"^from (kcli\.\S+) import ([^(\n]+|\([^)]+\))", text, re.MULTILINE):
+        if words & set(re.findall(r"\w+", names)):
+            yield module
+
+
+def _stamps(names: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
+    """The sizes of the files of modules, and when they were changed."""
+    paths = [os.path.relpath(str(import_module(name).__file__), PACKAGE) for name in sorted(names)]
+    found = [(path, os.stat(os.path.join(PACKAGE, path))) for path in paths]
+    return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in found)
+
+
 if __name__ == "__main__":
     write()
-    reference.write_all()

@@ -1,10 +1,11 @@
-"""How options are declared: a class of options, an attribute an option; commands share such classes.
+"""Options in Typer's words: a class of options, an attribute an option; commands share such classes.
 
     class TrimOptions(ChangeOptions):
-        before = text("--before", metavar="OFFSET", help="The first offset that stays.")
+        before: Annotated[str | None, typer.Option("--before", help="The first offset that stays.")] = None
+        partitions: Annotated[list[str], typer.Option("--partition", help="Only these.")]
 
-`options.before` is typed by the function that declares it (`text`, `integer`, `flag`, …). Nothing here needs `typing`
-or `inspect` at run time: the commands of the hot path declare their options so, too.
+A list has no default: without the option it is empty. Typer reads the annotations (`declarations.py`), or the fast
+parser reads the table that was made of them, so that no command has to import Typer.
 """
 
 from __future__ import annotations
@@ -52,13 +53,6 @@ class Option(Frozen):
     alone: str = ""
     empty: bool = False
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        object.__setattr__(self, "name", name)
-
-    def __set_panel__(self, panel: str, folded: bool) -> None:
-        object.__setattr__(self, "panel", panel)
-        object.__setattr__(self, "folded", folded)
-
     def absent(self) -> Any:
         """The value when the command line does not name it."""
         if self.kind == "flag":
@@ -71,8 +65,8 @@ class Options:
     Python looks through them: what several bases share, such as the connection, comes last. A class takes an option of
     its bases away by an attribute that is none: `verbose = False`."""
 
-    declared: ClassVar[tuple[Option, ...]] = ()
-    own: ClassVar[tuple[Option, ...]] = ()
+    names: ClassVar[tuple[str, ...]] = ()
+    """Of its options, in the order of the help."""
     moved: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Spellings that the command had once, each with what is written today."""
     panel: ClassVar[str] = ""
@@ -83,29 +77,25 @@ class Options:
     """The arguments, in their order; those that an option named (`-t TOPIC`) come first."""
 
     def __init_subclass__(cls) -> None:
-        cls.own = tuple(value for value in vars(cls).values() if isinstance(value, Option))
-        for option in cls.own:
-            folded = cls.__dict__.get("folded", ())
-            option.__set_panel__(cls.__dict__.get("panel", ""), "*" in folded or option.name in folded)
-        every: dict[str, Option] = {}
+        cls.names = tuple(name for name, _ in cls.declarations())
+
+    @classmethod
+    def declarations(cls) -> list[tuple[str, type[Options]]]:
+        """Its options, each with the class that declares it."""
+        every: dict[str, type[Options]] = {}
         taken: set[str] = set()  # the names of the classes before
         for part in cls.__mro__[:-2]:  # without Options and object
-            every |= {option.name: option for option in part.__dict__["own"] if option.name not in taken}
-            taken.update(part.__dict__)
-        cls.declared = tuple(every.values())
-        for option in cls.own:
-            setattr(cls, option.name, option.absent())
+            own = list(part.__dict__.get("__annotations__", ()))  # noqa: RUF063  # inspect costs 5 ms
+            every |= {name: part for name in own if name not in taken}
+            taken.update(vars(part), own)
+        return list(every.items())
 
     def __init__(self, **given: Any) -> None:
-        """Raises TypeError for an option that the class does not have, UsageError for an empty value."""
+        """Raises TypeError for an option that the class does not have."""
         self.words = []
-        values: Values = {option.name: [] for option in self.declared if option.multiple and not option.word}
-        if not given.keys() <= {"words", *(option.name for option in self.declared)}:
+        if not given.keys() <= {"words", *self.names}:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(given)}")
-        _refuse_empty(self.declared, given)
-        named = [word for option in self.declared for word in _arguments(option, given)]
-        self.__dict__.update(values, **given)
-        self.words = [*named, *self.words]
+        self.__dict__.update({name: [] for name in self.names if not hasattr(type(self), name)}, **given)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.__dict__ == self.__dict__
@@ -117,94 +107,9 @@ class Options:
 
     def given(self) -> Values:
         """The options that the line has, by their names."""
-        absent = {option.name: option.absent() for option in self.declared}
+        absent = {name: getattr(type(self), name, []) for name in self.names}
         return {name: self.__dict__[name] for name in absent if self.__dict__.get(name, absent[name]) != absent[name]}
 
     def replace(self: Self, **changes: Any) -> Self:
         """A copy with some options changed. Raises TypeError for an option that there is not."""
         return type(self)(**{**self.__dict__, **changes})
-
-
-def _refuse_empty(declared: tuple[Option, ...], given: Values) -> None:
-    """An empty value is an unset variable of a shell; taken for no value, it would change what a line means. Raises
-    UsageError."""
-    for option in declared:
-        value = given.get(option.name)
-        if option.kind == "text" and not option.empty and (value == "" or (isinstance(value, list) and "" in value)):
-            from kcli.errors import UsageError
-
-            flag = next((name for name in option.flags if name.startswith("--")), option.flags[0])
-            raise UsageError(f"{flag} is empty; write {flag} {option.metavar or '|'.join(option.choices)}")
-
-
-def _arguments(option: Option, given: Values) -> list[str]:
-    """The arguments that an option of names says, which is taken out of `given`."""
-    if not option.word:
-        return []
-    value: Any = given.pop(option.name, None)
-    if option.kind == "flag":
-        return [option.metavar] if value else []
-    return value or []
-
-
-def flag(*flags: str, help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> bool:
-    """A switch; False where the line does not have it."""
-    return _declared(Option(flags=flags, kind="flag", help=help, hidden=hidden, also=also))
-
-
-def text(
-    *flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = (), empty: bool = False
-) -> str | None:
-    """An option with a value."""
-    return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden, also=also, empty=empty))
-
-
-def span(*flags: str, help: str, hidden: bool = False, alone: str = "", also: tuple[str, ...] = ()) -> str | None:
-    """An option whose value is a duration; kcli.grammar.durations reads it."""
-    return _declared(Option(flags=flags, metavar="DURATION", help=help, hidden=hidden, alone=alone, also=also))
-
-
-def texts(
-    *flags: str, help: str, metavar: str = "", hidden: bool = False, also: tuple[str, ...] = (), empty: bool = False
-) -> list[str]:
-    """An option that may be given many times."""
-    option = Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden, also=also, empty=empty)
-    return _declared(option)
-
-
-def names(*flags: str, help: str, metavar: str, hidden: bool = False, also: tuple[str, ...] = ()) -> list[str]:
-    """An option whose values are arguments: `topics describe -t orders` is `topics describe orders`."""
-    option = Option(flags=flags, multiple=True, metavar=metavar, help=help, word=True, hidden=hidden, also=also)
-    return _declared(option)
-
-
-def every_name(flag: str, help: str) -> bool:
-    """A switch that is the argument `*`."""
-    return _declared(Option(flags=(flag,), kind="flag", metavar="*", help=help, word=True, hidden=True))
-
-
-def choice(*flags: str, of: tuple[str, ...], help: str, hidden: bool = False, also: tuple[str, ...] = ()) -> str | None:
-    """An option whose value is one of a few words."""
-    return _declared(Option(flags=flags, choices=of, help=help, hidden=hidden, also=also))
-
-
-def choices(*flags: str, of: tuple[str, ...], help: str) -> list[str]:
-    """An option that may be given many times, each time with one of a few words."""
-    return _declared(Option(flags=flags, multiple=True, choices=of, help=help))
-
-
-def integer(
-    *flags: str,
-    help: str,
-    metavar: str = "N",
-    least: int | None = None,
-    most: int | None = None,
-    hidden: bool = False,
-) -> int | None:
-    """An option whose value is a whole number from `least` to `most`."""
-    return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help, hidden=hidden))
-
-
-def _declared(option: Option) -> Any:
-    """The class has the option as its attribute until `__init_subclass__` puts the value of an absent one there."""
-    return option

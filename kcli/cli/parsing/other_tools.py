@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container
 
-USE = "`--profile NAME` on a line, KCLI_PROFILE, or default_profile in the file that `kcli config path` names"
 GET = "`kcli config show PROFILE` for a profile, `kcli configs get KIND NAME` for a config of Kafka"
 SET = "`kcli config add NAME` for a profile, `kcli configs set KIND NAME KEY=VALUE` for a config of Kafka"
 NOUNS = {
@@ -36,7 +35,8 @@ ALONE = {
     "delete": "kcli topics delete TOPIC", "rm": "kcli topics delete TOPIC", "clone": "kcli copy SRC DST --create",
     "reset": "kcli groups reset GROUP -t TOPIC --to WHERE", "seek": "kcli groups reset GROUP -t TOPIC --to WHERE",
     "query": "kcli consume TOPIC -e --key KEY", "transact": "kcli copy SRC DST --exactly-once",
-    "metadata": "kcli meta", "info": "kcli cluster describe", "use": USE, "watch": "kcli lag --watch",
+    "metadata": "kcli meta", "info": "kcli cluster describe", "use": "kcli config use NAME",
+    "watch": "kcli lag --watch",
     "security": "kcli acls` or `kcli users", "container": "kcli sandbox", "ui": "kcli tui", "dashboard": "kcli tui",
     "stats": "kcli topics stats", "trim": "kcli topics trim TOPIC --before WHERE",
     "elect-leaders": "kcli leaders elect", "head": "kcli consume TOPIC -n N",
@@ -45,6 +45,47 @@ ALONE = {
     "members": "kcli groups members", "partitions": "kcli topics describe TOPIC", "top": "kcli tui",
     "search": "kcli consume TOPIC -e --grep RE", "grep": "kcli consume TOPIC -e --grep RE",
     "find": "kcli consume TOPIC -e --grep RE", "peek": "kcli groups peek GROUP", "why": "kcli groups why GROUP",
+    "purge": "kcli topics trim TOPIC --before end", "clear": "kcli topics trim TOPIC --before end",
+    "truncate": "kcli topics trim TOPIC --before end", "empty": "kcli topics trim TOPIC --before end",
+    "replay": "kcli groups reset GROUP -t TOPIC --to WHERE` or `kcli pipeline replay SRC DST",
+    "dlq": "kcli redrive TOPIC", "dead-letter": "kcli redrive TOPIC", "dead-letters": "kcli redrive TOPIC",
+    "retry": "kcli redrive TOPIC",
+    "status": "kcli groups why GROUP` for a group, `kcli cluster describe` for a cluster",
+    "health": "kcli doctor", "ping": "kcli doctor", "check": "kcli doctor", "diagnose": "kcli doctor",
+    "test": "kcli doctor", "connect": "kcli config add NAME -b HOST:PORT", "login": "kcli config add NAME -b HOST:PORT",
+    "use-context": "kcli config use NAME", "desc": "kcli topics describe TOPIC", "show": "kcli topics describe TOPIC",
+    "partition": "kcli topics describe TOPIC", "replicas": "kcli topics describe TOPIC",
+    "bench": "kcli produce TOPIC --value X --repeat N", "perf": "kcli produce TOPIC --value X --repeat N",
+    "produce-perf": "kcli produce TOPIC --value X --repeat N", "mirror": "kcli copy SRC DST --to-profile NAME",
+    "migrate": "kcli copy SRC DST --to-profile NAME", "backup": "kcli pipeline export TOPIC DIR",
+    "tombstone": "kcli produce TOPIC --tombstone KEY", "send": "kcli produce TOPIC", "pub": "kcli produce TOPIC",
+    "sub": "kcli consume TOPIC", "read": "kcli consume TOPIC", "follow": "kcli consume TOPIC -o end",
+    "commit": "kcli groups reset GROUP -t TOPIC --to WHERE", "rewind": "kcli groups reset GROUP -t TOPIC --to WHERE",
+    "skip": "kcli groups reset GROUP -t TOPIC --to WHERE", "retention": "kcli configs set topic TOPIC retention.ms=7d",
+    "ttl": "kcli configs set topic TOPIC retention.ms=7d",
+    "compact": "kcli configs set topic TOPIC cleanup.policy=compact",
+    "size": "kcli topics stats TOPIC", "disk": "kcli logdirs list", "disks": "kcli logdirs list",
+    "isr": "kcli topics list --under-replicated", "urp": "kcli topics list --under-replicated",
+    "under-replicated": "kcli topics list --under-replicated", "rebalance": "kcli reassign plan",
+    "move": "kcli reassign plan",
+    "preferred": "kcli leaders elect", "elect": "kcli leaders elect",
+    "throttle": "kcli quotas alter` or `kcli reassign throttle",
+    "tls": "kcli help clusters", "ssl": "kcli help clusters", "sasl": "kcli help clusters",
+    "kerberos": "kcli help clusters",
+    "oauth": "kcli help clusters", "env": "kcli help clusters", "avro": "kcli help schemas",
+    "protobuf": "kcli help schemas",
+    "subject": "kcli registry list", "subjects": "kcli registry list", "decode": "kcli registry decode",
+    "encode": "kcli registry encode", "json": "kcli consume TOPIC -e -J",
+    "header": "kcli consume TOPIC -e --header NAME=VALUE",
+    "key": "kcli consume TOPIC -e --key KEY", "filter": "kcli consume TOPIC -e --where CONDITION",
+    "timestamp": "kcli offsets TOPIC --at TIME", "wc": "kcli count TOPIC", "count-messages": "kcli count TOPIC",
+    "sql": "kcli pipeline sql QUERY", "remove": "kcli topics delete TOPIC", "drop": "kcli topics delete TOPIC",
+    "add": "kcli topics create TOPIC", "create-topic": "kcli topics create TOPIC",
+    "delete-topic": "kcli topics delete TOPIC", "monitor": "kcli tui", "member": "kcli groups members GROUP",
+    "controller": "kcli cluster quorum", "settings": "kcli configs list topic", "import": "kcli produce TOPIC FILE",
+    "restore": "kcli undo", "compare": "kcli diff FILE", "audit": "kcli history", "abort": "kcli txn abort TOPIC",
+    "fence": "kcli txn fence ID", "exactly-once": "kcli copy SRC DST --exactly-once", "streams": "kcli groups list",
+    "producer": "kcli produce TOPIC", "coordinator": "kcli groups describe GROUP", "validate": "kcli registry check",
 }  # fmt: skip
 """A first word that is no command here."""
 
@@ -58,7 +99,7 @@ PAIRS = {
     "describe broker": "kcli configs get broker ID",
     "security acl": "kcli acls",
     "security user": "kcli users",
-    "profile use": USE,
+    "profile use": "kcli config use NAME",
 }
 """Two first words whose line here is not made of theirs."""
 
@@ -91,10 +132,9 @@ VERBS = {
     },
     "config": {
         "current-context": "current", "get-contexts": "list", "view": "show", "print": "show",
-        "get-clusters": "list", "use-context": USE,
-        "use-cluster": USE,
-        "use": USE,
-        "select-cluster": USE,
+        "get-clusters": "list", "use-context": "use",
+        "use-cluster": "use",
+        "select-cluster": "use",
         "add-cluster": "add", "delete": "remove", "rm": "remove", "get": GET, "set": SET, "describe": GET, "alter": SET,
         "create": "add",
     },

@@ -6,26 +6,16 @@ what they do not have anyway.
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import DECODED_FORMATS, ConnectionOptions, ZoneOptions, value_format
-from kcli.cli.parsing.option import EVERY, Options, choice, flag, integer, text, texts, these
+from kcli.cli.parsing.groups import DECODED_FORMATS, ConnectionOptions, ZoneOptions
+from kcli.cli.parsing.option import EVERY, Options, these
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
 
-def offset_range(help: str) -> list[str]:
-    """The offsets, or times, between which records are read."""
-    return texts("-o", "--offset", metavar="OFFSET", help=help)
+    import typer
 
-
-def record_limit() -> int | None:
-    return integer("-c", "-n", "--count", "--max-messages", least=0, help="Stop after N records.")
-
-
-def repartition() -> bool:
-    return flag("--repartition", help="Choose new partitions, by key.")
-
-
-def compression(help: str = "none, gzip, snappy, lz4 or zstd.") -> str | None:
-    """The codec of records that are sent, with its level."""
-    return text("-z", "--compression", also=("--compression-codec",), metavar="CODEC[:LEVEL]", help=help)
+    from kcli.cli.parsing.shared import KcliOption, ValueFormat
 
 
 class TopicOptions(Options):
@@ -34,7 +24,10 @@ class TopicOptions(Options):
     panel = "Names"
     folded = EVERY
 
-    topics = texts("-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",))
+    topics: Annotated[
+        list[str],
+        KcliOption("-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.", also=("--topics",)),
+    ]
 
 
 class SelectionOptions(ConnectionOptions):
@@ -42,14 +35,17 @@ class SelectionOptions(ConnectionOptions):
 
     folded = these("isolation")
 
-    partitions = text("-p", "--partition", metavar="N,N-N", help="Only these partitions, such as 0,3-5.")
-    offset = offset_range("Start, or START:STOP: 5, -10, 5:9, @-1h, end.")
-    isolation = choice(
-        "--isolation",
-        also=("--isolation-level",),
-        of=("read_committed", "read_uncommitted"),
-        help="Default: read_committed.",
-    )
+    partitions: Annotated[
+        str | None, typer.Option("-p", "--partition", metavar="N,N-N", help="Only these partitions, such as 0,3-5.")
+    ] = None
+    offset: Annotated[
+        list[str],
+        typer.Option("-o", "--offset", metavar="OFFSET", help="Start, or START:STOP: 5, -10, 5:9, @-1h, end."),
+    ]
+    isolation: Annotated[
+        Literal["read_uncommitted", "read_committed"] | None,
+        KcliOption("--isolation", help="Default: read_committed.", also=("--isolation-level",)),
+    ] = None
 
 
 class OrderedOptions(Options):
@@ -57,33 +53,55 @@ class OrderedOptions(Options):
 
     folded = EVERY
 
-    ordered = flag(
-        "--ordered", help="Timestamps ascend in each partition: stop at the first one that is past the range."
-    )
+    ordered: Annotated[
+        bool,
+        typer.Option(
+            "--ordered", help="Timestamps ascend in each partition: stop at the first one that is past the range."
+        ),
+    ] = False
 
 
 class TimeOptions(Options):
     """Between which times records are read."""
 
-    start = text("--start", metavar="TIME", help="Records from here on: 09:00, -1h, today, earliest.")
-    end = text("--end", metavar="TIME", help="Only records before this time.")
+    start: Annotated[
+        str | None, typer.Option("--start", metavar="TIME", help="Records from here on: 09:00, -1h, today, earliest.")
+    ] = None
+    end: Annotated[str | None, typer.Option("--end", metavar="TIME", help="Only records before this time.")] = None
 
 
 class FilterOptions(Options):
     """Which records are filtered out."""
 
     panel = "Filters"
-    folded = EVERY
+    folded = these("key_grep", "value_format", "skip_corrupt")
 
-    grep = texts("--grep", metavar="RE", help="Only values that match this expression. Repeatable.")
-    only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).", empty=True)
-    key_grep = texts("--key-grep", metavar="RE", help="Only keys that match this expression.")
-    only_headers = texts("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
-    where = texts(
-        "--where", metavar="CONDITION", help="Only records that fulfil this condition, such as 'value.user.id == 42'."
-    )
-    value_format = value_format()
-    skip_corrupt = flag("--skip-corrupt", help="Skip corrupt batches and report them (default: exit 1 at the first).")
+    grep: Annotated[
+        list[str], typer.Option("--grep", metavar="RE", help="Only values that match this expression. Repeatable.")
+    ]
+    only_keys: Annotated[
+        list[str],
+        KcliOption("--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).", empty=True),
+    ]
+    key_grep: Annotated[
+        list[str], typer.Option("--key-grep", metavar="RE", help="Only keys that match this expression.")
+    ]
+    only_headers: Annotated[
+        list[str], typer.Option("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
+    ]
+    where: Annotated[
+        list[str],
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Only records that fulfil this condition, such as 'value.user.id == 42'.",
+        ),
+    ]
+    value_format: ValueFormat = None
+    skip_corrupt: Annotated[
+        bool,
+        typer.Option("--skip-corrupt", help="Skip corrupt batches and report them (default: exit 1 at the first)."),
+    ] = False
 
 
 class SchemaOptions(Options):
@@ -92,43 +110,74 @@ class SchemaOptions(Options):
     panel = "Schemas"
     folded = EVERY
 
-    schema_registry = text(
-        "--schema-registry", metavar="URL", help="Decode keys and values by the schemas of this registry."
+    schema_registry: Annotated[
+        str | None,
+        typer.Option(
+            "--schema-registry", metavar="URL", help="Decode keys and values by the schemas of this registry."
+        ),
+    ] = None
+    value_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--value-schema",
+            metavar="SPEC",
+            help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; of Protobuf with "
+            "#MESSAGE.",
+        ),
+    ] = None
+    key_schema: Annotated[
+        str | None, typer.Option("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
+    ] = None
+    value_subject: Annotated[
+        str | None,
+        typer.Option(
+            "--value-subject",
+            metavar="SUBJECT",
+            help="The subject of values: topic (default), record, topic-record, associated, or a name.",
+            hidden=True,
+        ),
+    ] = None
+    key_subject: Annotated[
+        str | None,
+        typer.Option("--key-subject", metavar="SUBJECT", help="The subject of keys, in the same words.", hidden=True),
+    ] = None
+    key_format: Annotated[
+        str | None,
+        KcliOption(
+            "--key-format",
+            choices=DECODED_FORMATS,
+            help="Decode keys of this format, as --value-format does values.",
+            hidden=True,
+        ),
+    ] = None
+    no_schema_cache: Annotated[
+        bool, typer.Option("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
+    ] = False
+    raw_value: Annotated[
+        bool, typer.Option("--raw-value", help="Do not decode, even if the profile names a registry.")
+    ] = False
+    without_rules: Annotated[bool, typer.Option("--without-rules", help="Run no rules for reading of a schema.")] = (
+        False
     )
-    value_schema = text(
-        "--value-schema",
-        metavar="SPEC",
-        help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; of Protobuf with #MESSAGE.",
-    )
-    key_schema = text("--key-schema", metavar="SPEC", help="The schema of keys, in the same forms.")
-    value_subject = text(
-        "--value-subject",
-        metavar="SUBJECT",
-        help="The subject of values: topic (default), record, topic-record, associated, or a name.",
-        hidden=True,
-    )
-    key_subject = text("--key-subject", metavar="SUBJECT", help="The subject of keys, in the same words.", hidden=True)
-    key_format = choice(
-        "--key-format",
-        of=DECODED_FORMATS,
-        help="Decode keys of this format, as --value-format does values.",
-        hidden=True,
-    )
-    no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
-    raw_value = flag("--raw-value", help="Do not decode, even if the profile names a registry.")
-    without_rules = flag("--without-rules", help="Run no rules for reading of a schema.")
-    logical = choice("--logical", of=("text", "raw"), help="Dates, times and decimals as text (default), or as stored.")
-    avro_json = flag("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
-    proto_names = choice(
-        "--proto-names",
-        of=("file", "json"),
-        help="Protobuf's fields as in the file (default), or in lowerCamelCase.",
-    )
-    validate = flag("--validate", help="Hold values with a JSON schema against it.")
-    fail_on_invalid = flag(
-        "--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema."
-    )
-    fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
+    logical: Annotated[
+        Literal["text", "raw"] | None,
+        typer.Option("--logical", help="Dates, times and decimals as text (default), or as stored."),
+    ] = None
+    avro_json: Annotated[
+        bool, typer.Option("--avro-json", help="Avro's own JSON: unions name their branch, bytes are strings.")
+    ] = False
+    proto_names: Annotated[
+        Literal["file", "json"] | None,
+        typer.Option("--proto-names", help="Protobuf's fields as in the file (default), or in lowerCamelCase."),
+    ] = None
+    validate: Annotated[bool, typer.Option("--validate", help="Hold values with a JSON schema against it.")] = False
+    fail_on_invalid: Annotated[
+        bool,
+        typer.Option("--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema."),
+    ] = False
+    fail_on_undecoded: Annotated[
+        bool, typer.Option("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")
+    ] = False
 
 
 class DelimiterOptions(Options):
@@ -137,9 +186,14 @@ class DelimiterOptions(Options):
     panel = "Text"
     folded = EVERY
 
-    delimiter = text("-D", metavar="DELIM", help=r"Delimiter after records: \n (default), \0, \t, \xNN, or text.")
-    key_delimiter = text("-K", metavar="DELIM", help="Delimiter between key and value.")
-    nulls = flag("-Z", "--null", help="Send empty as null; print null as NULL.")
+    delimiter: Annotated[
+        str | None,
+        typer.Option("-D", metavar="DELIM", help=r"Delimiter after records: \n (default), \0, \t, \xNN, or text."),
+    ] = None
+    key_delimiter: Annotated[
+        str | None, typer.Option("-K", metavar="DELIM", help="Delimiter between key and value.")
+    ] = None
+    nulls: Annotated[bool, typer.Option("-Z", "--null", help="Send empty as null; print null as NULL.")] = False
 
 
 PRINTED = ("auto", "msgpack")
@@ -152,11 +206,17 @@ class MorePrintOptions(Options):
     panel = "Output"
     folded = EVERY
 
-    meta = flag("--meta", help="Print time, topic, partition, offset and key before each value, between tabs.")
-    color = choice("--color", of=("auto", "always", "never"), help="Colours of --pretty (default: on a terminal).")
-    unbuffered = flag("-u", help="Flush after every record.")
-    value_format = value_format()
-    raw = flag("--raw", help="Do not escape control bytes on a terminal.")
+    meta: Annotated[
+        bool,
+        typer.Option("--meta", help="Print time, topic, partition, offset and key before each value, between tabs."),
+    ] = False
+    color: Annotated[
+        Literal["auto", "always", "never"] | None,
+        typer.Option("--color", help="Colours of --pretty (default: on a terminal)."),
+    ] = None
+    unbuffered: Annotated[bool, typer.Option("-u", help="Flush after every record.")] = False
+    value_format: ValueFormat = None
+    raw: Annotated[bool, typer.Option("--raw", help="Do not escape control bytes on a terminal.")] = False
 
 
 class PrintOptions(MorePrintOptions, DelimiterOptions, ZoneOptions):
@@ -164,10 +224,14 @@ class PrintOptions(MorePrintOptions, DelimiterOptions, ZoneOptions):
 
     panel = "Output"
 
-    pretty = flag("--pretty", help="Print for reading: time, key and JSON in colour.")
-    template = text("-f", metavar="FORMAT", help="A template: %k %s %p %o %T{iso} and more.")
-    json = flag("-J", "--json", help="A line of JSON for each record, decoded.", also=("--decoded",))
-    envelope = flag("--envelope", help="Byte-exact JSON, for produce --input envelope.")
+    pretty: Annotated[bool, typer.Option("--pretty", help="Print for reading: time, key and JSON in colour.")] = False
+    template: Annotated[
+        str | None, typer.Option("-f", metavar="FORMAT", help="A template: %k %s %p %o %T{iso} and more.")
+    ] = None
+    json: Annotated[
+        bool, KcliOption("-J", "--json", help="A line of JSON for each record, decoded.", also=("--decoded",))
+    ] = False
+    envelope: Annotated[bool, typer.Option("--envelope", help="Byte-exact JSON, for produce --input envelope.")] = False
 
     @property
     def as_json(self) -> bool:
@@ -180,13 +244,21 @@ class TargetOptions(Options):
 
     panel = "Destination"
 
-    to_profile = text("--to-profile", metavar="NAME", help="Profile of DST's cluster.")
-    to_bootstrap = text(
-        "--to-bootstrap", "--to-bootstrap-server", metavar="HOST:PORT,…", help="Address of DST's cluster."
-    )
-    to_properties = texts(
-        "--to-X",
-        "--to-property",
-        metavar="KEY=VALUE",
-        help="A property for DST's cluster and producer. Repeatable.",
-    )
+    to_profile: Annotated[
+        str | None, typer.Option("--to-profile", metavar="NAME", help="Profile of DST's cluster.")
+    ] = None
+    to_bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--to-bootstrap", "--to-bootstrap-server", metavar="HOST:PORT,…", help="Address of DST's cluster."
+        ),
+    ] = None
+    to_properties: Annotated[
+        list[str],
+        typer.Option(
+            "--to-X",
+            "--to-property",
+            metavar="KEY=VALUE",
+            help="A property for DST's cluster and producer. Repeatable.",
+        ),
+    ]

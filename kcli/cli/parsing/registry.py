@@ -4,8 +4,7 @@
 
 The modules are of `kcli/cli/commands`, in the order in which a list of commands has theirs. A subject whose only
 command has its own name (`kcli lag`) has none behind it. Everything that asks which commands there are asks here: the
-parser, Typer, help, completion, and the tests. `declared` reads the generated tables (`make tables`), which cost
-nothing to import.
+parser, Typer, help, completion, and the tests.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "tui": ("tui.tui", "Open the dashboard: groups, lag, topics, brokers, records."),
     "config": (
-        "config.list config.current config.add config.remove config.show config.check config.importing.importing "
-        "config.path",
-        "Add, list, show, check and remove profiles.",
+        "config.list config.current config.use config.add config.remove config.show config.check "
+        "config.importing.importing config.path",
+        "Add, choose, list, show, check and remove profiles.",
     ),
     "doctor": ("doctor.doctor", "Diagnose a connection step by step and suggest fixes."),
     "apply": ("apply.apply", "Apply a cluster's declaration from files, plan first."),
@@ -162,10 +161,26 @@ def modules(name: str) -> list[str]:
 
 def declared(name: str) -> Command | Verbs:
     """The command of a subject, or its commands."""
-    from importlib import import_module
+    from kcli.cli.parsing import table
 
-    table: Verbs = import_module(f"kcli.cli.parsing.tables.{name}").COMMANDS
-    return table.get("", table)
+    found = table.read(name)
+    if found is None:
+        from kcli.cli.parsing.declarations import commands_of
+
+        found = commands_of(name)
+    return found.get("", found)
+
+
+def shapes() -> dict[str, str]:
+    """What `kcli schema` has a schema of, each with the columns that --sort and --columns take."""
+    from kcli.cli.parsing import table
+
+    found = table.shapes()
+    if found is None:
+        from kcli.cli.output.tables.shape import every_column
+
+        found = every_column()
+    return found
 
 
 def import_all() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.parsing.command import Command
-from kcli.cli.parsing.parser import HELP, options_first
+from kcli.cli.parsing.parser import HELP, Unread, options_first
 from kcli.cli.parsing.registry import declared, subject, verb
 from kcli.errors import UsageError
 
@@ -15,7 +15,10 @@ def before_command() -> Command:
     """The options that may come before the command, as a command that has no others."""
     from kcli.cli.parsing.groups import OutputOptions
 
-    return Command(name="kcli", options=OutputOptions.declared, words="COMMAND")
+    listing = declared("brokers")
+    assert isinstance(listing, dict)
+    shared = tuple(option for option in listing["list"].options if option.name in OutputOptions.names)
+    return Command(name="kcli", options=shared, words="COMMAND")
 
 
 def command_first(words: list[str]) -> list[str]:
@@ -23,7 +26,13 @@ def command_first(words: list[str]) -> list[str]:
     share, and where no command follows."""
     if words[:1] in ([], ["-V"], ["--version"]) or words[0][:1] != "-":
         return words
-    count = options_first(before_command(), words)
+    known = before_command()
+    try:
+        count = options_first(known, words)
+    except Unread as problem:
+        from kcli.cli.parsing import mistakes
+
+        raise UsageError(mistakes.before_command(str(problem), known.by_flag)) from None
     if count == len(words):
         raise UsageError("missing command: kcli [OPTIONS] COMMAND; see `kcli --help`")  # an option may have a secret
     return words[count:] if words[count] in (*HELP, "help") else [words[count], *words[:count], *words[count + 1 :]]
@@ -34,7 +43,7 @@ def find(words: list[str]) -> Chosen | None:
     unknown subject or command."""
     name = subject(words[0])
     if name is None:
-        from kcli.cli.parsing.help.top import no_such_command
+        from kcli.cli.parsing.mistakes import no_such_command
 
         raise no_such_command(words)
     known = declared(name)
@@ -122,7 +131,7 @@ def options_of(command: Command, words: list[str], place: int) -> bool:
     """Whether options of the command, with their values, are all the words before `place`."""
     try:
         return options_first(command, words) == place
-    except UsageError:
+    except Unread:
         return False
 
 

@@ -1,168 +1,168 @@
-"""Typer, made from the declarations of the commands: help, mistakes, and everything with KCLI_PARSER=typer."""
+"""Typer: it reads the lines that the fast parser leaves to it, and prints help and mistakes.
+
+Its commands are made of their descriptions, which the table has: so help imports no command.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from kcli.cli.output.messages import complain
+from kcli.cli.parsing import mistakes
 from kcli.cli.parsing.command import Command, Line, run_command
-from kcli.cli.parsing.help.page import columns, group_page, page
-from kcli.cli.parsing.help.top import help_text
+from kcli.cli.parsing.help.text import (
+    about,
+    escape,
+    explained,
+    explained_first,
+    foot,
+    group_foot,
+    others,
+    spellings,
+    value_of,
+)
 from kcli.cli.parsing.parser import with_values
-from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
-from kcli.cli.parsing.resolver import command_first, find
-from kcli.errors import UsageError
+from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared
 
 if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
-    from kcli.cli.parsing.registry import Verbs
 
 HELP = {"help_option_names": ["-h", "--help"]}
+TOP = """A command line, a dashboard and a sandbox for Apache Kafka.
+
+Name a cluster by -b HOST:PORT, KCLI_BOOTSTRAP or --profile."""
+FOOT = """[bold]kcli help[/] lists topics: offsets, where, format, times, patterns and more.
+[bold]kcli COMMAND --help[/] shows one command."""
 
 
-def typer_of(
-    kind: type[TyperGroup] | None = None, name: str = "", *, help: str = "", help_alone: bool = True
-) -> typer.Typer:
-    """A Typer app as all of kcli's are made. `help_alone`: without arguments it prints its help."""
+def typer_of(kind: type[TyperGroup] | None = None, name: str = "", **more: Any) -> typer.Typer:
+    """A Typer app as all of kcli's are made."""
     return typer.Typer(
         name=name or None,
         cls=kind,
-        help=help or None,
-        add_completion=False,
-        no_args_is_help=help_alone,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
         context_settings=HELP,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        **more,
     )
 
 
-class Group(TyperGroup):
-    """A group that knows the aliases (`ls`, `rm`, `topic`), and commands of two words (`features upgrade`)."""
+class Root(TyperGroup):
+    """The top: the subjects of the registry, each loaded when it is asked for. Help lists them without that: a name, a
+    line and a panel."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        try:
-            words = self.in_order(args)
-        except UsageError as problem:
-            raise typer.BadParameter(str(problem)) from None
-        return super().parse_args(ctx, words)
-
-    def in_order(self, args: list[str]) -> list[str]:
-        """The words with the command before its options. Raises UsageError."""
-        chosen = find([self.name, *args]) if args and args[0][:1] == "-" and self.name in SUBJECTS else None
-        return args if chosen is None else [*chosen[2].split()[1:], *chosen[1]]
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        pair = " ".join(args[:2])
-        return super().resolve_command(ctx, [pair, *args[2:]] if pair in self.commands else args)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return super().get_command(ctx, verb(cmd_name, self.commands) or cmd_name)
-
-
-class Root(Group):
-    """The top: the subjects of the registry, each loaded when it is asked for."""
-
-    def in_order(self, args: list[str]) -> list[str]:
-        return command_first(args)
+    listed = False
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(SUBJECTS)
+        return [name for names in SECTIONS.values() for name in names]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        name = subject(cmd_name)
-        if name is not None and name not in self.commands:
-            self.commands[name] = load(name)
-        return self.commands.get(name or "")
+        if not self.listed:
+            return load(cmd_name) if cmd_name in SUBJECTS else None
+        panel = next(title for title, names in SECTIONS.items() if cmd_name in names)
+        return TyperCommand(cmd_name, help=SUBJECTS[cmd_name][1], rich_help_panel=panel)
 
-    def get_help(self, ctx: Any) -> str:
-        return help_text().rstrip("\n")
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.listed = True
+        super().format_help(ctx, formatter)
 
 
 def load(name: str) -> Any:
-    """The Typer command of a subject."""
+    """The Typer command of a subject, or its group of commands."""
     known = declared(name)
-    return command_of(known) if isinstance(known, Command) else _group_of(name, known)
-
-
-def root() -> Any:
-    """The whole command line."""
-    app = typer_of(Root, "kcli")
-
-    @app.callback(invoke_without_command=True)
-    def top(
-        version: bool = typer.Option(False, "-V", "--version", help="Print the version and the record core."),
-    ) -> None:
-        if version:
-            from kcli.cli.output.messages import print_version
-
-            raise typer.Exit(print_version())
-
-    return typer.main.get_command(app)
-
-
-def command_of(command: Command, act: Callable[[Command, Line], int] = run_command) -> Any:
-    """A command as Typer's, from the options that its class declares. What Typer read goes to `act`."""
-
-    def call(**values: Any) -> int:
-        words: list[str] = values.pop("words", None) or []
-        given = {name: value for name, value in values.items() if value is not None}
-        return act(command, Line(words=words, values=command.line().values | given))
-
-    app = typer_of(help_alone=False)
-    parameters = [] if command.own_words else [_parameter(option) for option in command.options]
-    if command.words:
-        parameters.insert(0, _words(command.words))
-    _sign(call, parameters)
-    settings: dict[str, object] = {**HELP}
-    if command.own_words:
-        settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
-    app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
-    made: Any = typer.main.get_command(app)
-    made.get_help = lambda context: page(context.command_path.removeprefix("kcli "), command, columns()).rstrip("\n")
-    made.moved = dict(command.moved)
-    read = made.parse_args
-    made.parse_args = lambda context, argv: read(context, with_values(command, argv))
-    _read_also(made, {option.name: option.also for option in command.options if option.also})
-    return made
-
-
-def _read_also(command: Any, spellings: dict[str, tuple[str, ...]]) -> None:
-    """Let Typer's parser know the spellings that its help hides."""
-    for parameter in command.params:
-        if parameter.name in spellings:
-            parameter.add_to_parser = partial(_add_with, parameter, spellings[parameter.name])
-
-
-def _add_with(parameter: Any, also: tuple[str, ...], parser: Any, context: Any) -> None:
-    shown = parameter.opts
-    parameter.opts = [*shown, *also]
-    type(parameter).add_to_parser(parameter, parser, context)
-    parameter.opts = shown
-
-
-def _group_of(name: str, commands: Verbs) -> Any:
-    """The group of a subject with many commands."""
-    app = typer_of(Group, help=SUBJECTS[name][1])
+    if isinstance(known, Command):
+        return command_of(known, path=name)
+    app = typer_of(help=SUBJECTS[name][1], epilog=group_foot(name, known), no_args_is_help=True)
 
     @app.callback()
     def nothing() -> None:
         """A group by itself does nothing."""
 
-    group = typer.main.get_command(app)
-    group.commands.update({verb: command_of(command) for verb, command in commands.items()})  # type: ignore[attr-defined]
+    group: Any = typer.main.get_command(app)
+    group.commands.update({verb: command_of(command, path=f"{name} {verb}") for verb, command in known.items()})
     group.help, group.name = SUBJECTS[name][1], name
-    group.get_help = lambda context: group_page(name, SUBJECTS[name][1], commands, columns()).rstrip("\n")  # type: ignore[method-assign,assignment]
     return group
 
 
-def _sign(function: Callable[..., Any], parameters: list[inspect.Parameter]) -> None:
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    function.__annotations__ = {p.name: p.annotation for p in parameters}
+def root() -> Any:
+    """The whole command line."""
+    app = typer_of(Root, "kcli", help=TOP, epilog=FOOT, no_args_is_help=True)
+
+    @app.callback()
+    def top(
+        version: bool = typer.Option(False, "-V", "--version", help="Print the version and the record core."),
+    ) -> None:
+        """`main` answers --version."""
+
+    return typer.main.get_command(app)
+
+
+def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
+    """A command as Typer's, with the options of its description; `everything` is for --help-all. It returns the line
+    that it read: Typer takes signals and a closed pipe for its own while a command runs."""
+
+    def line(**values: Any) -> Line:
+        words: list[str] = values.pop("words", None) or []
+        given = {name: value for name, value in values.items() if value is not None}
+        return Line(words=words, values=command.line().values | given)
+
+    app = typer_of()
+    shown = {option.name for option in command.options} if everything else explained_first(command)
+    parameters = [] if command.own_words else [_parameter(option, shown, everything) for option in command.options]
+    if command.words:
+        parameters.insert(0, _words(command.words))
+    line.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    line.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    settings: dict[str, object] = {**HELP}
+    if command.own_words:
+        settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
+    app.command(
+        name=command.name,
+        help=about(command, everything),
+        short_help=command.help,
+        epilog=foot(path, command, shown, everything),
+        context_settings=settings,
+    )(line)
+    made: Any = typer.main.get_command(app)
+    by_name = {option.name: option for option in command.options}
+    for parameter in made.params:
+        if parameter.name in by_name:
+            option = by_name[parameter.name]
+            parameter.add_to_parser = partial(_add_with, parameter, [*option.flags, *option.also])
+            parameter.process_value = partial(_value, option)
+        elif parameter.name == "words":
+            parameter.process_value = lambda context, value: list(value or ())
+    return made
+
+
+def _add_with(parameter: Any, every: list[str], parser: Any, context: Any) -> None:
+    """Let Typer's parser know the spellings that its help hides."""
+    shown = parameter.opts
+    parameter.opts = every
+    type(parameter).add_to_parser(parameter, parser, context)
+    parameter.opts = shown
+
+
+def _value(option: Option, context: Any, value: Any) -> Any:
+    """What a line gives an option, in its type: Typer would import Pydantic for that, which takes 100 ms. Raises
+    Typer's usage error."""
+    if value is None or option.kind == "flag":
+        return value or None
+    for text in value if option.multiple else [value]:
+        problem = mistakes.value(option, text)
+        if problem:
+            raise typer.BadParameter(problem, ctx=context)
+    if option.kind == "int":
+        return [int(text) for text in value] if option.multiple else int(value)
+    return list(value) if option.multiple else value
 
 
 def _words(metavar: str) -> inspect.Parameter:
@@ -170,7 +170,7 @@ def _words(metavar: str) -> inspect.Parameter:
     return inspect.Parameter("words", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=list[str])
 
 
-def _parameter(option: Option) -> inspect.Parameter:
+def _parameter(option: Option, shown: set[str], everything: bool) -> inspect.Parameter:
     kind: Any = {"flag": bool, "int": int, "text": str}[option.kind]
     if option.choices:
         kind = Literal[option.choices]
@@ -180,13 +180,12 @@ def _parameter(option: Option) -> inspect.Parameter:
         kind = kind | None
     default = typer.Option(
         False if option.kind == "flag" else None,
-        *option.flags,
-        help=option.help,
-        metavar=option.metavar or None,
-        min=option.least,
-        max=option.most,
-        hidden=option.hidden,
+        *spellings(option),
+        help=escape(explained(option) + others(option) * everything),
+        metavar=value_of(option),
+        hidden=option.hidden or option.name not in shown,
         show_default=False,
+        rich_help_panel=option.panel or None,
     )
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
@@ -195,32 +194,63 @@ Complaint: type[Exception] = typer.BadParameter.__mro__[2]
 """Typer's own parent of all usage errors, which it does not export."""
 
 
-def dispatch(argv: list[str]) -> int:
-    """Run a command line through Typer. Usage errors become our one sentence and exit code 2."""
+def read(command: Command, argv: list[str], path: str) -> int:
+    """Run a command with what Typer reads in a line, or print its help. A mistake is one sentence, and exit code 2; on
+    a terminal Rich frames it."""
+    everything = "--help-all" in argv
+    words = ["--help" if word == "--help-all" else word for word in argv] if everything else argv
+    made = command_of(command, path=path, everything=everything)
+    line = _called(made, with_values(command, words), path, command)
+    return run_command(command, line) if isinstance(line, Line) else line
+
+
+def print_help(name: str = "") -> int:
+    """Print the help of a group of commands, or of all."""
+    code = _called(load(name) if name else root(), ["--help"], name)
+    assert isinstance(code, int)
+    return code
+
+
+def _called(made: Any, argv: list[str], path: str, command: Command | None = None) -> Line | int:
+    """What a command of Typer's returns: the line that it read, or an exit code."""
+    _import_rich()
     try:
-        code = root().main(args=argv, prog_name="kcli", standalone_mode=False)
+        return made.main(args=argv, prog_name=f"kcli {path}".rstrip(), standalone_mode=False) or 0
     except typer.Abort:
         return 130
+    except SystemExit:
+        return 0  # nobody reads the help any more
     except Complaint as problem:
-        return _complain(problem)
-    return code if isinstance(code, int) else 0
+        return _complain(problem, path, command)
 
 
-def _complain(problem: Any) -> int:
-    """One sentence in our words' order: `kcli: sandbox: no such option: --bogus; see `kcli sandbox --help``."""
-    from kcli.cli.output.messages import complain
+def _complain(problem: Any, path: str, command: Command | None) -> int:
+    """One sentence: `kcli: sandbox: unknown option --bogus; see `kcli sandbox --help``."""
+    problem.message = mistakes.worded(problem, command)
+    if sys.stderr.isatty():
+        from typer.rich_utils import rich_format_error
 
-    context = getattr(problem, "ctx", None)
-    path = context.command_path if context is not None else "kcli"
-    message = problem.format_message().strip()
-    if type(problem).__name__ == "NoArgsIsHelpError":
-        print(message)
+        rich_format_error(problem)
         return 2
-    moved = getattr(context and context.command, "moved", {})
-    flag = getattr(problem, "option_name", "")
-    if flag in moved:
-        message = f"{flag} has another name now; use `{moved[flag]}`"
-    text = " ".join(message.split()).rstrip(" .")
-    name = path.removeprefix("kcli").strip()
-    complain(f"{name + ': ' if name else ''}{text[:1].lower()}{text[1:]}; see `{path} --help`")
+    more = "" if problem.message.endswith(("?", "`")) else f"; see `kcli {path} --help`"
+    complain(f"{path}: {problem.message}{more}")
     return 2
+
+
+def _import_rich() -> None:
+    """Import Typer's printer without what kcli's help does not use: Markdown, tracebacks and attrs (60 ms)."""
+    if "typer.rich_utils" in sys.modules:
+        return
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback", "attr": ""}
+    absent = [name for name in unused if name not in sys.modules]
+    for name in absent:
+        stand_in: Any = ModuleType(name)
+        setattr(stand_in, unused[name] or "_", type(unused[name], (), {}))
+        sys.modules[name] = stand_in
+    try:
+        from typer import rich_utils
+
+        vars(rich_utils)["STYLE_OPTIONS_TABLE_PADDING"] = (0, 1, 0, 0)  # of six columns, two of which are always empty
+    finally:
+        for name in absent:
+            del sys.modules[name]

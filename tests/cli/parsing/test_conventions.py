@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from re import findall
 
 import pytest
 
 from kcli.cli.main import main
-from kcli.cli.parsing.command import Command, options_of
+from kcli.cli.parsing.command import Command, options_read
 from kcli.cli.parsing.option import Option, Options
 from kcli.cli.parsing.parser import parse
 from kcli.cli.parsing.registry import SUBJECTS, declared, every, subject, verb
 from kcli.cli.parsing.resolver import find
-from kcli.cli.parsing.typer_app import dispatch
 from kcli.grammar.durations import milliseconds, seconds
 from tests.each import each
 
@@ -262,6 +260,7 @@ VERBS_OF_THEIR_OWN = {
         "export": "a file for reset --from-file",
     },
     "config": {
+        "use": "makes it the default",
         "show": "with the place of each value",
         "check": "",
         "import": "",
@@ -411,9 +410,7 @@ def test_kafkas_own_long_names_are_read(kafkas: str, ours: str) -> None:
         assert found is not None
         read = parse(found[0], found[1])
         assert read is not None
-        module, _, name = found[0].run.partition(":")
-        kind: type[Options] = options_of(getattr(import_module(module), name))
-        return kind(words=read.words, **read.values)
+        return options_read(found[0], read)
 
     assert options(kafkas) == options(ours)
 
@@ -450,7 +447,7 @@ def test_look_alikes_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     listed = capsys.readouterr().out
     for name in ("meta", "coord", "rollback"):
-        assert f"  {name} " in listed
+        assert f"\n│ {name} " in listed
 
 
 def test_an_option_that_the_page_names_is_one() -> None:
@@ -461,10 +458,8 @@ def test_an_option_that_the_page_names_is_one() -> None:
 
 
 @each(("path", "was", "now"), MOVED)
-def test_typer_answers_with_the_new_spelling_too(
-    path: str, was: str, now: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert dispatch([*path.split(), was, "1"]) == 2
+def test_the_new_spelling_is_named(path: str, was: str, now: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*path.split(), was, "1"]) == 2
     assert f"{was} has another name now; use `{now}`" in capsys.readouterr().err
 
 

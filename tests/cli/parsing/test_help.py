@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import json
 import re
 
@@ -9,7 +12,7 @@ import pytest
 
 from kcli.cli import main as entry
 from kcli.cli.parsing.help.examples import fitted
-from kcli.cli.parsing.help.page import EXAMPLES, page
+from kcli.cli.parsing.help.text import EXAMPLES
 from kcli.cli.parsing.help.topics import EXPLAINED, TOPICS
 from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared, every
 from tests.each import each
@@ -19,10 +22,25 @@ PAGES = {path: command for path, command in every() if not command.own_words}
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a line prints, without the spaces that Rich fills lines with."""
     assert entry.main([*words]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    return out
+    return "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
+
+
+@functools.cache
+def page(path: str, flag: str = "--help") -> str:
+    """A page of help, made once for all tests."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert entry.main([*path.split(), flag]) == 0
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def plain(text: str) -> str:
+    """A page without frames, and in one line what was broken."""
+    return " ".join(re.sub("[│╭╮╰╯─]", " ", text).split())
 
 
 def test_every_subject_has_one_heading() -> None:
@@ -32,27 +50,26 @@ def test_every_subject_has_one_heading() -> None:
 
 def test_the_most_used_come_first_and_kpaxs_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "--help")
-    titles = re.findall(r"^(\S.*):$", out, re.MULTILINE)
-    assert titles[: len(SECTIONS)] == [*SECTIONS]
-    assert "\n  consume " in out
-    assert re.findall(r"^  (meta|coord|rollback) ", out, re.MULTILINE) == ["rollback", "meta", "coord"]
-    assert printed(capsys, "meta", "--help").startswith("Usage: kcli meta")
+    assert re.findall(r"^╭─ (\S.*?) ─", out, re.MULTILINE) == ["Options", *SECTIONS]
+    assert re.findall(r"^│ (consume|meta|coord|rollback) ", out, re.M) == ["consume", "rollback", "meta", "coord"]
+    assert "Usage: kcli meta" in printed(capsys, "meta", "--help")
 
 
 @each("path", PAGES)
-def test_a_page_is_at_most_80_columns_wide(path: str) -> None:
+def test_a_page_fits_a_terminal(path: str) -> None:
     command = PAGES[path]
-    about, _, examples = command.description.partition(EXAMPLES)
-    for everything in (False, True):
-        text = page(path, command, WIDTH, everything)
+    examples = command.description.partition(EXAMPLES)[2]
+    short, whole = page(path), page(path, "--help-all")
+    assert len(short.splitlines()) <= 50
+    for text in (short, whole):
         assert [line for line in text.splitlines() if len(line) > WIDTH] == []
-        for line in examples.split("\n"):
-            assert re.sub(r" +# .*", "", line) in text.replace(" \\\n   ", ""), "a command is the same in a shell"
-    assert about.strip()
+    joined = re.sub(r" \\\n +", " ", whole)
+    for line in re.findall(r"^ +(kcli .*)", examples, re.MULTILINE):
+        assert re.sub(r" +# .*", "", line).strip() in joined, "a command is the same in a shell"
 
 
 @each("subject", [name for name in SUBJECTS if isinstance(declared(name), dict)])
-def test_so_is_the_page_of_a_group(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_so_does_the_page_of_a_group(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, subject, "--help")
     assert [line for line in text.splitlines() if len(line) > WIDTH] == []
 
@@ -83,51 +100,49 @@ def test_comments_of_examples_have_a_column_or_a_line(width: int, shown: list[st
     assert list(fitted(["  kcli a  # the first", "  kcli long b     # second", "  kcli c"], width)) == shown
 
 
-def test_consume_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, "consume", "--help").splitlines()
-    assert len(lines) <= 48
-    assert all(len(line) <= WIDTH for line in lines)
-
-
 @each("path", PAGES)
 def test_no_option_is_missing_from_a_page(path: str) -> None:
-    """Folded or not, --help names each; --help-all explains it with every spelling."""
+    """--help explains or names the command's own; --help-all explains each with every spelling."""
     command = PAGES[path]
-    short, whole = page(path, command, WIDTH), page(path, command, WIDTH, True)
+    short, whole = plain(page(path)), plain(page(path, "--help-all"))
     for option in command.options:
         if not option.hidden:
-            assert any(re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", short) for flag in option.flags), option.name
-            assert all(flag in whole for flag in (*option.flags, *option.also)), option.name
-            assert option.help.split()[0] in whole, option.name
+            assert all(re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", whole) for flag in option.flags), option.name
+            assert all(flag in whole for flag in option.also), option.name
+            shown = any(re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", short) for flag in option.flags)
+            assert shown or option.panel, option.name
 
 
-def test_the_connection_comes_last_and_folded(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "topics", "list", "--help")
-    assert "\nConnection: -b HOST:PORT,…, --profile NAME" in out
-    assert out.index("Connection:") > out.index("Options:")
+def test_the_first_page_of_consume_has_its_filters(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "consume", "--help")
+    assert all(flag in text for flag in ("--grep", "--key", "--header", "--where"))
+
+
+def test_the_connection_is_folded(capsys: pytest.CaptureFixture[str]) -> None:
+    out = plain(printed(capsys, "topics", "list", "--help"))
+    assert re.search(r"More under .*, Connection \(-b HOST:PORT, --profile NAME, -X KEY=VALUE\)", out)
     whole = printed(capsys, "topics", "list", "--help-all")
     assert "--bootstrap-servers" in whole
     assert "--bootstrap-servers" not in out
 
 
 def test_details_are_for_the_whole_page(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "within 0.2 s" not in printed(capsys, "consume", "--help")
-    assert "within 0.2 s" in printed(capsys, "consume", "--help-all")
+    assert "within 0.2 s" not in plain(printed(capsys, "consume", "--help"))
+    assert "within 0.2 s" in plain(printed(capsys, "consume", "--help-all"))
 
 
 def test_a_group_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "topics", "--help")
-    assert "Examples:\n  kcli topics list\n" in out
-    assert "\n  stats " in out
+    assert "Examples\n   kcli topics list\n" in out
+    assert "\n│ stats " in out
 
 
 @each("subject", [name for name in SUBJECTS if isinstance(declared(name), dict)])
 def test_a_command_of_a_group_has_one_line(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
-    listed = printed(capsys, subject, "--help").partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
+    listed = printed(capsys, subject, "--help").partition("╭─ Commands")[2].partition("\n╰")[0].splitlines()[1:]
     verbs = declared(subject)
     assert isinstance(verbs, dict)
-    assert len(listed) == len(verbs)
-    assert all(line.startswith("  ") and line[2] != " " and len(line) <= WIDTH for line in listed)
+    assert [line.split("  ")[0].removeprefix("│ ") for line in listed if line[2] != " "] == [*verbs]
 
 
 @each("name", TOPICS)
@@ -153,8 +168,29 @@ def test_help_for_a_command_is_its_page(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_help_for_an_unknown_name_says_what_is_near(capsys: pytest.CaptureFixture[str]) -> None:
-    assert entry.main(["help", "ofsets"]) == 2
+    assert entry.main(["help", "ofsetz"]) == 2
     assert "offsets" in capsys.readouterr().err
+
+
+@each(
+    ("word", "shown"),
+    [
+        ("dlq", ["dlq: `kcli redrive TOPIC`", "redrive"]),
+        ("purge", ["purge: `kcli topics trim TOPIC --before end`"]),
+        ("tombstone", ["--tombstone (produce)", "`kcli produce TOPIC --tombstone KEY`"]),
+        ("Retention", ["topics create", "lag "]),
+        ("isolation", ["--isolation (consume, tail, ", "Options:"]),
+    ],
+)
+def test_a_word_is_looked_for(word: str, shown: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "help", word)
+    assert all(text in out for text in shown)
+    assert [line for line in out.splitlines() if len(line) > WIDTH] == []
+
+
+def test_all_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "help", "commands").splitlines()
+    assert [line[2:].partition("  ")[0] for line in lines] == [path for path, _ in every()]
 
 
 def test_a_commands_declaration_as_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -286,7 +286,7 @@ OAUTH = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", "sasl
         (["topics", "list", "-X", CANARY], {}, 2, "-X: expected KEY=VALUE"),
         (["cat", "-L", "-b", "x", "-X", CANARY], {}, 1, "-X"),
         (["-X", f"sasl.password={CANARY}"], {}, 2, "missing command"),
-        (["help", f"-Xsasl.password={CANARY}"], {}, 2, "kcli help COMMAND"),
+        (["help", f"-Xsasl.password={CANARY}"], {}, 2, "kcli help WORD"),
         (["topics", "list", "-X", "acks"], {}, 2, "-X acks: expected KEY=VALUE"),
         (["topics", "list", "-b", f"me:{CANARY}@127.0.0.1:1"], {}, 2, "sasl.username"),
         (["doctor", "-b", f"me:{CANARY}@127.0.0.1:1"], {}, 2, "sasl.username"),

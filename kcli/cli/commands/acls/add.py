@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.acls import Acl, principal
 from kcli.cli.commands.acls import undo as acls_undo
 from kcli.cli.commands.acls.change import ChangeRow, change
@@ -9,37 +11,52 @@ from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operatio
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import choice, text, texts
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
 
 SHAPE = shape("acls.add", "ACLs that were added or removed, or would be.", ChangeRow)
 
 
 class AddOptions(NeedOptions, UndoOptions):
-    allow = texts(
-        "--allow",
-        "--allow-principal",
-        metavar="PRINCIPAL",
-        help="Allow a principal: User:bob, bob, User:*. Repeatable.",
-    )
-    deny = texts("--deny", "--deny-principal", metavar="PRINCIPAL", help="Deny this principal. Repeatable.")
-    allow_hosts = texts(
-        "--allow-host", metavar="HOST", help="Client address for --allow (default: *, any). Repeatable."
-    )
-    deny_hosts = texts("--deny-host", metavar="HOST", help="Client address for --deny (default: *, any). Repeatable.")
-    pattern = choice(
-        "--pattern",
-        "--resource-pattern-type",
-        of=("literal", "prefixed"),
-        help="Pattern type of the names (default: literal).",
-    )
-    from_file = text(
-        "--from",
-        "--from-file",
-        metavar="FILE",
-        help="The ACLs of a file: of `kcli acls list -J`, or what an undo file says was removed; - is stdin.",
-    )
+    allow: Annotated[
+        list[str],
+        typer.Option(
+            "--allow",
+            "--allow-principal",
+            metavar="PRINCIPAL",
+            help="Allow a principal: User:bob, bob, User:*. Repeatable.",
+        ),
+    ]
+    deny: Annotated[
+        list[str],
+        typer.Option("--deny", "--deny-principal", metavar="PRINCIPAL", help="Deny this principal. Repeatable."),
+    ]
+    allow_hosts: Annotated[
+        list[str],
+        typer.Option("--allow-host", metavar="HOST", help="Client address for --allow (default: *, any). Repeatable."),
+    ]
+    deny_hosts: Annotated[
+        list[str],
+        typer.Option("--deny-host", metavar="HOST", help="Client address for --deny (default: *, any). Repeatable."),
+    ]
+    pattern: Annotated[
+        Literal["literal", "prefixed"] | None,
+        typer.Option("--pattern", "--resource-pattern-type", help="Pattern type of the names (default: literal)."),
+    ] = None
+    from_file: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            "--from-file",
+            metavar="FILE",
+            help="The ACLs of a file: of `kcli acls list -J`, or what an undo file says was removed; - is stdin.",
+        ),
+    ] = None
 
 
 @command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.acls.acls import find_acls
 from kcli.cli.commands.acls.find import AclRow
 from kcli.cli.commands.acls.parse import FilterOptions, filters
@@ -9,20 +11,26 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
 
 SHAPE = shape("acls.list", "ACLs, one a row; `kcli acls add --from` reads them.", AclRow, empty="no ACLs")
 
 
 class ListOptions(FilterOptions, ReadOptions):
-    pattern = choice(
-        "--pattern",
-        "--resource-pattern-type",
-        of=("match", "any", "literal", "prefixed"),
-        help="Pattern type of the names (default: match, all ACLs that apply).",
-    )
+    pattern: Annotated[
+        Literal["match", "any", "literal", "prefixed"] | None,
+        typer.Option(
+            "--pattern",
+            "--resource-pattern-type",
+            help="Pattern type of the names (default: match, all ACLs that apply).",
+        ),
+    ] = None
 
 
 @command(
@@ -42,7 +50,7 @@ def list_all(options: ListOptions) -> int:
     wanted = filters(options, options.pattern, "match")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.empty = "no ACL matches" * any(option.name in options.given() for option in FilterOptions.declared)
+        document.empty = "no ACL matches" * any(name in options.given() for name in FilterOptions.names)
         document.of(AclRow)[:] = [AclRow(**acl._asdict()) for acl in await find_acls(cluster, wanted)]
 
     return answer(options, SHAPE, work)

@@ -4,54 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 from kcli.acls import CLUSTER, KINDS, OPERATIONS, POSSIBLE, Acl, AclFilter, principal
-from kcli.cli.parsing.option import Options, choice, flag, texts
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
 
 
 class ResourceOptions(Options):
     """Resources, and what may be done to them."""
 
-    topics = texts("-t", "--topic", metavar="TOPIC", help="A topic; * is all. Repeatable.")
-    groups = texts("-g", "--group", metavar="GROUP", help="A group; * is all. Repeatable.")
-    transactional_ids = texts("--transactional-id", metavar="NAME", help="A transactional id; * is all. Repeatable.")
-    cluster = flag("--cluster", help="The cluster.")
-    delegation_tokens = texts(
-        "--delegation-token", metavar="NAME", help="A delegation token, by its id; * is all. Repeatable."
-    )
-    users = texts(
-        "--user",
-        "--user-principal",
-        metavar="PRINCIPAL",
-        help="Owner of delegation tokens; * means all users. Repeatable.",
-    )
-    operations = texts(
-        "--operation", metavar="OPERATION", help="read, write, create, delete, alter, describe, all, … Repeatable."
-    )
+    topics: Annotated[list[str], typer.Option("-t", "--topic", metavar="TOPIC", help="A topic; * is all. Repeatable.")]
+    groups: Annotated[list[str], typer.Option("-g", "--group", metavar="GROUP", help="A group; * is all. Repeatable.")]
+    transactional_ids: Annotated[
+        list[str], typer.Option("--transactional-id", metavar="NAME", help="A transactional id; * is all. Repeatable.")
+    ]
+    cluster: Annotated[bool, typer.Option("--cluster", help="The cluster.")] = False
+    delegation_tokens: Annotated[
+        list[str],
+        typer.Option("--delegation-token", metavar="NAME", help="A delegation token, by its id; * is all. Repeatable."),
+    ]
+    users: Annotated[
+        list[str],
+        typer.Option(
+            "--user",
+            "--user-principal",
+            metavar="PRINCIPAL",
+            help="Owner of delegation tokens; * means all users. Repeatable.",
+        ),
+    ]
+    operations: Annotated[
+        list[str],
+        typer.Option(
+            "--operation", metavar="OPERATION", help="read, write, create, delete, alter, describe, all, … Repeatable."
+        ),
+    ]
 
 
 class FilterOptions(ResourceOptions):
     """What an ACL must have to match."""
 
-    principals = texts(
-        "--principal", metavar="PRINCIPAL", help="Principal: User:bob, bob or User:* (all users). Repeatable."
-    )
-    hosts = texts("--host", metavar="HOST", help="Client address; * matches ACLs for any host. Repeatable.")
-    permission = choice("--permission", of=("allow", "deny"), help="Only those that do this.")
+    principals: Annotated[
+        list[str],
+        typer.Option(
+            "--principal", metavar="PRINCIPAL", help="Principal: User:bob, bob or User:* (all users). Repeatable."
+        ),
+    ]
+    hosts: Annotated[
+        list[str],
+        typer.Option("--host", metavar="HOST", help="Client address; * matches ACLs for any host. Repeatable."),
+    ]
+    permission: Annotated[
+        Literal["allow", "deny"] | None, typer.Option("--permission", help="Only those that do this.")
+    ] = None
 
 
 class NeedOptions(ResourceOptions):
     """What a producer or a consumer needs, in one word."""
 
-    producer = flag(
-        "--producer",
-        help="What a producer needs: write, describe, create on --topic; write, describe on --transactional-id.",
-    )
-    consumer = flag("--consumer", help="What a consumer needs: read, describe on --topic; read on --group.")
-    idempotent = flag(
-        "--idempotent", help="With --producer: idempotent-write on the cluster, which brokers before 3.0 require."
-    )
+    producer: Annotated[
+        bool,
+        typer.Option(
+            "--producer",
+            help="What a producer needs: write, describe, create on --topic; write, describe on --transactional-id.",
+        ),
+    ] = False
+    consumer: Annotated[
+        bool, typer.Option("--consumer", help="What a consumer needs: read, describe on --topic; read on --group.")
+    ] = False
+    idempotent: Annotated[
+        bool,
+        typer.Option(
+            "--idempotent", help="With --producer: idempotent-write on the cluster, which brokers before 3.0 require."
+        ),
+    ] = False
 
 
 Named = list[tuple[str, str]]

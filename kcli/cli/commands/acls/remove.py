@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.acls import Acl, principal
 from kcli.admin.acls.acls import find_acls
 from kcli.cli.commands.acls.change import ChangeRow, change
@@ -9,22 +11,28 @@ from kcli.cli.commands.acls.parse import FilterOptions, NeedOptions, filters, ha
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import choice, flag
 from kcli.cli.runtime.answer import say
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
 
 SHAPE = shape("acls.remove", "ACLs that were added or removed, or would be.", ChangeRow)
 
 
 class RemoveOptions(FilterOptions, NeedOptions, UndoOptions):
-    pattern = choice(
-        "--pattern",
-        "--resource-pattern-type",
-        of=("literal", "prefixed", "match", "any"),
-        help="Pattern type of the names (default: literal; without a name: any).",
-    )
-    all = flag("--all", help="All ACLs of the cluster; excludes all filters.")
+    pattern: Annotated[
+        Literal["literal", "prefixed", "match", "any"] | None,
+        typer.Option(
+            "--pattern",
+            "--resource-pattern-type",
+            help="Pattern type of the names (default: literal; without a name: any).",
+        ),
+    ] = None
+    all: Annotated[bool, typer.Option("--all", help="All ACLs of the cluster; excludes all filters.")] = False
 
 
 @command(

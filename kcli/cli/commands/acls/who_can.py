@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli.acls import ANYWHERE, Acl, principal
 from kcli.admin.acls.acl_check import (
@@ -21,10 +22,14 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 MAY_NOT = 3
 
@@ -40,8 +45,13 @@ SHAPE = shape("acls.who-can", "Principals that are allowed or denied, one per ro
 
 
 class WhoCanOptions(ResourceOptions, ReadOptions):
-    principal = text("--principal", metavar="PRINCIPAL", help="Check this principal only; exit 3 if it is denied.")
-    host = text("--host", metavar="HOST", help="Client address (default: one that no ACL names).")
+    principal: Annotated[
+        str | None,
+        typer.Option("--principal", metavar="PRINCIPAL", help="Check this principal only; exit 3 if it is denied."),
+    ] = None
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="HOST", help="Client address (default: one that no ACL names).")
+    ] = None
 
 
 @command(

@@ -12,12 +12,14 @@ from kcli.cli.commands.apply.rows import ChangeRow, PruneOptions, remark
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import apply_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes.change import Row
     from kcli.cli.commands.apply.opened import Both
@@ -26,9 +28,13 @@ SHAPE = shape("apply", "Changes that make a cluster match its declaration, appli
 
 
 class ApplyOptions(PruneOptions, SchemasOptions, UndoOptions):
-    secrets = flag("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
-    keep_going = flag("--keep-going", help="Continue with the other changes after one is refused.")
-    no_wait = flag("--no-wait", help="Do not wait until every broker has the change.")
+    secrets: Annotated[
+        bool, typer.Option("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
+    ] = False
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Continue with the other changes after one is refused.")
+    ] = False
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait until every broker has the change.")] = False
 
 
 @command(

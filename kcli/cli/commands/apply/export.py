@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.apply.opened import SchemasOptions, both
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, internal
-from kcli.cli.parsing.option import choice, texts
+from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.signals import run_to_end
@@ -19,21 +19,31 @@ from kcli.declared.writing import text_of
 from kcli.errors import UsageError
 from kcli.text.names import Names
 
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
+    from kcli.cli.parsing.shared import Internal
+
 
 class ExportOptions(PatternOptions, SchemasOptions, ConnectionOptions):
-    only = texts(
-        "--only",
-        metavar="SECTION",
-        help="Only this section: topics, configs, users, quotas, acls or schemas. Repeatable.",
-    )
-    match = texts(
-        "--match",
-        metavar="PATTERN",
-        help="The same as a NAME that is an argument. Repeatable.",
-        hidden=True,
-    )
-    format = choice("--format", of=("yaml", "toml", "json"), help="Default yaml.")
-    internal = internal()
+    only: Annotated[
+        list[str],
+        typer.Option(
+            "--only",
+            metavar="SECTION",
+            help="Only this section: topics, configs, users, quotas, acls or schemas. Repeatable.",
+        ),
+    ]
+    match: Annotated[
+        list[str],
+        typer.Option(
+            "--match", metavar="PATTERN", help="The same as a NAME that is an argument. Repeatable.", hidden=True
+        ),
+    ]
+    format: Annotated[Literal["yaml", "toml", "json"] | None, typer.Option("--format", help="Default yaml.")] = None
+    internal: Internal = False
 
 
 @command(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from kcli.cli.parsing.option import Options, text
+from kcli.cli.parsing.option import Options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from typing import Annotated
+
+    import typer
 
     from kcli.cli.runtime.answer import Opened
     from kcli.cli.runtime.connection import Connection
@@ -22,11 +25,14 @@ if TYPE_CHECKING:
 class SchemasOptions(Options):
     """Where declared schemas go."""
 
-    schema_registry = text(
-        "--schema-registry",
-        metavar="URL",
-        help="The registry of declared schemas. Else schema.registry.url of the profile.",
-    )
+    schema_registry: Annotated[
+        str | None,
+        typer.Option(
+            "--schema-registry",
+            metavar="URL",
+            help="The registry of declared schemas. Else schema.registry.url of the profile.",
+        ),
+    ] = None
 
 
 def both(options: SchemasOptions) -> Opened[Both]:

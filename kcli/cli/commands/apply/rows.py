@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.cli.output.tables.rows import Row, column
-from kcli.cli.parsing.option import Options, flag
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.answer import plural, say
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.changes.declared.plan import ClusterPlan
     from kcli.cli.parsing.groups import QuietOptions
 
@@ -34,10 +38,13 @@ class ChangeRow(Row, section="changes"):
 class PruneOptions(Options):
     """Whether what is not declared is removed."""
 
-    prune = flag(
-        "--prune",
-        help="Also remove resources that the files declare absent, and those in their scope that no file names.",
-    )
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune",
+            help="Also remove resources that the files declare absent, and those in their scope that no file names.",
+        ),
+    ] = False
 
 
 def remark(options: QuietOptions, plan: ClusterPlan) -> None:

@@ -9,12 +9,15 @@ import sys
 
 from kcli.cli.commands.cat.parsing.words import FATAL, Done, Fatal, Misused, fail
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import Options, flag, text, texts
+from kcli.cli.parsing.option import Options
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Annotated
+
+    import typer
 
     from kcli.cli.commands.cat.parsing.line import CommandLine
     from kcli.cli.runtime.signals import Stop
@@ -27,38 +30,38 @@ ENDED = (130, 143)
 class CatOptions(Options):
     """kcat's letters, for completion: kcat's own grammar (parsing/getopt.py) reads the words."""
 
-    consume = flag("-C", help="")
-    produce = flag("-P", help="")
-    list = flag("-L", help="")
-    query = flag("-Q", help="")
-    group = text("-G", metavar="GROUP", help="")
-    topics = texts("-t", metavar="TOPIC", help="")
-    bootstrap = text("-b", metavar="SERVERS", help="")
-    partition = text("-p", metavar="N", help="")
-    start = text("-o", metavar="WHERE", help="")
-    properties = texts("-X", metavar="PROPERTY", help="")
-    config_file = text("-F", metavar="FILE", help="")
-    compression = text("-z", metavar="codec", help="")
-    delimiter = text("-D", metavar="DELIM", help="")
-    key_delimiter = text("-K", metavar="DELIM", help="")
-    key = text("-k", metavar="KEY", help="")
-    headers = texts("-H", metavar="NAME=VALUE", help="")
-    count = text("-c", metavar="N", help="")
-    template = text("-f", metavar="FORMAT", help="")
-    serdes = text("-s", metavar="SERDES", help="")
-    registry = text("-r", metavar="URL", help="")
-    patience = text("-m", metavar="SECONDS", help="")
-    exit_at_end = flag("-e", help="")
-    json = flag("-J", help="")
-    unbuffered = flag("-u", help="")
-    quiet = flag("-q", help="")
-    verbose = flag("-v", help="")
-    lines = flag("-l", help="")
-    nulls = flag("-Z", help="")
-    offsets = flag("-O", help="")
-    errors = flag("-E", help="")
-    tee = flag("-T", help="")
-    bare = flag("-U", help="")
+    consume: Annotated[bool, typer.Option("-C", help="")] = False
+    produce: Annotated[bool, typer.Option("-P", help="")] = False
+    listing: Annotated[bool, typer.Option("-L", help="")] = False
+    query: Annotated[bool, typer.Option("-Q", help="")] = False
+    group: Annotated[str | None, typer.Option("-G", metavar="GROUP", help="")] = None
+    topics: Annotated[list[str], typer.Option("-t", metavar="TOPIC", help="")]
+    bootstrap: Annotated[str | None, typer.Option("-b", metavar="SERVERS", help="")] = None
+    partition: Annotated[str | None, typer.Option("-p", metavar="N", help="")] = None
+    start: Annotated[str | None, typer.Option("-o", metavar="WHERE", help="")] = None
+    properties: Annotated[list[str], typer.Option("-X", metavar="PROPERTY", help="")]
+    config_file: Annotated[str | None, typer.Option("-F", metavar="FILE", help="")] = None
+    compression: Annotated[str | None, typer.Option("-z", metavar="codec", help="")] = None
+    delimiter: Annotated[str | None, typer.Option("-D", metavar="DELIM", help="")] = None
+    key_delimiter: Annotated[str | None, typer.Option("-K", metavar="DELIM", help="")] = None
+    key: Annotated[str | None, typer.Option("-k", metavar="KEY", help="")] = None
+    headers: Annotated[list[str], typer.Option("-H", metavar="NAME=VALUE", help="")]
+    count: Annotated[str | None, typer.Option("-c", metavar="N", help="")] = None
+    template: Annotated[str | None, typer.Option("-f", metavar="FORMAT", help="")] = None
+    serdes: Annotated[str | None, typer.Option("-s", metavar="SERDES", help="")] = None
+    registry: Annotated[str | None, typer.Option("-r", metavar="URL", help="")] = None
+    patience: Annotated[str | None, typer.Option("-m", metavar="SECONDS", help="")] = None
+    exit_at_end: Annotated[bool, typer.Option("-e", help="")] = False
+    json: Annotated[bool, typer.Option("-J", help="")] = False
+    unbuffered: Annotated[bool, typer.Option("-u", help="")] = False
+    quiet: Annotated[bool, typer.Option("-q", help="")] = False
+    verbose: Annotated[bool, typer.Option("-v", help="")] = False
+    lines: Annotated[bool, typer.Option("-l", help="")] = False
+    nulls: Annotated[bool, typer.Option("-Z", help="")] = False
+    offsets: Annotated[bool, typer.Option("-O", help="")] = False
+    errors: Annotated[bool, typer.Option("-E", help="")] = False
+    tee: Annotated[bool, typer.Option("-T", help="")] = False
+    bare: Annotated[bool, typer.Option("-U", help="")] = False
 
 
 @command("cat", words="FILE", own_words=True)

@@ -9,13 +9,15 @@ from kcli.changes.cluster import plan_features
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
     from kcli.cli.output.tables.shape import Shape
@@ -39,7 +41,7 @@ DOWNGRADES = shape("cluster.features.downgrade", ABOUT, LevelRow)
 class DowngradeOptions(ChangeOptions):
     """A change that may take levels down."""
 
-    unsafe = flag("--unsafe", help="Allow a downgrade that loses metadata.")
+    unsafe: Annotated[bool, typer.Option("--unsafe", help="Allow a downgrade that loses metadata.")] = False
 
 
 @command(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.changes.cluster import plan_unregister
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class BrokerRow(Row, section="brokers"):
@@ -25,7 +31,7 @@ SHAPE = shape("cluster.unregister", "Brokers that were unregistered, or would be
 
 
 class UnregisterOptions(ChangeOptions):
-    force = flag("--force", help="Also a running broker.")
+    force: Annotated[bool, typer.Option("--force", help="Also a running broker.")] = False
 
 
 @command(

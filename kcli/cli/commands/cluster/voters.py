@@ -11,7 +11,6 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, ReadOptions
-from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import KcliError, UsageError
@@ -20,6 +19,9 @@ from kcli.proto.schema import NO_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
     from kcli.changes.change import Plan
@@ -72,9 +74,12 @@ def voters(options: ReadOptions) -> int:
 
 
 class AddOptions(ChangeOptions):
-    listener = text(
-        "--listener", metavar="NAME", help="Name of its listener (default: that of the voters, CONTROLLER)."
-    )
+    listener: Annotated[
+        str | None,
+        typer.Option(
+            "--listener", metavar="NAME", help="Name of its listener (default: that of the voters, CONTROLLER)."
+        ),
+    ] = None
 
 
 @command(

@@ -12,23 +12,33 @@ from kcli.cli.commands.config.writing.toml import NewProfile, secrets_of, text_o
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import flag, text
 from kcli.config.profiles.files import check_trust, user_file
 from kcli.config.profiles.profile import SERVERS, Profile, profile_of
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.commands.doctor.steps import Step
 
 
 class AddOptions(ConnectionOptions):
-    read_only = flag("--read-only", help="Refuse everything that changes this cluster.")
-    protected = flag("--protected", help="Ask for --confirm before something is deleted or altered.")
-    default = flag("--default", help="Use it when nothing names a cluster (default_profile).")
-    no_check = flag("--no-check", help="Write the profile without a connection.")
-    to = text("--to", metavar="FILE", help="Write to this file, such as .kcli.toml (default: config.toml).")
-    force = flag("--force", help="Replace the profile if it exists.")
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse everything that changes this cluster.")] = False
+    protected: Annotated[
+        bool, typer.Option("--protected", help="Ask for --confirm before something is deleted or altered.")
+    ] = False
+    default: Annotated[
+        bool, typer.Option("--default", help="Use it when nothing names a cluster (default_profile).")
+    ] = False
+    no_check: Annotated[bool, typer.Option("--no-check", help="Write the profile without a connection.")] = False
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FILE", help="Write to this file, such as .kcli.toml (default: config.toml)."),
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace the profile if it exists.")] = False
     profile = confirm = trace_file = None
     trace = verbose = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import files, print_rows, remark_none
@@ -10,13 +11,17 @@ from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import RowOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import format_of
 from kcli.config.profiles.files import check_trust
 from kcli.config.profiles.profile import Profile, profile_of
 from kcli.config.properties.merged import read_properties
 from kcli.config.secrets.sources import Source
 from kcli.errors import KcliError, UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 PATHS = (".location", ".keytab", ".token.file")
 
@@ -32,7 +37,9 @@ SHAPE = shape("config.check", "Check profiles without a connection.", CheckRow)
 
 
 class CheckOptions(RowOptions, RemarkOptions):
-    secrets = flag("--secrets", help="Resolve secrets (runs their commands) and open keys.")
+    secrets: Annotated[bool, typer.Option("--secrets", help="Resolve secrets (runs their commands) and open keys.")] = (
+        False
+    )
 
 
 @command(

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.writing.file import remove as remove_from
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import text
 from kcli.config.profiles.files import document, project_file, user_file
 from kcli.errors import UsageError
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 
 class RemoveOptions(RemarkOptions):
-    from_file = text("--from", metavar="FILE", help="Remove from this file, such as .kcli.toml (default: config.toml).")
+    from_file: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FILE", help="Remove from this file, such as .kcli.toml (default: config.toml)."
+        ),
+    ] = None
 
 
 @command(

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.commands.config.profiles import ListOptions, print_list
 from kcli.cli.commands.config.rows import PropertyRow
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.connection import Connection
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login, without_logins
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 SHAPE = shape("config.show", "Show the properties in effect and their sources.", PropertyRow)
 
 
 class ShowOptions(ListOptions, OutputOptions):
-    all = flag("--all", help="Defaults too.")
+    all: Annotated[bool, typer.Option("--all", help="Defaults too.")] = False
 
 
 @command(

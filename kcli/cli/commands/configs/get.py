@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
 from kcli.changes.configs import nearest
 from kcli.cli.commands.configs.named import EntityOptions, NamedRow, meant, name_of, named
@@ -9,10 +11,14 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PatternOptions, ReadOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class ConfigRow(NamedRow, section="configs"):
@@ -31,8 +37,8 @@ SHAPE = shape("configs.get", "Configs, one a row.", ConfigRow)
 
 
 class GetOptions(EntityOptions, PatternOptions, ReadOptions):
-    all = flag("-a", "--all", help="Show inherited values too.")
-    docs = flag("--docs", help="Add Kafka's documentation of each config.")
+    all: Annotated[bool, typer.Option("-a", "--all", help="Show inherited values too.")] = False
+    docs: Annotated[bool, typer.Option("--docs", help="Add Kafka's documentation of each config.")] = False
 
 
 @command(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.configs.resources import Resource, resource
 from kcli.changes.configs import DEFAULT
 from kcli.cli.output.tables.rows import Row, column
-from kcli.cli.parsing.option import Options, names
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.names import group_names_of, topic_names
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.text.names import Names
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
 
 PLURALS = {"topics": "topic", "brokers": "broker", "broker-loggers": "logger", "groups": "group"}
 """Kinds as Kafka's own script calls them, as far as they have other names."""
@@ -18,8 +25,14 @@ PLURALS = {"topics": "topic", "brokers": "broker", "broker-loggers": "logger", "
 class EntityOptions(Options):
     """KIND and NAME as Kafka's own script has them."""
 
-    kinds = names("--entity-type", metavar="KIND", help="KIND, instead of an argument.", hidden=True)
-    named = names("--entity-name", metavar="NAME", help="NAME, instead of an argument.", hidden=True)
+    kinds: Annotated[
+        list[str],
+        KcliOption("--entity-type", metavar="KIND", help="KIND, instead of an argument.", hidden=True, names=True),
+    ]
+    named: Annotated[
+        list[str],
+        KcliOption("--entity-name", metavar="NAME", help="NAME, instead of an argument.", hidden=True, names=True),
+    ]
 
 
 class NamedRow(Row):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from re import findall
+from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import SET
 from kcli.cli.commands.configs.named import EntityOptions
@@ -10,16 +11,23 @@ from kcli.cli.commands.configs.plan import ChangeRow, assign
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import texts
 from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 SHAPE = shape("configs.set", "Changes, applied or planned.", ChangeRow)
 
 
 class SetOptions(EntityOptions, UndoOptions):
-    added = texts(
-        "--add-config", metavar="KEY=VALUE,…", help="As Kafka's own script has them: a=1,b=[x,y].", hidden=True
-    )
+    added: Annotated[
+        list[str],
+        typer.Option(
+            "--add-config", metavar="KEY=VALUE,…", help="As Kafka's own script has them: a=1,b=[x,y].", hidden=True
+        ),
+    ]
 
 
 @command(

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.configs.resources import DELETE, Operation
 from kcli.cli.commands.configs.named import EntityOptions, named
 from kcli.cli.commands.configs.plan import ChangeRow, change
 from kcli.cli.output.tables.rows import shape
-from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import Options
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
 
 SHAPE = shape("configs.delete", "Changes, applied or planned.", ChangeRow)
 
 
 class KeyOptions(Options):
-    deleted = option.names("--delete-config", metavar="KEY,…", help="KEY, instead of an argument.", hidden=True)
+    deleted: Annotated[
+        list[str],
+        KcliOption("--delete-config", metavar="KEY,…", help="KEY, instead of an argument.", hidden=True, names=True),
+    ]
 
 
 class UnsetOptions(EntityOptions, KeyOptions, UndoOptions):

@@ -12,7 +12,6 @@ from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, RowOptions, TimeFieldOptions
-from kcli.cli.parsing.option import choice, flag
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
     OrderedOptions,
@@ -20,7 +19,6 @@ from kcli.cli.parsing.record_groups import (
     SelectionOptions,
     TimeOptions,
     TopicOptions,
-    offset_range,
 )
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
@@ -30,6 +28,10 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
     from kcli.client import Client
 
 
@@ -54,13 +56,14 @@ class CountOptions(
     RowOptions,
     ConnectionOptions,
 ):
-    offset = offset_range("Only of this range, such as @-1h:now.")
-    format = choice(
-        "--format",
-        of=("plain", "table", "json", "ndjson", "yaml", "csv", "tsv"),
-        help="Rows per partition instead of one number.",
-    )
-    json = flag("-J", "--json", help="Short for --format json.")
+    offset: Annotated[
+        list[str], typer.Option("-o", "--offset", metavar="OFFSET", help="Only of this range, such as @-1h:now.")
+    ]
+    format: Annotated[
+        Literal["plain", "table", "json", "ndjson", "yaml", "csv", "tsv"] | None,
+        typer.Option("--format", help="Rows per partition instead of one number."),
+    ] = None
+    json: Annotated[bool, typer.Option("-J", "--json", help="Short for --format json.")] = False
 
 
 class Plan(Selection):

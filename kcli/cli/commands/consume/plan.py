@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, named_topics
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions, TimeFieldOptions
-from kcli.cli.parsing.option import choice, flag, integer, span, text, these
+from kcli.cli.parsing.option import these
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
     OrderedOptions,
@@ -14,13 +14,17 @@ from kcli.cli.parsing.record_groups import (
     SelectionOptions,
     TimeOptions,
     TopicOptions,
-    record_limit,
 )
 from kcli.errors import UsageError
 from kcli.settings import GroupSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
+    from kcli.cli.parsing.shared import RecordLimit
     from kcli.grammar.bound import Bound
 
 
@@ -38,31 +42,36 @@ class ConsumeOptions(
 ):
     folded = these("beginning", "per_partition", "order", "share_group", "share_ack", "timeout", "control")
 
-    beginning = flag("--from-beginning", help="The same as -o beginning.")
-    exit_at_end = flag("-e", "--exit", help="Stop at the end seen when reading began.")
-    count = record_limit()
-    per_partition = integer("--per-partition", least=1, help="Stop after N records of each partition.")
-    order = choice(
-        "--order",
-        of=("offset", "time"),
-        help="Merge by time, or one partition after another.",
+    beginning: Annotated[bool, typer.Option("--from-beginning", help="The same as -o beginning.")] = False
+    exit_at_end: Annotated[bool, typer.Option("-e", "--exit", help="Stop at the end seen when reading began.")] = False
+    count: RecordLimit = None
+    per_partition: Annotated[
+        int | None, typer.Option("--per-partition", min=1, help="Stop after N records of each partition.")
+    ] = None
+    order: Annotated[
+        Literal["offset", "time"] | None, typer.Option("--order", help="Merge by time, or one partition after another.")
+    ] = None
+    newest_first: Annotated[
+        bool, typer.Option("--newest-first", help="With -n N: the last N by time, newest first.")
+    ] = False
+    fail_if_none: Annotated[bool, typer.Option("--fail-if-none", help="Exit 3 if no record matched.")] = False
+    group: Annotated[str | None, typer.Option("-g", "--group", metavar="GROUP", help="Join this consumer group.")] = (
+        None
     )
-    newest_first = flag("--newest-first", help="With -n N: the last N by time, newest first.")
-    fail_if_none = flag("--fail-if-none", help="Exit 3 if no record matched.")
-    group = text("-g", "--group", metavar="GROUP", help="Join this consumer group.")
-    share_group = text(
-        "--share-group",
-        metavar="GROUP",
-        help="Join this share group (KIP-932).",
-    )
-    share_ack = choice(
-        "--share-ack",
-        of=("accept", "release", "reject"),
-        help="Acknowledge as this (default accept).",
-    )
-    control = flag("--print-control-records", help="Print transaction markers, too.")
-    timeout = span("--timeout", help="Exit 4 if no record arrives for this long.")
-    timeout_ms = integer("--timeout-ms", least=0, metavar="MS", help="Kafka's --timeout, in ms.", hidden=True)
+    share_group: Annotated[
+        str | None, typer.Option("--share-group", metavar="GROUP", help="Join this share group (KIP-932).")
+    ] = None
+    share_ack: Annotated[
+        Literal["accept", "release", "reject"] | None,
+        typer.Option("--share-ack", help="Acknowledge as this (default accept)."),
+    ] = None
+    control: Annotated[bool, typer.Option("--print-control-records", help="Print transaction markers, too.")] = False
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", metavar="DURATION", help="Exit 4 if no record arrives for this long.")
+    ] = None
+    timeout_ms: Annotated[
+        int | None, typer.Option("--timeout-ms", metavar="MS", min=0, help="Kafka's --timeout, in ms.", hidden=True)
+    ] = None
 
     @property
     def patience(self) -> float | None:

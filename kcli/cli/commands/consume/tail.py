@@ -13,7 +13,6 @@ from kcli.cli.output.failure import with_line
 from kcli.cli.output.records.printer import Printer
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions, PatternOptions
-from kcli.cli.parsing.option import flag, integer
 from kcli.cli.parsing.record_groups import (
     FilterOptions,
     OrderedOptions,
@@ -21,7 +20,6 @@ from kcli.cli.parsing.record_groups import (
     SchemaOptions,
     SelectionOptions,
     TopicOptions,
-    offset_range,
 )
 from kcli.cli.runtime.signals import Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
@@ -30,6 +28,10 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.client import Client
     from kcli.consumer.poll import Fetched
 
@@ -47,9 +49,13 @@ class TailOptions(
     PrintOptions,
     ConnectionOptions,
 ):
-    last = integer("-n", "-c", "--lines", least=0, help="Number of records (default 10).")
-    offset = offset_range("Only of this range, such as @-1h.")
-    no_follow = flag("--no-follow", "-e", help="Stop after the last N.")
+    last: Annotated[int | None, typer.Option("-n", "-c", "--lines", min=0, help="Number of records (default 10).")] = (
+        None
+    )
+    offset: Annotated[
+        list[str], typer.Option("-o", "--offset", metavar="OFFSET", help="Only of this range, such as @-1h.")
+    ]
+    no_follow: Annotated[bool, typer.Option("--no-follow", "-e", help="Stop after the last N.")] = False
 
 
 class Plan(Selection):

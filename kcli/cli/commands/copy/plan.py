@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import given_filters
 from kcli.cli.commands.copy.registries import SchemasOptions, registries
@@ -11,17 +12,18 @@ from kcli.cli.commands.copy.stored import StoredOptions, StoredSelection
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.text import codec
 from kcli.cli.parsing.groups import AppliedOptions, NamedTopics, OutputOptions, PatternOptions
-from kcli.cli.parsing.option import flag, integer, text
-from kcli.cli.parsing.record_groups import (
-    TargetOptions,
-    compression,
-    record_limit,
-    repartition,
-)
+from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.cli.runtime.connection import connection_of
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ProducerSettings
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption, RecordLimit, Repartition
 
 Span = dict[TopicPartition, tuple[int, int]]
 """[start, stop) of each partition."""
@@ -37,24 +39,43 @@ class CopyOptions(
     AppliedOptions,
     OutputOptions,
 ):
-    follow = flag("--follow", help="Continue with new records until Ctrl-C.")
-    count = record_limit()
-    repartition = repartition()
-    compression = compression("Recompress. Without it batches stay unchanged.")
-    create = flag("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
-    group = text(
-        "-g",
-        "--group",
-        metavar="NAME",
-        help="Name under which progress is stored in the source cluster (default: derived from the copy).",
-    )
-    store_every = integer(
-        "--commit-interval-ms",
-        least=1,
-        metavar="MS",
-        help="How often progress is stored and transactions are committed (default 5000).",
-    )
-    dry_run = flag("--dry-run", help="Only count the records, by partition and time; publish nothing.")
+    follow: Annotated[bool, typer.Option("--follow", help="Continue with new records until Ctrl-C.")] = False
+    count: RecordLimit = None
+    repartition: Repartition = False
+    compression: Annotated[
+        str | None,
+        KcliOption(
+            "-z",
+            "--compression",
+            metavar="CODEC[:LEVEL]",
+            help="Recompress. Without it batches stay unchanged.",
+            also=("--compression-codec",),
+        ),
+    ] = None
+    create: Annotated[
+        bool, typer.Option("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
+    ] = False
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "-g",
+            "--group",
+            metavar="NAME",
+            help="Name under which progress is stored in the source cluster (default: derived from the copy).",
+        ),
+    ] = None
+    store_every: Annotated[
+        int | None,
+        typer.Option(
+            "--commit-interval-ms",
+            metavar="MS",
+            min=1,
+            help="How often progress is stored and transactions are committed (default 5000).",
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only count the records, by partition and time; publish nothing.")
+    ] = False
 
 
 class Plan(StoredSelection):

@@ -6,13 +6,17 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from kcli.cli.output.messages import complain
-from kcli.cli.parsing.option import Options, choice, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 from kcli.registry.subjects import STRATEGIES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from typing import Annotated
 
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption
     from kcli.cli.runtime.connection import Connection
     from kcli.copying.schemas import SchemaMoves
     from kcli.registry.settings import RegistrySettings
@@ -27,18 +31,32 @@ class SchemasOptions(Options):
 
     panel = "Schemas"
 
-    schemas = choice(
-        "--schemas",
-        of=(KEEP, REGISTER, FAIL),
-        help="Between two registries: keep ids as they are; write the target's, and register what it lacks, or fail.",
+    schemas: Annotated[
+        str | None,
+        KcliOption(
+            "--schemas",
+            choices=(KEEP, REGISTER, FAIL),
+            help="Between two registries: keep ids as they are; write the target's, and register what it lacks, or "
+            "fail.",
+        ),
+    ] = None
+    value_subject: Annotated[
+        str | None,
+        KcliOption(
+            "--value-subject",
+            choices=STRATEGIES,
+            help="How subjects of values are found, for --schemas (default: topic).",
+        ),
+    ] = None
+    key_subject: Annotated[str | None, KcliOption("--key-subject", choices=STRATEGIES, help="The same for keys.")] = (
+        None
     )
-    value_subject = choice(
-        "--value-subject", of=STRATEGIES, help="How subjects of values are found, for --schemas (default: topic)."
-    )
-    key_subject = choice("--key-subject", of=STRATEGIES, help="The same for keys.")
-    schema_registry = text(
-        "--schema-registry", metavar="URL", help="The registry of SRC. DST's: --to-X schema.registry.url=URL."
-    )
+    schema_registry: Annotated[
+        str | None,
+        typer.Option(
+            "--schema-registry", metavar="URL", help="The registry of SRC. DST's: --to-X schema.registry.url=URL."
+        ),
+    ] = None
 
 
 class KeptSchemasOptions(Options):
@@ -46,11 +64,14 @@ class KeptSchemasOptions(Options):
 
     panel = "Schemas"
 
-    schemas = choice(
-        "--schemas",
-        of=(KEEP,),
-        help="Between two registries: keep ids as they are; refused without. `kcli copy` writes the target's.",
-    )
+    schemas: Annotated[
+        str | None,
+        KcliOption(
+            "--schemas",
+            choices=(KEEP,),
+            help="Between two registries: keep ids as they are; refused without. `kcli copy` writes the target's.",
+        ),
+    ] = None
 
 
 def check_ids(options: KeptSchemasOptions, source: Connection, target: Connection, url: str | None = None) -> None:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Options, flag, text
+from typing import TYPE_CHECKING
+
+from kcli.cli.parsing.option import Options
 from kcli.copying.rate import Rate
 from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class ResumeOptions(Options):
     """How fast records are sent, and how a later run knows where to resume."""
 
-    rate = text("--rate", metavar="RATE", help="At most this many records a second (500), or bytes (10MB).")
-    restart = flag("--restart", help="Ignore saved progress and start over.")
-    no_resume = flag("--no-resume", help="Neither store nor use saved progress.")
-    exactly_once = flag("--exactly-once", help="Commit records and progress in one transaction; within one cluster.")
-    transactional_id = text(
-        "--transactional-id",
-        metavar="ID",
-        help="Of --exactly-once; a second process with it fences the first. Default: the name of the progress.",
-    )
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", metavar="RATE", help="At most this many records a second (500), or bytes (10MB)."),
+    ] = None
+    restart: Annotated[bool, typer.Option("--restart", help="Ignore saved progress and start over.")] = False
+    no_resume: Annotated[bool, typer.Option("--no-resume", help="Neither store nor use saved progress.")] = False
+    exactly_once: Annotated[
+        bool, typer.Option("--exactly-once", help="Commit records and progress in one transaction; within one cluster.")
+    ] = False
+    transactional_id: Annotated[
+        str | None,
+        typer.Option(
+            "--transactional-id",
+            metavar="ID",
+            help="Of --exactly-once; a second process with it fences the first. Default: the name of the progress.",
+        ),
+    ] = None
 
 
 def rate_of(given: str | None) -> Rate | None:

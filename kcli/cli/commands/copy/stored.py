@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.consume.selection import Selection
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.groups import DECODED_FORMATS
-from kcli.cli.parsing.option import Options, flag
+from kcli.cli.parsing.option import Options
 from kcli.cli.parsing.record_groups import FilterOptions, OrderedOptions, SchemaOptions, SelectionOptions
 from kcli.copying.positions import Positions
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
 
@@ -21,14 +25,19 @@ class RawOptions(Options):
 
     panel = "Schemas"
 
-    raw_value = flag("--raw-value", help="Filters see what is stored, even if the profile names a registry.")
-    fail_on_undecoded = flag("--fail-on-undecoded", help="Exit 1 if a filter saw a key or value that is not decoded.")
+    raw_value: Annotated[
+        bool, typer.Option("--raw-value", help="Filters see what is stored, even if the profile names a registry.")
+    ] = False
+    fail_on_undecoded: Annotated[
+        bool, typer.Option("--fail-on-undecoded", help="Exit 1 if a filter saw a key or value that is not decoded.")
+    ] = False
 
 
 class StoredOptions(SelectionOptions, OrderedOptions, FilterOptions, RawOptions):
     """Which records are taken; a command that has such an option declares its own `schema_registry`."""
 
-    schema_registry: str | None
+    if TYPE_CHECKING:
+        schema_registry: str | None
 
 
 class StoredSelection(Selection):

@@ -18,12 +18,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import Options, flag, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import KcliError, UsageError
 from kcli.system.signals import REQUESTS
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 DATASET_BYTES = 24 * 1024 * 1024
 STEP_LIMIT = 300.0
@@ -32,9 +37,14 @@ KCLI = [sys.executable, "-m", "kcli"]
 
 
 class DemoOptions(Options):
-    file = text("--file", metavar="FILE", help="A text file to send. Default: installed Python sources.")
-    dashboard = flag("--dashboard", help="Open the dashboard afterwards (default: on a terminal).")
-    no_dashboard = flag("--no-dashboard", help="Do not open the dashboard.")
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="FILE", help="A text file to send. Default: installed Python sources."),
+    ] = None
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Open the dashboard afterwards (default: on a terminal).")
+    ] = False
+    no_dashboard: Annotated[bool, typer.Option("--no-dashboard", help="Do not open the dashboard.")] = False
 
 
 @command(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from kcli import cli
 from kcli.broker.security.access import Access
@@ -30,7 +31,6 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
-from kcli.cli.parsing.option import integer, span, texts
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import UNNAMED, Connection
 from kcli.cli.runtime.signals import run_to_end
@@ -41,6 +41,11 @@ from kcli.model import Address
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
 from kcli.settings import ClientSettings
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 PATIENCE = 5.0  # seconds for a step
 AT_ONCE = 16
 LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
@@ -48,10 +53,22 @@ SHAPE = shape("doctor", "Each step from the configuration to the permissions, in
 
 
 class DoctorOptions(OutputOptions):
-    topics = texts("-t", "--topic", metavar="TOPIC", help="Check the permissions on this topic. Repeatable.")
-    groups = texts("-g", "--group", metavar="GROUP", help="Check the permissions on this group. Repeatable.")
-    timeout = span("--timeout", help="Wait up to this long for each step (default: 5s).")
-    timeout_ms = integer("--timeout-ms", metavar="MS", least=1, help="The same in ms, as Kafka has it.", hidden=True)
+    topics: Annotated[
+        list[str],
+        typer.Option("-t", "--topic", metavar="TOPIC", help="Check the permissions on this topic. Repeatable."),
+    ]
+    groups: Annotated[
+        list[str],
+        typer.Option("-g", "--group", metavar="GROUP", help="Check the permissions on this group. Repeatable."),
+    ]
+    timeout: Annotated[
+        str | None,
+        typer.Option("--timeout", metavar="DURATION", help="Wait up to this long for each step (default: 5s)."),
+    ] = None
+    timeout_ms: Annotated[
+        int | None,
+        typer.Option("--timeout-ms", metavar="MS", min=1, help="The same in ms, as Kafka has it.", hidden=True),
+    ] = None
 
 
 @command(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.sandbox.faults.control_client import find, tell
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class FaultRow(Row, section="faults"):
@@ -43,9 +47,12 @@ SHAPE = shape(
 
 
 class FaultsOptions(ReadOptions):
-    control = text(
-        "--control", metavar="ADDRESS", help="The sandbox's control address, needed when none of its brokers runs."
-    )
+    control: Annotated[
+        str | None,
+        typer.Option(
+            "--control", metavar="ADDRESS", help="The sandbox's control address, needed when none of its brokers runs."
+        ),
+    ] = None
 
 
 @command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.reset.reset import copy_to
-from kcli.cli.commands.groups.scope import Scope, topics
+from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedGroups, PatternOptions, UndoOptions
@@ -12,11 +12,15 @@ from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
 from kcli.text.names import Names
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.shared import ScopeTopics
+
 SHAPE = shape("groups.clone", "Committed offsets copied from another group, or to be copied.", ChangeRow)
 
 
 class CloneOptions(NamedGroups, PatternOptions, UndoOptions):
-    topics = topics()
+    topics: ScopeTopics
 
 
 @command(

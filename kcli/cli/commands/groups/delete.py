@@ -5,15 +5,17 @@ from __future__ import annotations
 from kcli.changes import groups as planner
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions, if_exists
-from kcli.cli.parsing.option import flag
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, UndoOptions
 from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.cli.runtime.names import group_names_of, names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
     from kcli.changes.change import Plan
+    from kcli.cli.parsing.shared import IfExists, KcliOption
     from kcli.model import Cluster
 
 
@@ -35,12 +37,15 @@ SHAPE = shape("groups.delete", "Deletions, applied or planned.", GroupRow)
 
 
 class DeleteOptions(NamedGroups, EveryGroup, PatternOptions, UndoOptions):
-    if_exists = if_exists()
-    internal_topics = flag(
-        "--delete-internal-topics",
-        help="Delete the changelogs and repartition topics of streams groups, too.",
-        also=("--delete-all-internal-topics",),
-    )
+    if_exists: IfExists = False
+    internal_topics: Annotated[
+        bool,
+        KcliOption(
+            "--delete-internal-topics",
+            help="Delete the changelogs and repartition topics of streams groups, too.",
+            also=("--delete-all-internal-topics",),
+        ),
+    ] = False
 
 
 @command(

@@ -7,16 +7,20 @@ from kcli.cli.commands.groups.members import MemberRow, member_row
 from kcli.cli.commands.lag.measured import ONCE, PartitionRow, measured_all, partition_row, problems, unknown_column
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions, isolation
-from kcli.cli.parsing.option import choice
+from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, plural, say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.lag.snapshot import take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
     from kcli.admin.groups.rows import Described
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import LagIsolation
     from kcli.model import Cluster
 
 
@@ -51,10 +55,11 @@ SHAPE = shape(
 
 class DescribeOptions(NamedGroups, EveryGroup, PatternOptions, ReadOptions):
     moved = (("-p", "--by partition"),)
-    by = choice(
-        "--by", of=("group", "partition"), help="partition: groups and their partitions (default); group: groups only."
-    )
-    isolation = isolation()
+    by: Annotated[
+        Literal["group", "partition"] | None,
+        typer.Option("--by", help="partition: groups and their partitions (default); group: groups only."),
+    ] = None
+    isolation: LagIsolation = None
 
 
 @command(

@@ -11,12 +11,11 @@ from kcli.admin.groups.offset_files import csv_text, row
 from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
-from kcli.cli.commands.groups.scope import Scope, topics
+from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import FORMATS, EveryGroup, NamedGroups, OutputOptions, PatternOptions
-from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.cli.runtime.names import group_names_of, names_of
 from kcli.errors import KcliError
@@ -25,8 +24,11 @@ from kcli.text.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.terminal import Terminal
+    from kcli.cli.parsing.shared import KcliOption, ScopeTopics
     from kcli.model import Cluster
 
 
@@ -53,8 +55,8 @@ SHAPE = shape(
 
 
 class ExportOptions(NamedGroups, EveryGroup, PatternOptions, OutputOptions):
-    topics = topics()
-    format = choice("--format", of=FORMATS, help="Default csv, Kafka's own.")
+    topics: ScopeTopics
+    format: Annotated[str | None, KcliOption("--format", choices=FORMATS, help="Default csv, Kafka's own.")] = None
 
 
 @command(

@@ -6,14 +6,18 @@ from kcli.admin.groups.groups import list_groups
 from kcli.admin.groups.rows import STATES, TYPES, GroupMissing
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions, states
-from kcli.cli.parsing.option import texts
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, missing, some_of, unlisted
 from kcli.cli.runtime.names import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import GroupStates
     from kcli.model import Cluster
 
 
@@ -29,8 +33,10 @@ SHAPE = shape("groups.list", "Groups of all types, one a row.", GroupRow, empty=
 
 
 class ListOptions(NamedGroups, PatternOptions, ReadOptions):
-    types = texts("--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
-    states = states()
+    types: Annotated[
+        list[str], typer.Option("--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
+    ]
+    states: GroupStates
 
 
 @command(

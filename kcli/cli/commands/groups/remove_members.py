@@ -6,13 +6,16 @@ from kcli.changes import groups as planner
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedGroups
-from kcli.cli.parsing.option import flag, texts
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.changes.change import Plan
     from kcli.model import Cluster
 
@@ -32,8 +35,11 @@ SHAPE = shape("groups.remove-members", "Members that were removed, or would be."
 
 
 class RemoveMembersOptions(NamedGroups, ChangeOptions):
-    members = texts("--member", metavar="MEMBER", help="A member id, or a static member's instance id. Repeatable.")
-    all = flag("--all", help="All members.")
+    members: Annotated[
+        list[str],
+        typer.Option("--member", metavar="MEMBER", help="A member id, or a static member's instance id. Repeatable."),
+    ]
+    all: Annotated[bool, typer.Option("--all", help="All members.")] = False
 
 
 @command(

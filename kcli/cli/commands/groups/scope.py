@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.admin.groups.reset_plan import NoPartition, numbers_of
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
-from kcli.cli.parsing.option import Options, flag, texts
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.names import topic_names
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -15,32 +15,30 @@ from kcli.text.suggest import did_you_mean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Annotated
 
+    import typer
+
+    from kcli.cli.parsing.shared import ScopeTopics
     from kcli.model import Cluster
 
 MOST = 100_000
 """Partitions that one --topic may name: more is a slip of the keyboard."""
 
 
-def topics() -> list[str]:
-    return texts(
-        *("-t", "--topic"),
-        metavar="TOPIC[:0,1]",
-        help="A topic, all its partitions or those named: orders, orders:0,1, orders:0-5. Repeatable.",
-    )
-
-
 class CreateOptions(Options):
     """Whether a group that does not exist is created."""
 
-    create = flag("--create", help="Create a group that does not exist.")
+    create: Annotated[bool, typer.Option("--create", help="Create a group that does not exist.")] = False
 
 
 class ScopeOptions(Options):
     """Which committed offsets of a group a command changes."""
 
-    topics = topics()
-    all_topics = flag("--all-topics", help="All topics the group has committed offsets of.")
+    topics: ScopeTopics
+    all_topics: Annotated[bool, typer.Option("--all-topics", help="All topics the group has committed offsets of.")] = (
+        False
+    )
 
 
 class Scope:

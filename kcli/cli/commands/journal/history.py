@@ -9,9 +9,14 @@ from kcli.cli.commands.config.profiles import ListOptions, print_list
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
-from kcli.cli.parsing.option import flag, text
 from kcli.errors import UsageError
 from kcli.grammar.offsets import read_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class EntryRow(Row, section="changes"):
@@ -31,9 +36,14 @@ SHAPE = shape("history", "Applied changes, one a row, the newest first.", EntryR
 
 
 class HistoryOptions(ListOptions, QuietOptions):
-    start = text("--start", metavar="TIME", help="Only changes from this time on, such as -2d or 2026-01-31.")
-    cluster = text("--cluster", metavar="ID", help="Only changes to this cluster or registry.")
-    undoable = flag("--undoable", help="Only changes that `kcli undo` can undo.")
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="TIME", help="Only changes from this time on, such as -2d or 2026-01-31."),
+    ] = None
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="ID", help="Only changes to this cluster or registry.")
+    ] = None
+    undoable: Annotated[bool, typer.Option("--undoable", help="Only changes that `kcli undo` can undo.")] = False
 
 
 @command(

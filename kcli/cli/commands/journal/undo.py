@@ -22,7 +22,6 @@ from kcli.cli.commands.quotas import plan as quotas
 from kcli.cli.commands.registry.transfer import moves as registry
 from kcli.cli.commands.registry.transfer.moves import RestoreOptions
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.journal import ChangeToUndo
 from kcli.cli.runtime.undo import read_undo_file
 from kcli.errors import UsageError
@@ -31,6 +30,9 @@ from kcli.text.json_object import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Annotated
+
+    import typer
 
     from kcli.cli.parsing.option import Options
 
@@ -45,7 +47,10 @@ RESTORE: dict[str, Callable[[Any, JsonObject], int]] = {
 
 
 class UndoCommandOptions(RestoreOptions):
-    force = flag("--force", help="Undo also what was changed again since; with a file, on another cluster too.")
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Undo also what was changed again since; with a file, on another cluster too."),
+    ] = False
 
 
 @command(
@@ -120,5 +125,4 @@ def _as(kind: type[Any], options: UndoCommandOptions, **more: object) -> Any:
 
 def _shared(options: Options, kind: type[Options]) -> dict[str, object]:
     """The options that a line names and `kind` has too."""
-    known = {option.name for option in kind.declared}
-    return {name: value for name, value in options.given().items() if name in known}
+    return {name: value for name, value in options.given().items() if name in kind.names}

@@ -2,34 +2,76 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions, isolation, states, timeout
-from kcli.cli.parsing.option import choice, flag, integer, span, text, texts
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
+    from kcli.cli.parsing.shared import GroupStates, LagIsolation
 
 
 class LagOptions(NamedGroups, PatternOptions, ReadOptions):
     moved = (("-p", "--by partition"), ("--partitions", "--by partition"))
-    by = choice(
-        "--by",
-        of=("group", "topic", "partition"),
-        help="A row per group (default for all groups), topic (for named ones) or partition.",
-    )
-    topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
-    states = states()
-    max_lag = integer(
-        "--max-lag", least=0, help="Exit with 3 when a group is more than N offsets behind; with --records, N records."
-    )
-    max_time = span("--max-time", help="Exit with 3 when the first unread record of a group is older, such as 5m.")
-    hold = span("--for", help="The assertion must hold for this long.")
-    timeout = timeout("the assertion holds (default: no wait)")
-    watch = flag("-w", "--watch", help="Refresh continuously: rates, ETA, time lag.")
-    window = span("--window", help="Time window of the rates (default 60s).")
-    exact = flag("--exact", help="Time lag by the record's own timestamp, of every partition.")
-    internal = flag("--internal", help="Also the groups in which kcli copy and redrive keep their progress.")
-    records = flag("--records", help="Count the records behind, by reading them.")
-    replay = text("--replay", metavar="FILE", help="Read a recording instead of the cluster (- is stdin).")
-    html = text("--html", metavar="FILE", help="With --replay: write one web page that replays the recording.")
-    prometheus = text("--prometheus", metavar="[HOST]:PORT", help="Serve /metrics; without HOST for this machine only.")
-    isolation = isolation()
+    by: Annotated[
+        Literal["group", "topic", "partition"] | None,
+        typer.Option("--by", help="A row per group (default for all groups), topic (for named ones) or partition."),
+    ] = None
+    topics: Annotated[list[str], typer.Option("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")]
+    states: GroupStates
+    max_lag: Annotated[
+        int | None,
+        typer.Option(
+            "--max-lag",
+            min=0,
+            help="Exit with 3 when a group is more than N offsets behind; with --records, N records.",
+        ),
+    ] = None
+    max_time: Annotated[
+        str | None,
+        typer.Option(
+            "--max-time",
+            metavar="DURATION",
+            help="Exit with 3 when the first unread record of a group is older, such as 5m.",
+        ),
+    ] = None
+    hold: Annotated[
+        str | None, typer.Option("--for", metavar="DURATION", help="The assertion must hold for this long.")
+    ] = None
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--timeout",
+            metavar="DURATION",
+            help="Wait up to this long until the assertion holds (default: no wait), else exit 4.",
+        ),
+    ] = None
+    watch: Annotated[bool, typer.Option("-w", "--watch", help="Refresh continuously: rates, ETA, time lag.")] = False
+    window: Annotated[
+        str | None, typer.Option("--window", metavar="DURATION", help="Time window of the rates (default 60s).")
+    ] = None
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Time lag by the record's own timestamp, of every partition.")
+    ] = False
+    internal: Annotated[
+        bool, typer.Option("--internal", help="Also the groups in which kcli copy and redrive keep their progress.")
+    ] = False
+    records: Annotated[bool, typer.Option("--records", help="Count the records behind, by reading them.")] = False
+    replay: Annotated[
+        str | None,
+        typer.Option("--replay", metavar="FILE", help="Read a recording instead of the cluster (- is stdin)."),
+    ] = None
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="FILE", help="With --replay: write one web page that replays the recording."),
+    ] = None
+    prometheus: Annotated[
+        str | None,
+        typer.Option("--prometheus", metavar="[HOST]:PORT", help="Serve /metrics; without HOST for this machine only."),
+    ] = None
+    isolation: LagIsolation = None
 
     @property
     def isolation_level(self) -> str:

@@ -8,16 +8,19 @@ from kcli.changes import elections
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, internal
-from kcli.cli.parsing.option import flag
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
 from kcli.cli.runtime.answer import plural
 from kcli.cli.runtime.change import apply_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change
     from kcli.changes.change import Plan
+    from kcli.cli.parsing.shared import Internal
     from kcli.model import Cluster
 
 
@@ -37,8 +40,10 @@ SHAPE = shape("leaders.elect", "Leaders, elected or planned.", ElectionRow)
 
 
 class ElectOptions(NamedTopics, PatternOptions, AllTopicsOptions, ChangeOptions):
-    internal = internal()
-    unclean = flag("--unclean", help="For leaderless partitions: elect any live replica. Loses records.")
+    internal: Internal = False
+    unclean: Annotated[
+        bool, typer.Option("--unclean", help="For leaderless partitions: elect any live replica. Loses records.")
+    ] = False
 
 
 @command(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.cluster.elections import is_preferred, why_not_preferred
 from kcli.cli.commands.reassign.partitions_chosen import Chosen
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ReadOptions, internal
+from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.parsing.shared import Internal
 
 
 class LeaderRow(Row, section="partitions"):
@@ -26,7 +31,7 @@ SHAPE = shape("leaders.list", "Partitions that their preferred replica does not 
 
 
 class ListOptions(ReadOptions):
-    internal = internal()
+    internal: Internal = False
 
 
 @command(

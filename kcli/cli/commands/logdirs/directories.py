@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.storage.log_dirs import LogDir, log_dirs
 from kcli.cli.output.tables.document import Document
-from kcli.cli.parsing.option import Options, texts
+from kcli.cli.parsing.option import Options
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
 
 
 class BrokersOptions(Options):
     """Which brokers are asked."""
 
-    brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="Only this broker. Repeatable.")
+    brokers: Annotated[
+        list[str], KcliOption("--broker", metavar="ID", help="Only this broker. Repeatable.", also=("--broker-id",))
+    ]
 
 
 async def directories_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.storage.log_dirs import ReplicaSize
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
@@ -11,10 +13,14 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PatternOptions, ReadOptions
-from kcli.cli.parsing.option import choice, texts
 from kcli.cli.runtime.answer import answer, missing
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
 
 
 class ReplicaRow(Row, section="replicas"):
@@ -32,8 +38,11 @@ SHAPE = shape("logdirs.replicas", "Replicas on disks, one a row, or totals.", Re
 
 
 class ReplicasOptions(PatternOptions, BrokersOptions, ReadOptions):
-    topics = texts("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
-    by = choice("--by", of=("replica", "topic", "broker"), help="Group rows by this (default: replica).")
+    topics: Annotated[list[str], typer.Option("-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")]
+    by: Annotated[
+        Literal["replica", "topic", "broker"] | None,
+        typer.Option("--by", help="Group rows by this (default: replica)."),
+    ] = None
 
 
 @command(

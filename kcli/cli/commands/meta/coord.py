@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedGroups, ReadOptions
-from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import Cluster, Node
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class CoordinatorRow(Row, section="coordinators"):
@@ -27,12 +33,17 @@ SHAPE = shape("coord", "Coordinators of groups and transactions, one per row.", 
 
 
 class CoordOptions(NamedGroups, ReadOptions):
-    txn = texts("--txn", "--transactional-id", metavar="TXN", help="A transactional id. Repeatable.")
-    share = texts(
-        "--share",
-        metavar="GROUP:TOPIC:N",
-        help="A partition of a share group, whose state its share coordinator keeps. Repeatable.",
-    )
+    txn: Annotated[
+        list[str], typer.Option("--txn", "--transactional-id", metavar="TXN", help="A transactional id. Repeatable.")
+    ]
+    share: Annotated[
+        list[str],
+        typer.Option(
+            "--share",
+            metavar="GROUP:TOPIC:N",
+            help="A partition of a share group, whose state its share coordinator keeps. Repeatable.",
+        ),
+    ]
 
 
 @command(

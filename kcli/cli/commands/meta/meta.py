@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.cluster.metadata import Told, ask_metadata
 from kcli.admin.topics.topics import describe_topics, id_text
 from kcli.asking.leaders import TopicMissing
@@ -9,11 +11,15 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
-from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, fail_all
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.model import Cluster, TopicPartition
 from kcli.proto.messages.metadata import MetadataResponsePartition
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class ClusterRow(Row, section="cluster"):
@@ -59,7 +65,9 @@ SHAPE = shape(
 
 
 class MetaOptions(NamedTopics, PatternOptions, ReadOptions):
-    broker = integer("--broker", metavar="ID", least=0, help="Ask this broker (default: any).")
+    broker: Annotated[
+        int | None, typer.Option("--broker", metavar="ID", min=0, help="Ask this broker (default: any).")
+    ] = None
 
 
 @command(

@@ -13,8 +13,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, TimeFieldOptions, isolation
-from kcli.cli.parsing.option import text
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, TimeFieldOptions
 from kcli.cli.runtime.answer import answer, fail_all, words_of
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.errors import KcliError, UsageError
@@ -23,8 +22,12 @@ from kcli.model import TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Annotated
+
+    import typer
 
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import LagIsolation
     from kcli.model import Cluster, OffsetAndMetadata
     from kcli.seeking.seeking import First
 
@@ -55,9 +58,16 @@ SHAPE = shape("offsets", "Start and end offsets of partitions.", OffsetsRow)
 
 
 class OffsetsOptions(NamedTopics, PatternOptions, TimeFieldOptions, ReadOptions):
-    at = text("--at", metavar="TIME", help="Add the first offset at this time: ISO 8601, epoch, -1h, today, 07:30.")
-    group = text("-g", "--group", metavar="GROUP", help="Add the committed offsets of this group.")
-    isolation = isolation()
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at", metavar="TIME", help="Add the first offset at this time: ISO 8601, epoch, -1h, today, 07:30."
+        ),
+    ] = None
+    group: Annotated[
+        str | None, typer.Option("-g", "--group", metavar="GROUP", help="Add the committed offsets of this group.")
+    ] = None
+    isolation: LagIsolation = None
 
 
 @command(

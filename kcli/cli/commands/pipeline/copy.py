@@ -20,8 +20,7 @@ from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import flag
-from kcli.cli.parsing.record_groups import TargetOptions, TopicOptions, compression, repartition
+from kcli.cli.parsing.record_groups import TargetOptions, TopicOptions
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.pipeline.connection import sealed_of
@@ -37,19 +36,29 @@ from kcli.pipeline.progress_sum import Progress
 from kcli.pipeline.sink.positions import begin
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
     from pyspark.sql import DataFrame, SparkSession
+
+    from kcli.cli.parsing.shared import Compression, Repartition
 
 RECORD = ["key", "value", "partition", "timestamp", "headers"]
 """What is copied of a record."""
 
 
 class CopyOptions(TargetOptions, KeptSchemasOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
-    repartition = repartition()
-    create = flag("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
-    exactly_once = flag(
-        "--exactly-once", help="Records and positions in transactions of DST's cluster; --name names them."
-    )
-    compression = compression()
+    repartition: Repartition = False
+    create: Annotated[
+        bool, typer.Option("--create", help="Create DST with the partitions and configs of SRC if it does not exist.")
+    ] = False
+    exactly_once: Annotated[
+        bool,
+        typer.Option(
+            "--exactly-once", help="Records and positions in transactions of DST's cluster; --name names them."
+        ),
+    ] = False
+    compression: Compression = None
 
 
 @command(

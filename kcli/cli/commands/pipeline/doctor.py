@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import ReportOptions, SparkOptions, report_format
 from kcli.cli.commands.pipeline.session.frame import conf_of
@@ -13,11 +14,15 @@ from kcli.cli.commands.pipeline.warmup import trial_settings
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import QuietOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError
 from kcli.system.processes import free_memory
 from kcli.text.numbers import size as size_of
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 Result = tuple[str, str, str | None]
 """Of a check: ok, warning or failed; what was seen; how to fix it."""
@@ -38,7 +43,7 @@ SHAPE = shape("pipeline.doctor", "Requirements of a pipeline, checked.", StepRow
 
 
 class DoctorOptions(SparkOptions, ReportOptions, QuietOptions):
-    no_job = flag("--no-job", help="Only check; do not start Spark.")
+    no_job: Annotated[bool, typer.Option("--no-job", help="Only check; do not start Spark.")] = False
 
 
 @command(

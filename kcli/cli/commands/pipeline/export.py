@@ -18,22 +18,13 @@ from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import (
-    FolderOptions,
-    compact_of,
-    conf_of,
-    folder_of,
-    recover,
-    size_of,
-    told,
-)
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, recover, size_of, told
 from kcli.cli.commands.pipeline.sink.merging import MergeOptions, Merging
 from kcli.cli.commands.pipeline.sink.quarantine import place_of, quarantine_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import choice, integer, text
 from kcli.cli.parsing.record_groups import TopicOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
@@ -46,8 +37,12 @@ from kcli.pipeline.progress_sum import Progress
 from kcli.pipeline.source.task_sizes import LARGE
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
     from pyspark.sql import DataFrame, SparkSession
 
+    from kcli.cli.parsing.shared import KcliOption
     from kcli.pipeline.jobs.files.timed import Written
 
 
@@ -62,20 +57,31 @@ class ExportOptions(
     PipelineOptions,
 ):
     moved = (("--to", "--file-format FORMAT"),)
-    file_format = choice("--file-format", of=SINKS, help="The format of the files (default parquet).")
-    out = text("--out", metavar="DIR", help="The destination, instead of the last argument.")
-    partition_by = text(
-        "--partition-by",
-        metavar="COLUMN,…",
-        help="Create a folder for each value; date and hour come from the timestamp, and day(COLUMN) from a time of "
-        "yours (year, month, hour too).",
-    )
-    compression = text(
-        *("-z", "--compression"),
-        metavar="CODEC",
-        help="zstd, snappy, gzip, lz4, none, … (default zstd in parquet and ORC).",
-    )
-    files = integer("--files", least=1, help="Write about N files.")
+    file_format: Annotated[
+        str | None, KcliOption("--file-format", choices=SINKS, help="The format of the files (default parquet).")
+    ] = None
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="DIR", help="The destination, instead of the last argument.")
+    ] = None
+    partition_by: Annotated[
+        str | None,
+        typer.Option(
+            "--partition-by",
+            metavar="COLUMN,…",
+            help="Create a folder for each value; date and hour come from the timestamp, and day(COLUMN) from a time "
+            "of yours (year, month, hour too).",
+        ),
+    ] = None
+    compression: Annotated[
+        str | None,
+        typer.Option(
+            "-z",
+            "--compression",
+            metavar="CODEC",
+            help="zstd, snappy, gzip, lz4, none, … (default zstd in parquet and ORC).",
+        ),
+    ] = None
+    files: Annotated[int | None, typer.Option("--files", min=1, help="Write about N files.")] = None
 
 
 @command(

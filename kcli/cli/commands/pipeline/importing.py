@@ -18,8 +18,6 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import choice, flag, text, texts
-from kcli.cli.parsing.record_groups import compression
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files import delta
 from kcli.pipeline.jobs.files.importing import count_of, files_of, form_of, load, records
@@ -30,7 +28,12 @@ from kcli.pipeline.progress_sum import Progress
 from kcli.pipeline.sink.storage import as_s3a, in_s3
 
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
     from pyspark.sql import SparkSession
+
+    from kcli.cli.parsing.shared import Compression, KcliOption
 
 
 class FileRow(Row, section="files"):
@@ -48,23 +51,48 @@ SHAPE = shape("pipeline.files", "What an import would read, file by file.", File
 
 class ImportOptions(QueryOptions, WrittenOptions, PipelineOptions):
     moved = (("-k", "--key-column COLUMN"), ("--from", "--file-format FORMAT"))
-    file_format = choice("--file-format", of=(*FILES, "text"), help="The format (default: by the names of files).")
-    topic = text("-t", "--topic", metavar="TOPIC", help="The destination, instead of the last argument.")
-    key_column = text("--key-column", metavar="COLUMN", help="The key (default: key, if there).")
-    value_column = text("--value-column", metavar="COLUMN", help="The value (default: value).")
-    value = choice("--value", of=("json",), help="json: the whole row as a JSON object.")
-    keep_partitions = flag(
-        "--keep-partitions",
-        help="Rows go to the partition in their column partition, in order of the column offset.",
+    file_format: Annotated[
+        str | None,
+        KcliOption("--file-format", choices=(*FILES, "text"), help="The format (default: by the names of files)."),
+    ] = None
+    topic: Annotated[
+        str | None,
+        typer.Option("-t", "--topic", metavar="TOPIC", help="The destination, instead of the last argument."),
+    ] = None
+    key_column: Annotated[
+        str | None, typer.Option("--key-column", metavar="COLUMN", help="The key (default: key, if there).")
+    ] = None
+    value_column: Annotated[
+        str | None, typer.Option("--value-column", metavar="COLUMN", help="The value (default: value).")
+    ] = None
+    value: Annotated[Literal["json"] | None, typer.Option("--value", help="json: the whole row as a JSON object.")] = (
+        None
     )
-    keep_timestamps = flag("--keep-timestamps", help="Records get the time in the column timestamp.")
-    create = flag("--create", help="Create TOPIC if it does not exist, with the partitions of the broker's default.")
-    compression = compression()
-    reader = texts(
-        "--reader",
-        metavar="KEY=VALUE",
-        help="An option of Spark's reader, such as sep=; or header=false. Repeatable.",
-    )
+    keep_partitions: Annotated[
+        bool,
+        typer.Option(
+            "--keep-partitions",
+            help="Rows go to the partition in their column partition, in order of the column offset.",
+        ),
+    ] = False
+    keep_timestamps: Annotated[
+        bool, typer.Option("--keep-timestamps", help="Records get the time in the column timestamp.")
+    ] = False
+    create: Annotated[
+        bool,
+        typer.Option(
+            "--create", help="Create TOPIC if it does not exist, with the partitions of the broker's default."
+        ),
+    ] = False
+    compression: Compression = None
+    reader: Annotated[
+        list[str],
+        typer.Option(
+            "--reader",
+            metavar="KEY=VALUE",
+            help="An option of Spark's reader, such as sep=; or header=false. Repeatable.",
+        ),
+    ]
 
 
 @command(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.consume.selection import Selection, partitions
 from kcli.cli.commands.copy.registries import KeptSchemasOptions, check_ids
 from kcli.cli.commands.copy.target import cluster_id, make_like
-from kcli.cli.commands.pipeline.options import DryRunOptions, pipeline_name, report_format
+from kcli.cli.commands.pipeline.options import DryRunOptions, report_format
 from kcli.cli.commands.pipeline.source.plan import write_plan
 from kcli.cli.commands.pipeline.source.samples import Span
 from kcli.cli.output import text
@@ -19,17 +20,9 @@ from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, duration, shape
-from kcli.cli.parsing import option
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics
-from kcli.cli.parsing.record_groups import (
-    OrderedOptions,
-    SelectionOptions,
-    TargetOptions,
-    TimeOptions,
-    compression,
-    repartition,
-)
+from kcli.cli.parsing.record_groups import OrderedOptions, SelectionOptions, TargetOptions, TimeOptions
 from kcli.cli.runtime.connection import connection_of
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, run
 from kcli.cli.runtime.views import view_of
@@ -39,6 +32,13 @@ from kcli.grammar.durations import seconds
 from kcli.pipeline.jobs.registry import Entry, Registered
 from kcli.pipeline.jobs.replay import Pace, Replay, Sent
 from kcli.settings import ProducerSettings
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import Compression, PipelineName, Repartition
 
 LATE = 1.0
 """Seconds behind that are worth a word."""
@@ -65,13 +65,21 @@ SHAPE = shape("pipeline.replay", "Outcome of a replay, and how well it kept its 
 class ReplayOptions(
     NamedTopics, TargetOptions, KeptSchemasOptions, TimeOptions, DryRunOptions, SelectionOptions, OrderedOptions
 ):
-    speed = option.text("--speed", metavar="N", help="Factor of the original pace (default 1); max: without pauses.")
-    max_gap = option.span("--max-gap", help="Shorten silences of the original that are longer, such as 10s.")
-    now = option.flag("--now", help="Records get the time of sending, not their own.")
-    repartition = repartition()
-    create = option.flag("--create", help="Create DST like SRC if it does not exist.")
-    compression = compression()
-    name = pipeline_name()
+    speed: Annotated[
+        str | None,
+        typer.Option("--speed", metavar="N", help="Factor of the original pace (default 1); max: without pauses."),
+    ] = None
+    max_gap: Annotated[
+        str | None,
+        typer.Option(
+            "--max-gap", metavar="DURATION", help="Shorten silences of the original that are longer, such as 10s."
+        ),
+    ] = None
+    now: Annotated[bool, typer.Option("--now", help="Records get the time of sending, not their own.")] = False
+    repartition: Repartition = False
+    create: Annotated[bool, typer.Option("--create", help="Create DST like SRC if it does not exist.")] = False
+    compression: Compression = None
+    name: PipelineName = None
 
 
 @command(

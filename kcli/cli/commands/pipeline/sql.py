@@ -21,7 +21,6 @@ from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.samples import Span
 from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import text
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.grammar.offsets import duration
@@ -34,6 +33,9 @@ from kcli.pipeline.progress_sum import Progress
 from kcli.pipeline.source.task_sizes import LARGE
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
     from pyspark.sql import SparkSession
 
     from kcli.pipeline.jobs.files.timed import Written
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
 
 class SqlOptions(RowsOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions):
     moved = (("-f", "--file FILE"), ("--to", "--file-format FORMAT"))
-    file = text("--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
+    file: Annotated[str | None, typer.Option("--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")] = (
+        None
+    )
 
 
 @command(

@@ -4,85 +4,144 @@ from __future__ import annotations
 
 from kcli.cli.output.text import argument_bytes, check_level, codec, delimiter, headers
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import choice, flag, integer, text, texts
-from kcli.cli.parsing.record_groups import DelimiterOptions, TopicOptions, compression
+from kcli.cli.parsing.record_groups import DelimiterOptions, TopicOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
     from kcli.cli.commands.produce.input.line_template import LineTemplate
     from kcli.cli.commands.produce.rate_limit import RateLimit
+    from kcli.cli.parsing.shared import Compression, KcliOption
     from kcli.cli.runtime.schemas.encoding import Encoding
 
 
 class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
-    values = texts("--value", metavar="TEXT", help="A record's value. Repeatable.", empty=True)
-    tombstones = texts(
-        "--tombstone", metavar="KEY", help="A record with this key and no value. Repeatable.", empty=True
+    values: Annotated[
+        list[str], KcliOption("--value", metavar="TEXT", help="A record's value. Repeatable.", empty=True)
+    ]
+    tombstones: Annotated[
+        list[str],
+        KcliOption("--tombstone", metavar="KEY", help="A record with this key and no value. Repeatable.", empty=True),
+    ]
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            min=1,
+            help="Send --value and --tombstone N times, with {{seq}}, {{uuid}} and {{now}} filled in.",
+        ),
+    ] = None
+    rate: Annotated[
+        str | None, typer.Option("--rate", metavar="RATE", help="At most this many records a second (500, 30/m).")
+    ] = None
+    whole: Annotated[bool, typer.Option("--whole", help="Each FILE (or stdin) is one record.")] = False
+    input: Annotated[
+        Literal["lines", "json", "envelope", "json-values", "kcat"] | None,
+        typer.Option(
+            "--input",
+            help="lines (default), lines of consume -J or --envelope, of --envelope only, JSON values or an array of "
+            "them, kcat's -J lines.",
+        ),
+    ] = None
+    template: Annotated[
+        str | None,
+        typer.Option(
+            "-f", metavar="FORMAT", help="The form of a line: %s value, %k key, %h{NAME} header, %T time, %p."
+        ),
+    ] = None
+    value_format: Annotated[
+        Literal["plain", "msgpack"] | None,
+        typer.Option("--value-format", help="msgpack: values are JSON, and are stored as msgpack."),
+    ] = None
+    value_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--value-schema",
+            metavar="SPEC",
+            help="Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH, "
+            "from-record.",
+        ),
+    ] = None
+    key_schema: Annotated[str | None, typer.Option("--key-schema", metavar="SPEC", help="The same for keys.")] = None
+    schema_registry: Annotated[
+        str | None, typer.Option("--schema-registry", metavar="URL", help="Where the schemas are.")
+    ] = None
+    schema_in: Annotated[
+        Literal["frame", "header"] | None,
+        typer.Option(
+            "--schema-in", help="Name the schema in front of the payload (default), or by its GUID in a header."
+        ),
+    ] = None
+    value_subject: Annotated[
+        str | None,
+        typer.Option(
+            "--value-subject",
+            metavar="SUBJECT",
+            help="The subject of values: topic (default), record, topic-record, associated, or a name.",
+        ),
+    ] = None
+    key_subject: Annotated[str | None, typer.Option("--key-subject", metavar="SUBJECT", help="The same for keys.")] = (
+        None
     )
-    repeat = integer(
-        "--repeat",
-        least=1,
-        help="Send --value and --tombstone N times, with {{seq}}, {{uuid}} and {{now}} filled in.",
-    )
-    rate = text("--rate", metavar="RATE", help="At most this many records a second (500, 30/m).")
-    whole = flag("--whole", help="Each FILE (or stdin) is one record.")
-    input = choice(
-        "--input",
-        of=("lines", "json", "envelope", "json-values", "kcat"),
-        help="lines (default), lines of consume -J or --envelope, of --envelope only, JSON values or an array of them, "
-        "kcat's -J lines.",
-    )
-    template = text("-f", metavar="FORMAT", help="The form of a line: %s value, %k key, %h{NAME} header, %T time, %p.")
-    value_format = choice(
-        "--value-format", of=("plain", "msgpack"), help="msgpack: values are JSON, and are stored as msgpack."
-    )
-    value_schema = text(
-        "--value-schema",
-        metavar="SPEC",
-        help="Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH, from-record.",
-    )
-    key_schema = text("--key-schema", metavar="SPEC", help="The same for keys.")
-    schema_registry = text("--schema-registry", metavar="URL", help="Where the schemas are.")
-    schema_in = choice(
-        "--schema-in",
-        of=("frame", "header"),
-        help="Name the schema in front of the payload (default), or by its GUID in a header.",
-    )
-    value_subject = text(
-        "--value-subject",
-        metavar="SUBJECT",
-        help="The subject of values: topic (default), record, topic-record, associated, or a name.",
-    )
-    key_subject = text("--key-subject", metavar="SUBJECT", help="The same for keys.")
-    register = flag("--register", help="Register the file of --value-schema or --key-schema.")
-    without_rules = flag("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same.")
-    no_schema_cache = flag("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
-    no_unpack = flag("--no-unpack", help="Do not unpack input that is gzip or zstd.")
-    key = text("-k", "--key", metavar="KEY", help="Default key for records without one.", empty=True)
-    key_from = text("--key-from", metavar="FIELD", help="The key of each record: a field of its JSON value, user.id.")
-    headers = texts(
-        "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
-    )
-    partition = integer("-p", "--partition", least=-1, help="-1: by key (default).")
-    compression = compression()
-    wait_for_topic = flag("--wait-for-topic", help="Wait for a topic that does not exist yet, up to max.block.ms.")
-    acks = choice("--acks", of=("all", "-1", "1", "0"), help="Required acknowledgements (default: all).")
-    timestamp = text("--timestamp", metavar="TIME", help="Timestamp for every record (default: now).")
-    transactional_id = text(
-        "--transactional-id",
-        metavar="ID",
-        help="Send all input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
-    )
-    batch = integer("--batch", least=1, help="With --transactional-id: a transaction for every N records.")
-    on_error = choice(
-        "--on-error",
-        of=("stop", "skip"),
-        help="On malformed input: stop (default), or skip it and exit 1 at the end.",
-    )
-    report = text("--report", metavar="FILE", help="Write a JSON line per settled batch.")
+    register: Annotated[
+        bool, typer.Option("--register", help="Register the file of --value-schema or --key-schema.")
+    ] = False
+    without_rules: Annotated[
+        bool,
+        typer.Option("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same."),
+    ] = False
+    no_schema_cache: Annotated[
+        bool, typer.Option("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
+    ] = False
+    no_unpack: Annotated[bool, typer.Option("--no-unpack", help="Do not unpack input that is gzip or zstd.")] = False
+    key: Annotated[
+        str | None, KcliOption("-k", "--key", metavar="KEY", help="Default key for records without one.", empty=True)
+    ] = None
+    key_from: Annotated[
+        str | None,
+        typer.Option("--key-from", metavar="FIELD", help="The key of each record: a field of its JSON value, user.id."),
+    ] = None
+    headers: Annotated[
+        list[str],
+        typer.Option(
+            "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
+        ),
+    ]
+    partition: Annotated[int | None, typer.Option("-p", "--partition", min=-1, help="-1: by key (default).")] = None
+    compression: Compression = None
+    wait_for_topic: Annotated[
+        bool, typer.Option("--wait-for-topic", help="Wait for a topic that does not exist yet, up to max.block.ms.")
+    ] = False
+    acks: Annotated[
+        Literal["all", "-1", "1", "0"] | None, typer.Option("--acks", help="Required acknowledgements (default: all).")
+    ] = None
+    timestamp: Annotated[
+        str | None, typer.Option("--timestamp", metavar="TIME", help="Timestamp for every record (default: now).")
+    ] = None
+    transactional_id: Annotated[
+        str | None,
+        typer.Option(
+            "--transactional-id",
+            metavar="ID",
+            help="Send all input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
+        ),
+    ] = None
+    batch: Annotated[
+        int | None, typer.Option("--batch", min=1, help="With --transactional-id: a transaction for every N records.")
+    ] = None
+    on_error: Annotated[
+        Literal["stop", "skip"] | None,
+        typer.Option("--on-error", help="On malformed input: stop (default), or skip it and exit 1 at the end."),
+    ] = None
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="FILE", help="Write a JSON line per settled batch.")
+    ] = None
 
 
 class Plan:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.quotas.quotas import entity, value_of
 from kcli.cli.commands.quotas.entity import EntityOptions, names_of
 from kcli.cli.commands.quotas.plan import ChangeRow, change
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import texts
 from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 SHAPE = shape("quotas.alter", "Quotas that were changed, or would be.", ChangeRow)
 
 
 class AlterOptions(EntityOptions, UndoOptions):
-    remove = texts("--delete", "--remove", metavar="QUOTA", help="Remove this quota. Repeatable.")
+    remove: Annotated[
+        list[str], typer.Option("--delete", "--remove", metavar="QUOTA", help="Remove this quota. Repeatable.")
+    ]
 
 
 @command(

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.quotas.quotas import CLIENT, IP, USER
 from kcli.cli.output.tables.rows import Row, column
-from kcli.cli.parsing.option import Options, flag, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 
+if TYPE_CHECKING:
+    from typing import Annotated
 
-def user() -> str | None:
-    return text("--user", metavar="USER", help="For this user, as the broker names the principal.")
+    import typer
 
-
-def client() -> str | None:
-    return text("--client-id", "--client", metavar="CLIENT", help="For this client.id.")
-
-
-def ip() -> str | None:
-    return text("--ip", metavar="ADDRESS", help="For connections from this address.")
+    from kcli.cli.parsing.shared import QuotaClient, QuotaIp, QuotaUser
 
 
 class EntityOptions(Options):
-    user = user()
-    user_default = flag("--user-default", help="For all users without their own quota.")
-    client = client()
-    client_default = flag("--client-id-default", "--client-default", help="For all client ids without their own quota.")
-    ip = ip()
-    ip_default = flag("--ip-default", help="For all addresses without their own quota.")
+    user: QuotaUser = None
+    user_default: Annotated[bool, typer.Option("--user-default", help="For all users without their own quota.")] = False
+    client: QuotaClient = None
+    client_default: Annotated[
+        bool,
+        typer.Option("--client-id-default", "--client-default", help="For all client ids without their own quota."),
+    ] = False
+    ip: QuotaIp = None
+    ip_default: Annotated[bool, typer.Option("--ip-default", help="For all addresses without their own quota.")] = False
 
 
 def names_of(options: EntityOptions) -> dict[str, str | None]:

@@ -10,12 +10,15 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import flag, texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.admin.quotas.quotas import Quotas
 
 
@@ -29,12 +32,20 @@ DESCRIBE = shape("quotas.describe", "Quotas that are set, one a row.", QuotaRow,
 
 
 class DescribeOptions(EntityOptions, ReadOptions):
-    any = texts("--any", metavar="user|client-id|ip", help="Entities that name any user, client-id or ip. Repeatable.")
-    strict = flag(
-        "--strict",
-        "--exact",
-        help="Only entities without further parts: for --user alice, not alice with a client-id.",
-    )
+    any: Annotated[
+        list[str],
+        typer.Option(
+            "--any", metavar="user|client-id|ip", help="Entities that name any user, client-id or ip. Repeatable."
+        ),
+    ]
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            "--exact",
+            help="Only entities without further parts: for --user alice, not alice with a client-id.",
+        ),
+    ] = False
 
 
 @command(

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.quotas import rules
 from kcli.admin.quotas.quotas import describe_quotas, text_of
-from kcli.cli.commands.quotas.entity import client, ip, user
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import QuotaClient, QuotaIp, QuotaUser
 
 NOBODY = "ANONYMOUS"  # the user on a listener without authentication
 
@@ -42,10 +49,10 @@ SHAPE = shape("quotas.resolve", "Quotas in force for a client, and the entity th
 
 
 class ResolveOptions(ReadOptions):
-    user = user()
-    client = client()
-    ip = ip()
-    all = flag("-a", "--all", help="Also the entities without a quota.")
+    user: QuotaUser = None
+    client: QuotaClient = None
+    ip: QuotaIp = None
+    all: Annotated[bool, typer.Option("-a", "--all", help="Also the entities without a quota.")] = False
 
 
 @command(

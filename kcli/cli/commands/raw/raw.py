@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli.broker.guard import READING
 from kcli.cli.commands.raw.answer import explained, write_json
@@ -11,7 +11,6 @@ from kcli.cli.commands.raw.target import broker_of, place
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.signals import run_to_end
@@ -20,23 +19,37 @@ from kcli.model import Broker
 from kcli.proto.as_json import to_json
 from kcli.proto.schema import Request
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 PRODUCE, SASL_AUTHENTICATE = 0, 36
 SENTENCES = 10
 """The number of error codes that are printed on stderr; the answer has all."""
 
 
 class RawOptions(ReadOptions):
-    api_version = integer("--api-version", least=0, help="The version. Default: the highest that both sides speak.")
-    broker = text(
-        "--broker",
-        metavar="WHICH",
-        help="Broker to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), leader:TOPIC:N.",
+    api_version: Annotated[
+        int | None,
+        typer.Option("--api-version", min=0, help="The version. Default: the highest that both sides speak."),
+    ] = None
+    broker: Annotated[
+        str | None,
+        typer.Option(
+            "--broker",
+            metavar="WHICH",
+            help="Broker to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), "
+            "leader:TOPIC:N.",
+        ),
+    ] = None
+    list: Annotated[bool, typer.Option("--list", help="Print the APIs: versions of kcli and of the broker.")] = False
+    describe: Annotated[bool, typer.Option("--describe", help="Print the fields of an API, request and answer.")] = (
+        False
     )
-    list = flag("--list", help="Print the APIs: versions of kcli and of the broker.")
-    describe = flag("--describe", help="Print the fields of an API, request and answer.")
-    hex = flag("--hex", help="Show the bytes of both frames on stderr.")
-    explain = flag("--explain", help="Add the name of each error code.")
-    dry_run = flag("--dry-run", help="Print the whole request, and send nothing.")
+    hex: Annotated[bool, typer.Option("--hex", help="Show the bytes of both frames on stderr.")] = False
+    explain: Annotated[bool, typer.Option("--explain", help="Add the name of each error code.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the whole request, and send nothing.")] = False
 
 
 @command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.reassign.reassignments import about
 from kcli.changes.moves import undo_of
 from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
@@ -28,7 +30,6 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, UndoOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import KcliError, UsageError
@@ -37,11 +38,16 @@ from kcli.model import Cluster
 from kcli.text.names import is_pattern
 from kcli.text.numbers import human_time
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 SHAPE = shape("reassign.execute", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 
 
 class ExecuteOptions(FileOptions, NamedTopics, PlanningOptions, RateOptions, BatchOptions, UndoOptions):
-    additional = flag("--additional", help="Add to moves in progress.")
+    additional: Annotated[bool, typer.Option("--additional", help="Add to moves in progress.")] = False
 
 
 @command(

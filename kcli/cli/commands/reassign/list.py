@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli.admin.reassign.move_progress import Share, shares
 from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
@@ -10,10 +11,14 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, say
 from kcli.grammar.durations import seconds
 from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class MoveRow(Row, section="partitions"):
@@ -32,7 +37,12 @@ SHAPE = shape("reassign.list", "Moves of partitions in progress, one a row.", Mo
 
 
 class ListOptions(ReadOptions):
-    over = span("--over", help="Time over which the rate is measured (default 1s; 0: no rate).")
+    over: Annotated[
+        str | None,
+        typer.Option(
+            "--over", metavar="DURATION", help="Time over which the rate is measured (default 1s; 0: no rate)."
+        ),
+    ] = None
 
 
 @command(

@@ -14,13 +14,16 @@ from kcli.cli.commands.reassign.throttling import clean, settle_throttle
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions
-from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError
 from kcli.grammar.units import bytes_text
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.commands.reassign.plan_rows import Rows
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 class BatchOptions(WatchOptions):
     """How many partitions move at a time, and whether a command waits for them."""
 
-    batch = integer("--batch", least=1, help="Move N partitions at a time; waits.")
+    batch: Annotated[int | None, typer.Option("--batch", min=1, help="Move N partitions at a time; waits.")] = None
 
 
 def waits(options: BatchOptions) -> bool:

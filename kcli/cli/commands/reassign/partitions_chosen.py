@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.groups.reset_plan import NoPartition
 from kcli.admin.topics.topics import Partition, Topic
 from kcli.changes.topics import find
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.document import Document
-from kcli.cli.parsing.option import Options, flag
+from kcli.cli.parsing.option import Options
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
 
 
 class AllTopicsOptions(Options):
     """Topics in place of those that the words name."""
 
-    all_topics = flag("-a", "--all-topics", also=("--all-topic-partitions",), help="Every topic.")
+    all_topics: Annotated[
+        bool, KcliOption("-a", "--all-topics", help="Every topic.", also=("--all-topic-partitions",))
+    ] = False
 
 
 class Chosen:

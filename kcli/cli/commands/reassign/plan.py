@@ -19,19 +19,24 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, OutputOptions
-from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.admin.reassign.reassignments import Assignment
 
 SHAPE = shape("reassign.plan", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 
 
 class PlanOptions(NamedTopics, PlanningOptions, OutputOptions):
-    save = text("--save", metavar="FILE", help="Write the plan as kafka-reassign-partitions reads it.")
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FILE", help="Write the plan as kafka-reassign-partitions reads it.")
+    ] = None
 
 
 @command(

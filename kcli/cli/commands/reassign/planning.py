@@ -13,32 +13,45 @@ from kcli.admin.storage.disks import Replica
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
 from kcli.cli.output.tables.document import Document
-from kcli.cli.parsing.groups import PatternOptions, QuietOptions, internal
-from kcli.cli.parsing.option import Options, flag, integer, names, text, texts
+from kcli.cli.parsing.groups import PatternOptions, QuietOptions
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, TopicPartition
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.admin.reassign.reassignments import Assignment
+    from kcli.cli.parsing.shared import Internal, KcliOption
 
 
 class PlanningOptions(PatternOptions, AllTopicsOptions, QuietOptions):
     """Which partitions get a new plan, and what it may do."""
 
-    internal = internal()
-    broker_list = text(
-        "--broker-list", "--to", metavar="ID,ID…", help="Only these brokers get replicas (default: all)."
-    )
-    remove_brokers = texts(
-        "--remove-broker",
-        metavar="ID",
-        help="Move all replicas off this broker (of all topics if none is named). Repeatable.",
-    )
-    replication = integer("--replication-factor", least=1, help="Number of replicas of each partition.")
-    no_racks = flag("--disable-rack-aware", help="Do not spread replicas over racks.")
-    no_balance = flag("--no-balance", help="Move only the replicas that must move; do not balance.")
+    internal: Internal = False
+    broker_list: Annotated[
+        str | None,
+        typer.Option("--broker-list", "--to", metavar="ID,ID…", help="Only these brokers get replicas (default: all)."),
+    ] = None
+    remove_brokers: Annotated[
+        list[str],
+        typer.Option(
+            "--remove-broker",
+            metavar="ID",
+            help="Move all replicas off this broker (of all topics if none is named). Repeatable.",
+        ),
+    ]
+    replication: Annotated[
+        int | None, typer.Option("--replication-factor", min=1, help="Number of replicas of each partition.")
+    ] = None
+    no_racks: Annotated[bool, typer.Option("--disable-rack-aware", help="Do not spread replicas over racks.")] = False
+    no_balance: Annotated[
+        bool, typer.Option("--no-balance", help="Move only the replicas that must move; do not balance.")
+    ] = False
 
 
 class Plan(Value):
@@ -63,7 +76,12 @@ class Plan(Value):
 class FileOptions(Options):
     """FILE as Kafka's own script has it."""
 
-    files = names("--reassignment-json-file", metavar="FILE", help="FILE, instead of an argument.", hidden=True)
+    files: Annotated[
+        list[str],
+        KcliOption(
+            "--reassignment-json-file", metavar="FILE", help="FILE, instead of an argument.", hidden=True, names=True
+        ),
+    ]
 
 
 def file_of(words: list[str]) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.configs.resources import Resource, whole_number
 from kcli.admin.configs.resources import about as about_resource
 from kcli.admin.reassign.throttles import find_throttles
@@ -11,12 +13,16 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.change import PlannedChange, make_change, of_plan
 from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 NONE = "no throttle of replication is set"
 
@@ -35,7 +41,7 @@ SHAPE = shape("reassign.throttle", "Throttles of replication, one a row.", Throt
 
 
 class ThrottleOptions(ChangeOptions):
-    remove = flag("--remove", help="Remove all throttles.")
+    remove: Annotated[bool, typer.Option("--remove", help="Remove all throttles.")] = False
 
 
 @command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import Operation, Resource
 from kcli.admin.configs.resources import about as about_resource
@@ -11,26 +12,36 @@ from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, find_throt
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.groups import QuietOptions
-from kcli.cli.parsing.option import Options, flag, text
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class RateOptions(Options):
     """How fast replicas are copied."""
 
-    throttle = text(
-        "--throttle",
-        metavar="RATE",
-        help="Limit copying to this many bytes a second per broker: 50MiB. Removed when all moves are done.",
-    )
+    throttle: Annotated[
+        str | None,
+        typer.Option(
+            "--throttle",
+            metavar="RATE",
+            help="Limit copying to this many bytes a second per broker: 50MiB. Removed when all moves are done.",
+        ),
+    ] = None
 
 
 class KeepThrottleOptions(Options):
     """What becomes of throttles."""
 
-    keep_throttle = flag("--preserve-throttles", "--keep-throttle", help="Keep throttles.")
+    keep_throttle: Annotated[bool, typer.Option("--preserve-throttles", "--keep-throttle", help="Keep throttles.")] = (
+        False
+    )
 
 
 Throttles = dict[Resource, dict[str, str]]

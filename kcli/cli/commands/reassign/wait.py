@@ -18,8 +18,7 @@ from kcli.backoff import Backoff, repeat
 from kcli.cli.commands.reassign.throttling import clean
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.tables.document import Document
-from kcli.cli.parsing.groups import QuietOptions, timeout
-from kcli.cli.parsing.option import choice, flag
+from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.signals import INTERRUPTED, Listening, Stop, ended_by
 from kcli.errors import DeadlineExceeded, KcliError
@@ -30,6 +29,9 @@ from kcli.text.numbers import human_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Annotated, Literal
+
+    import typer
 
     from kcli.admin.reassign.reassignments import Assignment
 
@@ -45,8 +47,17 @@ class MovingRow(Protocol):
 class WaitingOptions(QuietOptions):
     """Whether a command waits for what it moves."""
 
-    wait = flag("--wait", help="Wait until all moves are done, then remove the throttle.")
-    timeout = timeout("it is done (default: without end)")
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until all moves are done, then remove the throttle.")] = (
+        False
+    )
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--timeout",
+            metavar="DURATION",
+            help="Wait up to this long until it is done (default: without end), else exit 4.",
+        ),
+    ] = None
 
     @property
     def patience(self) -> float | None:
@@ -57,11 +68,10 @@ class WaitingOptions(QuietOptions):
 class WatchOptions(WaitingOptions):
     """How a command waits for moves, and what it does when that is interrupted."""
 
-    on_interrupt = choice(
-        "--on-interrupt",
-        of=("keep", "unthrottle", "cancel"),
-        help="On Ctrl-C: continue throttled (default), unthrottled, or cancel.",
-    )
+    on_interrupt: Annotated[
+        Literal["keep", "unthrottle", "cancel"] | None,
+        typer.Option("--on-interrupt", help="On Ctrl-C: continue throttled (default), unthrottled, or cancel."),
+    ] = None
 
 
 FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0

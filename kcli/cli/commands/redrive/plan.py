@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from kcli.changes.confirmation import Said
@@ -9,8 +10,7 @@ from kcli.cli.commands.consume.selection import EARLIEST, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.commands.copy.stored import StoredOptions, StoredSelection
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics
-from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
-from kcli.cli.parsing.record_groups import record_limit, repartition
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.question import can_ask
 from kcli.cli.runtime.views import view_of
 from kcli.copying.redrive import Rules
@@ -18,45 +18,71 @@ from kcli.errors import UsageError
 from kcli.serde.origin import Origins
 from kcli.settings import ProducerSettings
 
+if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
+    from kcli.cli.parsing.shared import RecordLimit, Repartition
+
 
 class FilterSchemaOptions(Options):
     """The registry by which filters see keys and values."""
 
     panel = "Schemas"
 
-    schema_registry = text(
-        "--schema-registry", metavar="URL", help="Filters see keys and values decoded by this registry's schemas."
-    )
+    schema_registry: Annotated[
+        str | None,
+        typer.Option(
+            "--schema-registry", metavar="URL", help="Filters see keys and values decoded by this registry's schemas."
+        ),
+    ] = None
 
 
 class RedriveOptions(NamedTopics, StoredOptions, FilterSchemaOptions, ResumeOptions, ChangeOptions):
     expect = None
-    count = record_limit()
-    topic_headers = texts("--topic-header", metavar="NAME", help="A header that names the original topic. Repeatable.")
-    partition_headers = texts(
-        "--partition-header",
-        metavar="NAME",
-        help="A header with its partition: digits, or int32 in bytes. Repeatable.",
-    )
-    to = text("--to", metavar="TOPIC", help="Topic for records without such a header.")
-    missing = choice(
-        "--missing", of=("fail", "skip"), help="Records without such a header: fail (default), or skip them."
-    )
-    on_error = choice(
-        "--on-error",
-        of=("stop", "skip"),
-        help="At a record that fails: stop in front of it (default), or skip it and exit 1 at the end.",
-    )
-    keep_headers = flag("--keep-headers", help="Keep the headers about the error.")
-    max_attempts = integer("--max-attempts", least=1, help="Skip records already redriven N times (default 3).")
-    repartition = repartition()
-    now = flag("--now", help="Send with the current time instead of the record's.")
-    group = text(
-        "-g",
-        "--group",
-        metavar="NAME",
-        help="Name under which progress is stored in the cluster (default kcli-redrive.DLQ).",
-    )
+    count: RecordLimit = None
+    topic_headers: Annotated[
+        list[str],
+        typer.Option("--topic-header", metavar="NAME", help="A header that names the original topic. Repeatable."),
+    ]
+    partition_headers: Annotated[
+        list[str],
+        typer.Option(
+            "--partition-header",
+            metavar="NAME",
+            help="A header with its partition: digits, or int32 in bytes. Repeatable.",
+        ),
+    ]
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TOPIC", help="Topic for records without such a header.")
+    ] = None
+    missing: Annotated[
+        Literal["fail", "skip"] | None,
+        typer.Option("--missing", help="Records without such a header: fail (default), or skip them."),
+    ] = None
+    on_error: Annotated[
+        Literal["stop", "skip"] | None,
+        typer.Option(
+            "--on-error",
+            help="At a record that fails: stop in front of it (default), or skip it and exit 1 at the end.",
+        ),
+    ] = None
+    keep_headers: Annotated[bool, typer.Option("--keep-headers", help="Keep the headers about the error.")] = False
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", min=1, help="Skip records already redriven N times (default 3).")
+    ] = None
+    repartition: Repartition = False
+    now: Annotated[bool, typer.Option("--now", help="Send with the current time instead of the record's.")] = False
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "-g",
+            "--group",
+            metavar="NAME",
+            help="Name under which progress is stored in the cluster (default kcli-redrive.DLQ).",
+        ),
+    ] = None
 
 
 class Plan(StoredSelection):

@@ -13,7 +13,6 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
-from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer, format_of, say
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
@@ -24,6 +23,9 @@ from kcli.serde.avro.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.schemas import Schema
     from kcli.serde.avro.types import Type
@@ -35,13 +37,18 @@ SHAPE = shape("registry.check", "Why a schema is incompatible, one reason a row;
 
 
 class CheckOptions(SchemaFileOptions, OutputOptions):
-    all_versions = flag("--all-versions", help="Compare with all versions, not with the latest one only.")
-    level = text(
-        "--level",
-        metavar="LEVEL",
-        help="Check Avro by this level, with kcli's own rules. The subject may be file:PATH, and then no registry is "
-        "asked.",
-    )
+    all_versions: Annotated[
+        bool, typer.Option("--all-versions", help="Compare with all versions, not with the latest one only.")
+    ] = False
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "--level",
+            metavar="LEVEL",
+            help="Check Avro by this level, with kcli's own rules. The subject may be file:PATH, and then no registry "
+            "is asked.",
+        ),
+    ] = None
 
 
 @command(

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import RegistryOptions, kind_named, schema_of, subject_of
 from kcli.cli.output.tables.rows import Row, column
-from kcli.cli.parsing.option import text, texts
 from kcli.errors import UsageError
 from kcli.schemas import Reference
 from kcli.serde.avro.compatibility import BACKWARD, FORWARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.schemas import Schema
 
@@ -30,10 +32,16 @@ class ReasonRow(Row, section="reasons"):
 class SchemaFileOptions(RegistryOptions):
     """The schema of a file."""
 
-    type = text(
-        "--type", metavar="TYPE", help="AVRO, PROTOBUF or JSON. Default: by the file: .proto, .json, else AVRO."
-    )
-    references = texts("--reference", metavar="NAME=SUBJECT@VERSION", help="What the schema imports. Repeatable.")
+    type: Annotated[
+        str | None,
+        typer.Option(
+            "--type", metavar="TYPE", help="AVRO, PROTOBUF or JSON. Default: by the file: .proto, .json, else AVRO."
+        ),
+    ] = None
+    references: Annotated[
+        list[str],
+        typer.Option("--reference", metavar="NAME=SUBJECT@VERSION", help="What the schema imports. Repeatable."),
+    ]
 
     def schema(self, path: str) -> Schema:
         """Raises UsageError."""

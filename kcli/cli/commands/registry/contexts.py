@@ -9,12 +9,14 @@ from kcli.cli.commands.registry.opened import RegistryOptions, opened
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
 
@@ -32,7 +34,9 @@ SHAPE = shape("registry.contexts", "Contexts of a schema registry, one a row.", 
 
 
 class ContextsOptions(RegistryOptions, UndoOptions):
-    delete = flag("--delete", help="Delete the contexts; one that has subjects is not deleted.")
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete the contexts; one that has subjects is not deleted.")
+    ] = False
 
 
 @command(

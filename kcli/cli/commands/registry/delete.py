@@ -10,13 +10,15 @@ from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened,
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural, words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
     from kcli.changes.change import Plan
@@ -34,7 +36,9 @@ SHAPE = shape("registry.delete", "Versions that were deleted, or would be, one a
 
 
 class DeleteOptions(RegistryOptions, UndoOptions):
-    permanent = flag("--permanent", help="Delete for good what is soft-deleted already.")
+    permanent: Annotated[bool, typer.Option("--permanent", help="Delete for good what is soft-deleted already.")] = (
+        False
+    )
 
 
 @command(

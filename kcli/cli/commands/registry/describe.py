@@ -9,7 +9,6 @@ from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.errors import NotFound, RegistryError
@@ -18,6 +17,10 @@ from kcli.schemas import AVRO, KINDS, PROTOBUF, SchemaRefused
 from kcli.text.escape import visible
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.terminal import Terminal
     from kcli.schemas import Schema
@@ -42,14 +45,22 @@ SHAPE = shape("registry.describe", "Schemas of a registry, one a row.", SchemaRo
 
 
 class DescribeOptions(RegistryOptions, ReadOptions):
-    resolved = flag("--resolved", help="Put the types that an Avro schema refers to into its text.")
-    references = flag("--references", help="Print the schemas that it refers to as well, before it.")
-    deleted = flag("--deleted", help="Soft-deleted versions too.")
-    schema_format = text(
-        "--schema-format",
-        metavar="NAME",
-        help="The text in a form that the registry makes: resolved of Avro; serialized, ignore_extensions of Protobuf.",
-    )
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Put the types that an Avro schema refers to into its text.")
+    ] = False
+    references: Annotated[
+        bool, typer.Option("--references", help="Print the schemas that it refers to as well, before it.")
+    ] = False
+    deleted: Annotated[bool, typer.Option("--deleted", help="Soft-deleted versions too.")] = False
+    schema_format: Annotated[
+        str | None,
+        typer.Option(
+            "--schema-format",
+            metavar="NAME",
+            help="The text in a form that the registry makes: resolved of Avro; serialized, ignore_extensions of "
+            "Protobuf.",
+        ),
+    ] = None
 
 
 @command(

@@ -9,12 +9,15 @@ from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.registry.listing.history import Version, changed, history
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.output.tables.document import Document
     from kcli.schemas import Schema
     from kcli.serde.schemas.difference import Difference
@@ -49,7 +52,7 @@ class DiffOptions(RegistryOptions, ReadOptions):
 
 
 class VersionsOptions(RegistryOptions, ReadOptions):
-    deleted = flag("--deleted", help="Soft-deleted versions too.")
+    deleted: Annotated[bool, typer.Option("--deleted", help="Soft-deleted versions too.")] = False
 
 
 @command(

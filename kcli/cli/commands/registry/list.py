@@ -8,7 +8,6 @@ from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PatternOptions, ReadOptions
-from kcli.cli.parsing.option import flag, text
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError, UsageError
 from kcli.registry.listing.latest import latest_of, levels_of
@@ -17,6 +16,10 @@ from kcli.registry.subjects import listed_by, split
 from kcli.text.names import Names
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.output.tables.document import Document
     from kcli.schemas import Schema
 
@@ -34,10 +37,19 @@ SHAPE = shape("registry.list", "Subjects of a schema registry, one a row.", Subj
 
 
 class ListOptions(RegistryOptions, PatternOptions, ReadOptions):
-    deleted = flag("--deleted", help="Soft-deleted subjects too.")
-    context = text("--context", metavar="NAME", help="Subjects of this context; * is every context.")
-    levels = flag("--levels", help="Print the level and the mode of each subject: two requests each.")
-    unused = flag("--unused", help="Only subjects TOPIC-key and TOPIC-value of topics that the cluster does not have.")
+    deleted: Annotated[bool, typer.Option("--deleted", help="Soft-deleted subjects too.")] = False
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="NAME", help="Subjects of this context; * is every context.")
+    ] = None
+    levels: Annotated[
+        bool, typer.Option("--levels", help="Print the level and the mode of each subject: two requests each.")
+    ] = False
+    unused: Annotated[
+        bool,
+        typer.Option(
+            "--unused", help="Only subjects TOPIC-key and TOPIC-value of topics that the cluster does not have."
+        ),
+    ] = False
 
 
 @command(

@@ -7,13 +7,16 @@ import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from kcli.cli.parsing.option import Options, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 from kcli.registry.listing.opened import OpenRegistry
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Schema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
     from kcli.cli.runtime.answer import Opened
@@ -30,9 +33,10 @@ NONE = "no registry is named; add --schema-registry URL, or schema.registry.url 
 class RegistryOptions(Options):
     """Which registry."""
 
-    schema_registry = text(
-        "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
-    )
+    schema_registry: Annotated[
+        str | None,
+        typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
+    ] = None
 
 
 class Registry(OpenRegistry):

@@ -10,13 +10,15 @@ from kcli.cli.commands.registry.opened import Registry, opened
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import flag, integer
 from kcli.cli.runtime.change import PlannedChange, make_change, of_plan
 from kcli.errors import UsageError
 from kcli.registry.errors import Incompatible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
     from kcli.cli.output.tables.document import Document
@@ -37,9 +39,13 @@ SHAPE = shape(
 
 
 class RegisterOptions(SchemaFileOptions, UndoOptions):
-    normalize = flag("--normalize", help="Let the registry compare and keep the schema in its normal form.")
-    id = integer("--id", least=0, help="Register it under this id; the subject's mode must be IMPORT.")
-    version = integer("--version", least=1, help="With --id: under this version.")
+    normalize: Annotated[
+        bool, typer.Option("--normalize", help="Let the registry compare and keep the schema in its normal form.")
+    ] = False
+    id: Annotated[
+        int | None, typer.Option("--id", min=0, help="Register it under this id; the subject's mode must be IMPORT.")
+    ] = None
+    version: Annotated[int | None, typer.Option("--version", min=1, help="With --id: under this version.")] = None
 
 
 @command(

@@ -14,7 +14,6 @@ from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened,
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import flag, text, texts
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 from kcli.registry.errors import NotFound
@@ -22,6 +21,9 @@ from kcli.serde.avro.compatibility import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change as changes
     from kcli.changes.change import Plan
@@ -66,20 +68,34 @@ CONFIG = shape("registry.config", "Settings of subjects or of the registry, one 
 
 
 class CompatOptions(RegistryOptions, UndoOptions):
-    set = text("--set", metavar="LEVEL", help="NONE, BACKWARD, FORWARD or FULL, each also with _TRANSITIVE.")
-    delete = flag("--delete", help="Delete the subject's own level: it inherits the global one.")
+    set: Annotated[
+        str | None,
+        typer.Option("--set", metavar="LEVEL", help="NONE, BACKWARD, FORWARD or FULL, each also with _TRANSITIVE."),
+    ] = None
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete the subject's own level: it inherits the global one.")
+    ] = False
 
 
 class ModeOptions(RegistryOptions, UndoOptions):
-    set = text("--set", metavar="MODE", help="READWRITE, READONLY, READONLY_OVERRIDE or IMPORT.")
-    delete = flag("--delete", help="Delete the subject's own mode: it inherits the global one.")
-    force = flag("--force", help="Set IMPORT although there are schemas.")
+    set: Annotated[
+        str | None, typer.Option("--set", metavar="MODE", help="READWRITE, READONLY, READONLY_OVERRIDE or IMPORT.")
+    ] = None
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete the subject's own mode: it inherits the global one.")
+    ] = False
+    force: Annotated[bool, typer.Option("--force", help="Set IMPORT although there are schemas.")] = False
 
 
 class ConfigOptions(RegistryOptions, UndoOptions):
-    set = texts("--set", metavar="NAME=VALUE", help="Set a setting; the value is JSON or a text. Repeatable.")
-    unset = texts("--unset", metavar="NAME", help="Remove a setting. Repeatable.")
-    delete = flag("--delete", help="Delete all settings of the subject: it inherits the global ones.")
+    set: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Set a setting; the value is JSON or a text. Repeatable."),
+    ]
+    unset: Annotated[list[str], typer.Option("--unset", metavar="NAME", help="Remove a setting. Repeatable.")]
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete all settings of the subject: it inherits the global ones.")
+    ] = False
 
 
 @command(

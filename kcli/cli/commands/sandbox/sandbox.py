@@ -13,60 +13,120 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import Options, choice, flag, integer, span, text, texts
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.signals import Stop, run
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
 
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
+
     from kcli.sandbox.settings import SandboxSettings
 
 LEAST_LIFETIME = 100  # ms
 
 
 class SandboxOptions(Options):
-    port = integer("--port", least=0, most=65535, help="Port of the first broker; 0 takes a free one (default 9092).")
-    brokers = integer("--brokers", least=1, most=100, help="Number of brokers, on consecutive ports (default 1).")
-    data = text("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
-    topics = texts("-t", "--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
-    partitions = integer(
-        "--partitions", least=1, most=10_000, help="Default number of partitions of a topic (default 1)."
-    )
-    host = text("--host", metavar="HOST", help="Address to listen on (default 127.0.0.1).")
-    allow_remote = flag("--allow-remote", help="Allow an address that other machines can reach.")
-    no_allow_remote = flag("--no-allow-remote", help="Listen on this machine only (default).")
-    auto_create = flag("--auto-create", help="Create topics that clients name, if they ask for it (default).")
-    no_auto_create = flag("--no-auto-create", help="Do not create topics that clients name.")
-    registry = flag("--registry", help="A schema registry beside the broker, with Confluent's REST API.")
-    registry_port = integer(
-        "--registry-port",
-        least=0,
-        most=65535,
-        help="With --registry: its port; 0 takes a free one (default 8081, with --port 0 a free one).",
-    )
-    tls = text(
-        "--tls", metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
-    )
-    client_ca = text(
-        "--client-ca", metavar="FILE", help="With --tls: require a client certificate of this authority (PEM)."
-    )
-    users = text(
-        "--users", metavar="FILE", help="Require SASL from all clients: a file of NAME:PASSWORD lines, PLAIN and SCRAM."
-    )
-    session_lifetime = span("--session-lifetime", help="With --users: clients must authenticate again after this time.")
-    super_users = texts(
-        "--super-user",
-        metavar="PRINCIPAL",
-        help="Enforce ACLs: this principal may do anything, others only what ACLs allow. Repeatable.",
-    )
-    open_without_acl = flag(
-        "--open-without-acl", help="With --super-user: resources without an ACL are open to all users."
-    )
-    control = flag("--control", help="Let the dashboard and `kcli faults` of this machine inject faults (default).")
-    no_control = flag("--no-control", help="Refuse fault injection.")
-    racks = texts("--rack", metavar="NAME", help="Rack of the brokers, in turn. Repeatable.")
-    disks = integer("--disks", least=1, most=9, help="Number of log directories that each broker reports (default 1).")
-    format = choice("--format", of=("plain", "json"), help="Format of the address.")
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="Port of the first broker; 0 takes a free one (default 9092)."),
+    ] = None
+    brokers: Annotated[
+        int | None,
+        typer.Option("--brokers", min=1, max=100, help="Number of brokers, on consecutive ports (default 1)."),
+    ] = None
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
+    ] = None
+    topics: Annotated[
+        list[str], typer.Option("-t", "--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
+    ]
+    partitions: Annotated[
+        int | None,
+        typer.Option("--partitions", min=1, max=10_000, help="Default number of partitions of a topic (default 1)."),
+    ] = None
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="HOST", help="Address to listen on (default 127.0.0.1).")
+    ] = None
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Allow an address that other machines can reach.")
+    ] = False
+    no_allow_remote: Annotated[
+        bool, typer.Option("--no-allow-remote", help="Listen on this machine only (default).")
+    ] = False
+    auto_create: Annotated[
+        bool, typer.Option("--auto-create", help="Create topics that clients name, if they ask for it (default).")
+    ] = False
+    no_auto_create: Annotated[
+        bool, typer.Option("--no-auto-create", help="Do not create topics that clients name.")
+    ] = False
+    registry: Annotated[
+        bool, typer.Option("--registry", help="A schema registry beside the broker, with Confluent's REST API.")
+    ] = False
+    registry_port: Annotated[
+        int | None,
+        typer.Option(
+            "--registry-port",
+            min=0,
+            max=65535,
+            help="With --registry: its port; 0 takes a free one (default 8081, with --port 0 a free one).",
+        ),
+    ] = None
+    tls: Annotated[
+        str | None,
+        typer.Option(
+            "--tls", metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
+        ),
+    ] = None
+    client_ca: Annotated[
+        str | None,
+        typer.Option(
+            "--client-ca", metavar="FILE", help="With --tls: require a client certificate of this authority (PEM)."
+        ),
+    ] = None
+    users: Annotated[
+        str | None,
+        typer.Option(
+            "--users",
+            metavar="FILE",
+            help="Require SASL from all clients: a file of NAME:PASSWORD lines, PLAIN and SCRAM.",
+        ),
+    ] = None
+    session_lifetime: Annotated[
+        str | None,
+        typer.Option(
+            "--session-lifetime",
+            metavar="DURATION",
+            help="With --users: clients must authenticate again after this time.",
+        ),
+    ] = None
+    super_users: Annotated[
+        list[str],
+        typer.Option(
+            "--super-user",
+            metavar="PRINCIPAL",
+            help="Enforce ACLs: this principal may do anything, others only what ACLs allow. Repeatable.",
+        ),
+    ]
+    open_without_acl: Annotated[
+        bool,
+        typer.Option("--open-without-acl", help="With --super-user: resources without an ACL are open to all users."),
+    ] = False
+    control: Annotated[
+        bool,
+        typer.Option("--control", help="Let the dashboard and `kcli faults` of this machine inject faults (default)."),
+    ] = False
+    no_control: Annotated[bool, typer.Option("--no-control", help="Refuse fault injection.")] = False
+    racks: Annotated[
+        list[str], typer.Option("--rack", metavar="NAME", help="Rack of the brokers, in turn. Repeatable.")
+    ]
+    disks: Annotated[
+        int | None,
+        typer.Option("--disks", min=1, max=9, help="Number of log directories that each broker reports (default 1)."),
+    ] = None
+    format: Annotated[Literal["plain", "json"] | None, typer.Option("--format", help="Format of the address.")] = None
 
 
 @command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kcli.acls import principal
 from kcli.admin.users.tokens import describe_tokens
@@ -13,12 +14,18 @@ from kcli.cli.commands.tokens.rows import NewTokenRow, token_row
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import AppliedOptions, OutputOptions, dry_run
-from kcli.cli.parsing.option import span, text, texts
+from kcli.cli.parsing.groups import AppliedOptions, OutputOptions
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.journal import journaled
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import DryRun, KcliOption
 
 SHAPE = shape(
     "tokens.create",
@@ -28,24 +35,37 @@ SHAPE = shape(
 
 
 class CreateOptions(AppliedOptions, OutputOptions):
-    owner = text(
-        "--owner",
-        also=("--owner-principal",),
-        metavar="PRINCIPAL",
-        help="Owner of the token (default: yourself). Needs an ACL: create-tokens on that user.",
-    )
-    renewers = texts(
-        "--renewer",
-        also=("--renewer-principal",),
-        metavar="PRINCIPAL",
-        help="Principals that may renew and expire it, beside the owner. Repeatable.",
-    )
-    lifetime = span(
-        "--max-lifetime",
-        help="Maximum lifetime, such as 12h or 7d (default and limit: the broker's).",
-    )
-    hmac_file = text("--hmac-file", metavar="FILE", help="Write the HMAC to this new file instead of printing it.")
-    dry_run = dry_run()
+    owner: Annotated[
+        str | None,
+        KcliOption(
+            "--owner",
+            metavar="PRINCIPAL",
+            help="Owner of the token (default: yourself). Needs an ACL: create-tokens on that user.",
+            also=("--owner-principal",),
+        ),
+    ] = None
+    renewers: Annotated[
+        list[str],
+        KcliOption(
+            "--renewer",
+            metavar="PRINCIPAL",
+            help="Principals that may renew and expire it, beside the owner. Repeatable.",
+            also=("--renewer-principal",),
+        ),
+    ]
+    lifetime: Annotated[
+        str | None,
+        typer.Option(
+            "--max-lifetime",
+            metavar="DURATION",
+            help="Maximum lifetime, such as 12h or 7d (default and limit: the broker's).",
+        ),
+    ] = None
+    hmac_file: Annotated[
+        str | None,
+        typer.Option("--hmac-file", metavar="FILE", help="Write the HMAC to this new file instead of printing it."),
+    ] = None
+    dry_run: DryRun = False
 
 
 @command(

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kcli.changes import users
 from kcli.cli.commands.tokens.changes import ExpiryRow, milliseconds_of, shown
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, if_exists
-from kcli.cli.parsing.option import span
+from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.runtime.answer import plural, words_of
 from kcli.cli.runtime.change import apply_plan
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import IfExists
 
 SHAPE = shape("tokens.expire", "Delegation tokens with a new expiry, or with a planned one.", ExpiryRow)
 
 
 class ExpireOptions(ChangeOptions):
-    period = span("--in", help="Expire after this duration (default: now).")
-    if_exists = if_exists()
+    period: Annotated[
+        str | None, typer.Option("--in", metavar="DURATION", help="Expire after this duration (default: now).")
+    ] = None
+    if_exists: IfExists = False
 
 
 @command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.acls import principal
 from kcli.admin.users.tokens import describe_tokens
 from kcli.cli.commands.tokens.rows import TokenRow, token_row
@@ -9,9 +11,13 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
 
 SHAPE = shape(
     "tokens.list", "Delegation tokens, one a row, without their secrets.", TokenRow, empty="no delegation tokens"
@@ -19,12 +25,15 @@ SHAPE = shape(
 
 
 class ListOptions(ReadOptions):
-    owners = texts(
-        "--owner",
-        also=("--owner-principal",),
-        metavar="PRINCIPAL",
-        help="Only tokens of this principal: User:bob, or bob. Repeatable.",
-    )
+    owners: Annotated[
+        list[str],
+        KcliOption(
+            "--owner",
+            metavar="PRINCIPAL",
+            help="Only tokens of this principal: User:bob, or bob. Repeatable.",
+            also=("--owner-principal",),
+        ),
+    ]
 
 
 @command(

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kcli.changes import users
 from kcli.cli.commands.tokens.changes import ChangeRow, milliseconds_of, shown
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, dry_run
-from kcli.cli.parsing.option import flag, span
+from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import DryRun
 
 SHAPE = shape("tokens.renew", "Delegation tokens with a new expiry, or with a planned one.", ChangeRow)
 
 
 class RenewOptions(ChangeOptions):
-    period = span("--for", help="New lifetime from now, such as 12h or 7d (default: the broker's).")
-    dry_run = dry_run()
-    execute = flag("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+    period: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="DURATION", help="New lifetime from now, such as 12h or 7d (default: the broker's)."
+        ),
+    ] = None
+    dry_run: DryRun = False
+    execute: Annotated[
+        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+    ] = False
     yes, expect = False, None
 
 

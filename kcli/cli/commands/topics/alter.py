@@ -8,7 +8,6 @@ from kcli.changes.configs import once, pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, UndoOptions
-from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.cli.runtime.names import names_of, topic_names
@@ -16,6 +15,10 @@ from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.changes.change import Plan
     from kcli.model import Cluster
 
@@ -33,11 +36,19 @@ SHAPE = shape("topics.alter", "Changes of topics, applied or planned.", ChangeRo
 
 
 class AlterOptions(NamedTopics, PatternOptions, UndoOptions):
-    partitions = integer("-p", "--partitions", least=1, help="New number of partitions; it can only grow.")
-    configs = texts(
-        "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."
-    )
-    delete_configs = texts("--delete-config", metavar="KEY", help="Remove the override of a topic config. Repeatable.")
+    partitions: Annotated[
+        int | None, typer.Option("-p", "--partitions", min=1, help="New number of partitions; it can only grow.")
+    ] = None
+    configs: Annotated[
+        list[str],
+        typer.Option(
+            "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."
+        ),
+    ]
+    delete_configs: Annotated[
+        list[str],
+        typer.Option("--delete-config", metavar="KEY", help="Remove the override of a topic config. Repeatable."),
+    ]
 
 
 @command(

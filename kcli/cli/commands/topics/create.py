@@ -10,10 +10,15 @@ from kcli.changes.configs import pair
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, UndoOptions, WaitOptions
-from kcli.cli.parsing.option import flag, integer, texts
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class CreatedRow(Row, section="topics"):
@@ -30,16 +35,26 @@ SHAPE = shape("topics.create", "Created topics.", CreatedRow)
 
 
 class CreateOptions(NamedTopics, WaitOptions, UndoOptions):
-    partitions = integer("-p", "--partitions", least=-1, help="Number of partitions; -1 is the broker's default.")
-    replicas = integer(
-        "-r", "--replication-factor", least=-1, help="Replicas of each partition; -1 is the broker's default."
-    )
-    configs = texts(
-        "--config", metavar="KEY=VALUE", help="A topic config, also with a unit: retention.ms=7d. Repeatable."
-    )
-    if_not_exists = flag("--if-not-exists", help="Do not fail if the topic exists.")
-    dry_run = flag("--dry-run", help="Only let the broker check; create nothing.")
-    execute = flag("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+    partitions: Annotated[
+        int | None, typer.Option("-p", "--partitions", min=-1, help="Number of partitions; -1 is the broker's default.")
+    ] = None
+    replicas: Annotated[
+        int | None,
+        typer.Option(
+            "-r", "--replication-factor", min=-1, help="Replicas of each partition; -1 is the broker's default."
+        ),
+    ] = None
+    configs: Annotated[
+        list[str],
+        typer.Option(
+            "--config", metavar="KEY=VALUE", help="A topic config, also with a unit: retention.ms=7d. Repeatable."
+        ),
+    ]
+    if_not_exists: Annotated[bool, typer.Option("--if-not-exists", help="Do not fail if the topic exists.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only let the broker check; create nothing.")] = False
+    execute: Annotated[
+        bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
+    ] = False
     yes, expect, needs_undo = False, None, False
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from kcli.changes import topics
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, WaitOptions, if_exists
-from kcli.cli.parsing.option import flag
+from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions, WaitOptions
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.cli.runtime.names import names_of, topic_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.changes.change import Plan
+    from kcli.cli.parsing.shared import IfExists
     from kcli.model import Cluster
 
 
@@ -29,8 +33,8 @@ SHAPE = shape("topics.delete", "Deletions, applied or planned.", DeletedRow)
 
 
 class DeleteOptions(NamedTopics, PatternOptions, WaitOptions, ChangeOptions):
-    if_exists = if_exists()
-    internal = flag("--internal", help="Allow the deletion of Kafka's internal topics.")
+    if_exists: IfExists = False
+    internal: Annotated[bool, typer.Option("--internal", help="Allow the deletion of Kafka's internal topics.")] = False
 
 
 @command(

@@ -7,16 +7,20 @@ from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.topics.state_options import StateOptions
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, internal
-from kcli.cli.parsing.option import text
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.names import names_of, topic_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.admin.topics.topics import Topic
     from kcli.cli.commands.topics.states import States
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import Internal
     from kcli.model import Cluster
 
 
@@ -40,8 +44,10 @@ SHAPE = shape("topics.list", "Topics, one a row.", TopicRow, empty="no topics")
 
 
 class ListOptions(NamedTopics, PatternOptions, StateOptions, ReadOptions):
-    match = text("--match", metavar="REGEX", help="The same as '^REGEX$' for a TOPIC.", hidden=True)
-    internal = internal()
+    match: Annotated[
+        str | None, typer.Option("--match", metavar="REGEX", help="The same as '^REGEX$' for a TOPIC.", hidden=True)
+    ] = None
+    internal: Internal = False
 
 
 @command(

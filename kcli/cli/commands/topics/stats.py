@@ -8,13 +8,11 @@ import time
 from kcli.admin.topics.stats import TopicLooks, last_writes
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
-from kcli.cli.commands.topics.state_options import unused
 from kcli.cli.output.tables import rows
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, internal
-from kcli.cli.parsing.option import span
+from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, missing
 from kcli.cli.runtime.names import names_of, topic_names
 from kcli.grammar.durations import seconds
@@ -22,8 +20,13 @@ from kcli.text.numbers import human_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.admin.topics.stats import TopicRow
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import Internal, KcliOption
     from kcli.model import Cluster
 
 
@@ -43,9 +46,20 @@ SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow, empty
 
 
 class StatsOptions(NamedTopics, PatternOptions, ReadOptions):
-    internal = internal()
-    over = span("--over", help="Time over which the rate is measured (default 1s).")
-    unused = unused("Only topics not written to for this long")
+    internal: Internal = False
+    over: Annotated[
+        str | None,
+        typer.Option("--over", metavar="DURATION", help="Time over which the rate is measured (default 1s)."),
+    ] = None
+    unused: Annotated[
+        str | None,
+        KcliOption(
+            "--unused",
+            metavar="DURATION",
+            help="Only topics not written to for this long (default 30d).",
+            alone="30d",
+        ),
+    ] = None
 
 
 @command(

@@ -9,7 +9,6 @@ from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
-from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import plural, words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
@@ -18,6 +17,9 @@ from kcli.grammar.offsets import one_place
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes import change
     from kcli.changes.change import Plan
@@ -40,7 +42,12 @@ SHAPE = shape("topics.trim", "Log start offsets before and after, and the number
 
 
 class TrimOptions(NamedTopics, PatternOptions, ChangeOptions):
-    before = text("--before", "-o", metavar="WHERE", help="end, N, -N (before the end), +N (after the start), @TIME.")
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before", "-o", metavar="WHERE", help="end, N, -N (before the end), +N (after the start), @TIME."
+        ),
+    ] = None
 
 
 @command(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import profile_names
 from kcli.errors import KcliError, UsageError
@@ -20,7 +19,9 @@ from kcli.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypedDict
+    from typing import Annotated, TypedDict
+
+    import typer
 
     from kcli.settings import ClientSettings
     from kcli.tui.alerts.ways import Ways
@@ -43,21 +44,41 @@ SERVERS = ("bootstrap.servers", "metadata.broker.list")
 
 
 class TuiOptions(ConnectionOptions):
-    interval = span("--interval", help="Refresh interval (default 5s).")
-    window = span("--window", help="Time window of the rates (default 60s).")
-    replay = text("--replay", metavar="FILE", help="Show a recording of `kcli lag record`.")
-    theme = text("--theme", metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's.")
-    schema_registry = text(
-        "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
+    interval: Annotated[
+        str | None, typer.Option("--interval", metavar="DURATION", help="Refresh interval (default 5s).")
+    ] = None
+    window: Annotated[
+        str | None, typer.Option("--window", metavar="DURATION", help="Time window of the rates (default 60s).")
+    ] = None
+    replay: Annotated[
+        str | None, typer.Option("--replay", metavar="FILE", help="Show a recording of `kcli lag record`.")
+    ] = None
+    theme: Annotated[
+        str | None, typer.Option("--theme", metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's.")
+    ] = None
+    schema_registry: Annotated[
+        str | None,
+        typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
+    ] = None
+    alert: Annotated[
+        str | None,
+        typer.Option(
+            "--alert", metavar="WAYS", help="On a change of status: bell, desktop, http://… (comma-separated)."
+        ),
+    ] = None
+    web: Annotated[
+        bool, typer.Option("--web", help="Show it in a browser on this machine: read-only, one session.")
+    ] = False
+    port: Annotated[int | None, typer.Option("--port", min=0, help="With --web: the port (default: a free one).")] = (
+        None
     )
-    alert = text("--alert", metavar="WAYS", help="On a change of status: bell, desktop, http://… (comma-separated).")
-    web = flag("--web", help="Show it in a browser on this machine: read-only, one session.")
-    port = integer("--port", least=0, help="With --web: the port (default: a free one).")
-    writable = flag("--writable", help="With --web: allow changes.")
-    sessions = integer("--sessions", least=1, help="With --web: open at the same time (default 1).")
-    tour = flag("--tour", help="Begin with a tour of five steps.")
-    keys = flag("--keys", help="Print the id of every key; keys.toml changes them.")
-    debug = flag("--debug", help="Show a line with memory, frames and queues.")
+    writable: Annotated[bool, typer.Option("--writable", help="With --web: allow changes.")] = False
+    sessions: Annotated[
+        int | None, typer.Option("--sessions", min=1, help="With --web: open at the same time (default 1).")
+    ] = None
+    tour: Annotated[bool, typer.Option("--tour", help="Begin with a tour of five steps.")] = False
+    keys: Annotated[bool, typer.Option("--keys", help="Print the id of every key; keys.toml changes them.")] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show a line with memory, frames and queues.")] = False
 
 
 @command(

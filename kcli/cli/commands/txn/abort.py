@@ -12,13 +12,15 @@ from kcli.cli.commands.txn.rows import ProducerRow
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import flag, integer, text
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes.change import Plan, Row
     from kcli.model import Cluster
@@ -41,18 +43,29 @@ SHAPE = shape("txn.abort", "Hanging transactions that were aborted, or would be.
 
 
 class AbortOptions(ChangeOptions):
-    start_offset = integer("--start-offset", least=0, help="First offset, as find-hanging prints it (OPEN SINCE).")
-    topic = text("-t", "--topic", metavar="TOPIC", help="The topic, in the form of Kafka's tool.")
-    partition = integer("-p", "--partition", least=0, help="The partition.")
-    producer_id = integer(
-        "--producer-id", least=0, help="Instead of --start-offset, with both epochs; nothing is checked."
-    )
-    producer_epoch = integer("--producer-epoch", least=0, help="Its epoch.")
-    coordinator_epoch = integer(
-        "--coordinator-epoch", least=-1, help="The epoch of its coordinator; -1 for one that never wrote a marker."
-    )
-    fence = flag("--fence", help="The arguments are transactional ids: fence them.")
-    force = flag("--force", help="Also a transaction that its coordinator knows; its other partitions stay open.")
+    start_offset: Annotated[
+        int | None, typer.Option("--start-offset", min=0, help="First offset, as find-hanging prints it (OPEN SINCE).")
+    ] = None
+    topic: Annotated[
+        str | None, typer.Option("-t", "--topic", metavar="TOPIC", help="The topic, in the form of Kafka's tool.")
+    ] = None
+    partition: Annotated[int | None, typer.Option("-p", "--partition", min=0, help="The partition.")] = None
+    producer_id: Annotated[
+        int | None,
+        typer.Option("--producer-id", min=0, help="Instead of --start-offset, with both epochs; nothing is checked."),
+    ] = None
+    producer_epoch: Annotated[int | None, typer.Option("--producer-epoch", min=0, help="Its epoch.")] = None
+    coordinator_epoch: Annotated[
+        int | None,
+        typer.Option(
+            "--coordinator-epoch", min=-1, help="The epoch of its coordinator; -1 for one that never wrote a marker."
+        ),
+    ] = None
+    fence: Annotated[bool, typer.Option("--fence", help="The arguments are transactional ids: fence them.")] = False
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also a transaction that its coordinator knows; its other partitions stay open."),
+    ] = False
 
 
 @command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.hanging_transactions import OLD, OpenTransaction, every_partition, find_open
 from kcli.cli.commands.brokers.ids import broker_ids
@@ -12,11 +14,17 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
-from kcli.cli.parsing.option import span, texts
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
 from kcli.grammar.durations import seconds
 from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption
 
 FOUND = 3
 
@@ -33,13 +41,20 @@ SHAPE = shape("txn.find-hanging", "Open transactions that no coordinator will en
 
 
 class FindHangingOptions(NamedTopics, PatternOptions, ReadOptions):
-    older_than = span(
-        "--older-than",
-        help="Minimum age of its last record (default 15m, the longest timeout brokers allow).",
-    )
-    brokers = texts(
-        "--broker", also=("--broker-id",), metavar="ID", help="Only partitions that this broker leads. Repeatable."
-    )
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than",
+            metavar="DURATION",
+            help="Minimum age of its last record (default 15m, the longest timeout brokers allow).",
+        ),
+    ] = None
+    brokers: Annotated[
+        list[str],
+        KcliOption(
+            "--broker", metavar="ID", help="Only partitions that this broker leads. Repeatable.", also=("--broker-id",)
+        ),
+    ]
 
 
 @command(

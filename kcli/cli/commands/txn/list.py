@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.transactions.transactions import (
     OPEN,
     STATES,
@@ -16,11 +18,17 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
-from kcli.cli.parsing.option import span, text, texts
 from kcli.cli.runtime.answer import answer
 from kcli.errors import UsageError
 from kcli.grammar.durations import milliseconds
 from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption
 
 
 class TransactionRow(Row, section="transactions"):
@@ -39,24 +47,39 @@ SHAPE = shape("txn.list", "Transactional ids, one a row.", TransactionRow, empty
 
 
 class ListOptions(OpenOptions, ReadOptions):
-    txn_states = texts(
-        "--state", metavar="TXN-STATE", help="Only in this state: Ongoing, Empty, CompleteCommit, … Repeatable."
-    )
-    producer_ids = texts("--producer-id", metavar="N", help="Only of this producer id. Repeatable.")
-    longer_than = span(
-        "--longer-than",
-        "--duration-filter",
-        help="Only with a transaction that has run longer, such as 5m.",
-    )
-    pattern = text(
-        "--pattern",
-        "--transactional-id-pattern",
-        metavar="REGEX",
-        help="Only ids that match as a whole (RE2, Kafka 4.1).",
-    )
-    brokers = texts(
-        "--broker", also=("--broker-id",), metavar="ID", help="Only ids that this broker coordinates. Repeatable."
-    )
+    txn_states: Annotated[
+        list[str],
+        typer.Option(
+            "--state", metavar="TXN-STATE", help="Only in this state: Ongoing, Empty, CompleteCommit, … Repeatable."
+        ),
+    ]
+    producer_ids: Annotated[
+        list[str], typer.Option("--producer-id", metavar="N", help="Only of this producer id. Repeatable.")
+    ]
+    longer_than: Annotated[
+        str | None,
+        typer.Option(
+            "--longer-than",
+            "--duration-filter",
+            metavar="DURATION",
+            help="Only with a transaction that has run longer, such as 5m.",
+        ),
+    ] = None
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            "--transactional-id-pattern",
+            metavar="REGEX",
+            help="Only ids that match as a whole (RE2, Kafka 4.1).",
+        ),
+    ] = None
+    brokers: Annotated[
+        list[str],
+        KcliOption(
+            "--broker", metavar="ID", help="Only ids that this broker coordinates. Repeatable.", also=("--broker-id",)
+        ),
+    ]
 
 
 @command(

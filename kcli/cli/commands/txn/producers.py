@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.options import OpenOptions
@@ -11,10 +13,14 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
-from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class StateRow(ProducerRow, section="producers"):
@@ -28,7 +34,9 @@ SHAPE = shape("txn.producers", "Producers of a partition, one a row.", StateRow,
 
 
 class ProducersOptions(NamedTopics, PatternOptions, OpenOptions, ReadOptions):
-    broker = integer("--broker", metavar="ID", least=0, help="Ask this broker's replica, not the leaders.")
+    broker: Annotated[
+        int | None, typer.Option("--broker", metavar="ID", min=0, help="Ask this broker's replica, not the leaders.")
+    ] = None
 
 
 @command(

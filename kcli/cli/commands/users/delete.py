@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kcli.changes import users
 from kcli.cli.commands.users.credentials import ChangeRow, mechanisms_of
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, if_exists
-from kcli.cli.parsing.option import texts
+from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.runtime.answer import plural, words_of
 from kcli.cli.runtime.change import apply_plan
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import IfExists
 
 SHAPE = shape("users.delete", "SCRAM credentials that were changed, or would be.", ChangeRow)
 
 
 class DeleteOptions(ChangeOptions):
-    mechanisms = texts("--mechanism", metavar="MECHANISM", help="Only this mechanism. Repeatable.")
-    if_exists = if_exists()
+    mechanisms: Annotated[
+        list[str], typer.Option("--mechanism", metavar="MECHANISM", help="Only this mechanism. Repeatable.")
+    ]
+    if_exists: IfExists = False
 
 
 @command(

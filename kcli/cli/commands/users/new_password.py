@@ -4,24 +4,37 @@ which every user of the machine can read."""
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from kcli.cli.output.messages import complain
-from kcli.cli.parsing.option import Options, text
+from kcli.cli.parsing.option import Options
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import Secret
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class PasswordOptions(Options):
     """Where a new password comes from."""
 
-    password_file = text("--password-file", metavar="FILE", help="Read the password from a file; - is stdin.")
-    password_command = text(
-        "--password-command",
-        metavar="COMMAND",
-        help="Read the password from a command's output, such as 'pass show kafka/bob'.",
-    )
-    password_env = text("--password-env", metavar="VARIABLE", help="Read the password from a variable.")
+    password_file: Annotated[
+        str | None, typer.Option("--password-file", metavar="FILE", help="Read the password from a file; - is stdin.")
+    ] = None
+    password_command: Annotated[
+        str | None,
+        typer.Option(
+            "--password-command",
+            metavar="COMMAND",
+            help="Read the password from a command's output, such as 'pass show kafka/bob'.",
+        ),
+    ] = None
+    password_env: Annotated[
+        str | None, typer.Option("--password-env", metavar="VARIABLE", help="Read the password from a variable.")
+    ] = None
 
 
 def check(options: PasswordOptions, *, asking: bool) -> None:

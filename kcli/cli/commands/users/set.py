@@ -13,7 +13,6 @@ from kcli.cli.commands.users.new_password import PasswordOptions
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.change import apply_plan
 from kcli.cli.runtime.connection import Connection
@@ -22,6 +21,9 @@ from kcli.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes.change import Row
 
@@ -29,8 +31,13 @@ SHAPE = shape("users.set", "SCRAM credentials that were changed, or would be.", 
 
 
 class SetOptions(PasswordOptions, ChangeOptions):
-    mechanisms = texts("--mechanism", metavar="MECHANISM", help="Only for this mechanism. Repeatable.")
-    iterations = integer("--iterations", least=FEWEST, help=f"Rounds of hashing, {FEWEST} to {MOST} (default {USUAL}).")
+    mechanisms: Annotated[
+        list[str], typer.Option("--mechanism", metavar="MECHANISM", help="Only for this mechanism. Repeatable.")
+    ]
+    iterations: Annotated[
+        int | None,
+        typer.Option("--iterations", min=FEWEST, help=f"Rounds of hashing, {FEWEST} to {MOST} (default {USUAL})."),
+    ] = None
 
 
 @command(

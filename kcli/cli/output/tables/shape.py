@@ -107,3 +107,13 @@ def every() -> tuple[Shape, ...]:
 
     import_all()
     return tuple(DECLARED[name] for name in sorted(DECLARED))
+
+
+def every_column() -> dict[str, str]:
+    """The names of all shapes, each with the columns that --sort and --columns take."""
+    return {shape.name: _columns(shape) for shape in every()}
+
+
+def _columns(shape: Shape) -> str:
+    sections = [shape.main, *(section for section in shape.sections if section.table)]
+    return " ".join(dict.fromkeys(column.name for section in sections for column in section.columns))

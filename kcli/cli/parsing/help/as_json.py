@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import json
 
+from kcli.cli.parsing.registry import SECTIONS, declared, every, subject
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.parsing.command import Command
     from kcli.cli.parsing.option import Option
-    from kcli.cli.parsing.registry import Verbs
+    from kcli.cli.parsing.resolver import Chosen
 
 VERSION = 1
 
 
-def document(path: str, command: Command) -> str:
-    """One command."""
-    return json.dumps({"version": VERSION, **_command(path, command)}, indent=2, ensure_ascii=False) + "\n"
-
-
-def group_document(name: str, verbs: Verbs) -> str:
-    """The commands of one group."""
-    commands = [_command(f"{name} {verb}", command) for verb, command in verbs.items()]
-    return json.dumps({"version": VERSION, "commands": commands}, indent=2, ensure_ascii=False) + "\n"
+def document(words: list[str], chosen: Chosen | None) -> str:
+    """One command, or those of the group that a line names."""
+    if chosen is not None:
+        command, _, path = chosen
+        shown = _command(path, command)
+    else:
+        name = subject(words[0]) or words[0]
+        verbs = declared(name)
+        assert isinstance(verbs, dict)
+        shown = {"commands": [_command(f"{name} {verb}", command) for verb, command in verbs.items()]}
+    return json.dumps({"version": VERSION, **shown}, indent=2, ensure_ascii=False) + "\n"
 
 
 def all_commands() -> str:
     """Every command, under the headings of the help."""
-    from kcli.cli.parsing.registry import SECTIONS, every
-
     sections = {name: title for title, names in SECTIONS.items() for name in names}
     commands = [{**_command(path, command), "section": sections.get(path.split()[0])} for path, command in every()]
     return json.dumps({"version": VERSION, "commands": commands}, indent=2, ensure_ascii=False) + "\n"

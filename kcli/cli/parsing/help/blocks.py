@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kcli.cli.parsing.help.page import by_panel, explained
+from kcli.cli.parsing.help.text import by_panel, explained
 from kcli.values import Frozen
 
 TYPE_CHECKING = False

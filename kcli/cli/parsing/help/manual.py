@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kcli.cli.parsing.help.blocks import Block, codes, description, panels, usage
-from kcli.cli.parsing.help.page import LAST, OWN, explained, value_of
+from kcli.cli.parsing.help.text import LAST, OWN, explained, value_of
 from kcli.cli.parsing.help.topics import EXIT_CODES, TOPICS, see_also
-from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared
-from kcli.cli.parsing.tables.shapes import NAMES
+from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared, shapes
 from kcli.version import __version__
 
 TYPE_CHECKING = False
@@ -131,7 +130,7 @@ def _command(path: str, command: Command, title: str, headings: tuple[str, str])
     parts.append((above or panel).format(_quoted("EXIT STATUS" if above else "Exit status")))
     parts.append(_text(f"{', '.join(map(str, shared))}: see `man 7 kcli-exit-codes`."))
     parts += [_item(f"\\fB{_text(flag)}\\fR", text) if flag else f".PP\n{_text(text)}" for flag, text in told]
-    if path.replace(" ", ".") in NAMES:
+    if path.replace(" ", ".") in shapes():
         parts.append(f".PP\n{_text(f'`kcli schema {path}` prints the schema of its JSON.')}")
     for block in examples:
         parts += [(above or panel).format(_quoted("EXAMPLES" if above else "Examples")), _code(block.code)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kcli.cli.parsing.help import properties
 from kcli.cli.parsing.help.blocks import Block, codes, description, panels, usage
-from kcli.cli.parsing.help.page import LAST, explained, value_of
+from kcli.cli.parsing.help.text import LAST, explained, value_of
 from kcli.cli.parsing.help.topics import EXIT_CODES, TOPICS, see_also
 from kcli.cli.parsing.registry import ALIASES, SECTIONS, SUBJECTS, declared, every
 from kcli.errors import UsageError

@@ -267,9 +267,11 @@ def listed() -> str:
     rows = "\n".join(f"  {name:<{width}}  {line}" for name, (line, _) in TOPICS.items())
     return f"""Usage: kcli help TOPIC
        kcli help COMMAND
+       kcli help WORD      what mentions it
+       kcli help commands  all of them, a line each
 
 Topics:
 {rows}
 
-`kcli --help` lists the commands; `kcli help --json` declares all of them as JSON.
+`kcli --help` lists the subjects; `kcli help --json` declares all commands as JSON.
 """

@@ -271,7 +271,7 @@ def test_commands_of_two_words_complete(capsys: pytest.CaptureFixture[str]) -> N
     assert place_of(["kcli", "raw", "Me"]).kind == "apis"
     assert place_of(["kcli", "txn", "describe", ""]).kind == "transactions"
     assert main(["cluster", "features", "upgrade", "--help"]) == 0
-    assert capsys.readouterr().out.startswith("Usage: kcli cluster features upgrade")
+    assert capsys.readouterr().out.lstrip().startswith("Usage: kcli cluster features upgrade")
 
 
 def test_levels_survive_the_sandbox_and_those_it_is_started_with_count_for_more(

@@ -291,3 +291,23 @@ def test_current_says_what_applies_and_why(
 
 def test_current_without_a_file_is_the_default(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert applying(capsys) == {"default": "localhost:9092"}
+
+
+def test_a_profile_is_chosen(kept: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    names = list(tomllib.loads(BEFORE)["profiles"])
+    assert main(["config", "use", names[-1]]) == 0
+    assert f"commands use {names[-1]} now" in capsys.readouterr().err
+    assert tomllib.loads(kept.read_text()) == {**tomllib.loads(BEFORE), "default_profile": names[-1]}
+    assert main(["config", "list", "-J"]) == 0
+    rows = json.loads(capsys.readouterr().out)["profiles"]
+    assert [row["profile"] for row in rows if row["in_use"]] == [names[-1]]
+    monkeypatch.setenv("KCLI_PROFILE", names[0])
+    assert main(["config", "use", names[-1]]) == 0
+    assert f"KCLI_PROFILE is {names[0]}, which goes before it" in capsys.readouterr().err
+
+
+def test_a_profile_that_there_is_not_is_not_chosen(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["nosuch"], ["a", "b"]):
+        assert main(["config", "use", *words]) == 2
+        assert "`kcli config list` shows" in capsys.readouterr().err
+    assert kept.read_text() == BEFORE

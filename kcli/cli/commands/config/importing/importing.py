@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.importing.foreign import PLACES, guess, place, read
 from kcli.cli.commands.config.importing.readers import ForeignCluster
@@ -13,20 +14,26 @@ from kcli.cli.commands.config.writing.file import write
 from kcli.cli.commands.config.writing.toml import secrets_of, text_of
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import flag, text, texts
 from kcli.config.profiles.files import user_file
 from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
 from kcli.text.escape import put
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 
 class ImportOptions(RemarkOptions):
-    name = text("--name", metavar="NAME", help="Name of the profile.")
-    only = texts("--only", metavar="NAME", help="Only this cluster. Repeatable.")
-    write = flag("--write", help="Add them to config.toml, with their secrets.")
-    to = text("--to", metavar="FILE", help="Another file for --write, such as .kcli.toml.")
-    force = flag("--force", help="Replace profiles of the same names.")
-    reveal = flag("--reveal", help="Print secrets too.")
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Name of the profile.")] = None
+    only: Annotated[list[str], typer.Option("--only", metavar="NAME", help="Only this cluster. Repeatable.")]
+    write: Annotated[bool, typer.Option("--write", help="Add them to config.toml, with their secrets.")] = False
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="FILE", help="Another file for --write, such as .kcli.toml.")
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace profiles of the same names.")] = False
+    reveal: Annotated[bool, typer.Option("--reveal", help="Print secrets too.")] = False
 
 
 @command(

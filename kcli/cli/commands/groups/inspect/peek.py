@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from kcli.cli.commands.groups.inspect.around import Around, Span, read_around
-from kcli.cli.commands.groups.scope import Scope, topics
+from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.lag.measured import problems
 from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
-from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import answer, say, words_of
 from kcli.cli.runtime.names import names_of
 from kcli.lag.snapshot import take
@@ -17,8 +16,13 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.terminal import Terminal
+    from kcli.cli.parsing.shared import ScopeTopics
     from kcli.lag.figures import Sample
     from kcli.model import Cluster
 
@@ -46,11 +50,16 @@ SHAPE = shape("groups.peek", "Records around the committed offsets of groups.", 
 
 
 class PeekOptions(NamedGroups, PatternOptions, ReadOptions):
-    topics = topics()
+    topics: ScopeTopics
     count = None  # -n is about records
-    around = integer("-n", "-c", "--count", least=0, help="Show N records before and N after each offset (default 3).")
-    before = integer("--before", least=0, help="Show N records before it (default: -n).")
-    after = integer("--after", least=0, help="Show N records after it (default: -n).")
+    around: Annotated[
+        int | None,
+        typer.Option("-n", "-c", "--count", min=0, help="Show N records before and N after each offset (default 3)."),
+    ] = None
+    before: Annotated[int | None, typer.Option("--before", min=0, help="Show N records before it (default: -n).")] = (
+        None
+    )
+    after: Annotated[int | None, typer.Option("--after", min=0, help="Show N records after it (default: -n).")] = None
 
 
 @command(

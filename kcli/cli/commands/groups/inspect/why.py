@@ -13,7 +13,6 @@ from kcli.cli.output.tables.render import render
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
-from kcli.cli.parsing.option import span
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.names import names_of
 from kcli.grammar.durations import seconds
@@ -28,6 +27,10 @@ from kcli.text.width import middle, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.cli.output.tables.document import Document
     from kcli.cli.output.terminal import Terminal
     from kcli.lag.history import GroupStanding
@@ -60,7 +63,14 @@ SHAPE = shape("groups.why", "Why groups lag, and the suggested fix.", WhyRow)
 
 
 class WhyOptions(NamedGroups, PatternOptions, ReadOptions):
-    over = span("--over", help="Watch for this long where one refresh cannot tell (default 10s; STUCK takes 30s).")
+    over: Annotated[
+        str | None,
+        typer.Option(
+            "--over",
+            metavar="DURATION",
+            help="Watch for this long where one refresh cannot tell (default 10s; STUCK takes 30s).",
+        ),
+    ] = None
 
 
 @command(

@@ -7,44 +7,65 @@ from typing import TYPE_CHECKING
 
 from kcli.changes import offset_forms
 from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
-from kcli.cli.parsing.option import flag, integer, span, text
 from kcli.errors import UsageError
 from kcli.grammar.durations import milliseconds
 from kcli.grammar.offsets import read_time
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.changes.offset_forms import Prepare
 
 
 class FormOptions(TimeFieldOptions):
     """Where committed offsets are reset to: one of these; the time field goes with those that name a time."""
 
-    to = text(
-        *("-o", "--to"),
-        metavar="WHERE",
-        help="beginning, end, stored, N, -N (before the end), +N (after the start), @TIME.",
-    )
-    to_earliest = flag("--to-earliest", help="The log start offset.")
-    to_latest = flag("--to-latest", help="The log end offset.")
-    to_offset = integer("--to-offset", least=0, help="This offset.")
-    to_datetime = text(
-        "--to-datetime",
-        metavar="TIME",
-        help="The first record at or after it: 2026-01-31T10:00:00.000; UTC where no zone is named, as in Kafka.",
-    )
-    by_duration = span("--by-duration", help="Rewind by this duration: PT1H30M, P1DT2H or 90m.")
-    shift_by = integer("--shift-by", help="Shift the committed offset by N (negative: back).")
-    to_current = flag("--to-current", help="The committed offset; the end offset where none is committed.")
-    from_file = text(
-        "--from-file",
-        metavar="FILE",
-        help="An undo file, an export, or the CSV of kafka-consumer-groups --export; - is stdin.",
-    )
-    from_group = text("--from-group", metavar="GROUP", help="The committed offsets of another group.")
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--to",
+            metavar="WHERE",
+            help="beginning, end, stored, N, -N (before the end), +N (after the start), @TIME.",
+        ),
+    ] = None
+    to_earliest: Annotated[bool, typer.Option("--to-earliest", help="The log start offset.")] = False
+    to_latest: Annotated[bool, typer.Option("--to-latest", help="The log end offset.")] = False
+    to_offset: Annotated[int | None, typer.Option("--to-offset", min=0, help="This offset.")] = None
+    to_datetime: Annotated[
+        str | None,
+        typer.Option(
+            "--to-datetime",
+            metavar="TIME",
+            help="The first record at or after it: 2026-01-31T10:00:00.000; UTC where no zone is named, as in Kafka.",
+        ),
+    ] = None
+    by_duration: Annotated[
+        str | None,
+        typer.Option("--by-duration", metavar="DURATION", help="Rewind by this duration: PT1H30M, P1DT2H or 90m."),
+    ] = None
+    shift_by: Annotated[
+        int | None, typer.Option("--shift-by", help="Shift the committed offset by N (negative: back).")
+    ] = None
+    to_current: Annotated[
+        bool, typer.Option("--to-current", help="The committed offset; the end offset where none is committed.")
+    ] = False
+    from_file: Annotated[
+        str | None,
+        typer.Option(
+            "--from-file",
+            metavar="FILE",
+            help="An undo file, an export, or the CSV of kafka-consumer-groups --export; - is stdin.",
+        ),
+    ] = None
+    from_group: Annotated[
+        str | None, typer.Option("--from-group", metavar="GROUP", help="The committed offsets of another group.")
+    ] = None
 
 
-_OF_TIME = {option.name for option in TimeFieldOptions.declared}
-FORMS = {option.name: option.flags[-1] for option in FormOptions.declared if option.name not in _OF_TIME}
+FORMS = {name: f"--{name.replace('_', '-')}" for name in FormOptions.names if name not in TimeFieldOptions.names}
 """The spelling of each option that is a form, by its name."""
 
 

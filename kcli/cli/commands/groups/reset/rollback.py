@@ -11,18 +11,24 @@ from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
 from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedGroups, PatternOptions, TimeFieldOptions, UndoOptions
-from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import words_of
 from kcli.cli.runtime.names import names_of
 from kcli.errors import UsageError
 from kcli.grammar.bound import Bound
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.changes.offset_forms import Prepare
 
 
 class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, CreateOptions, ScopeOptions, UndoOptions):
-    start = text("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30.")
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30."),
+    ] = None
 
 
 @command(

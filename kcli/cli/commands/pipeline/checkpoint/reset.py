@@ -13,7 +13,6 @@ from kcli.changes.offsets import OffsetRow, decide
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import ChangeOptions
-from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import KcliError, UsageError
@@ -22,6 +21,9 @@ from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Annotated
+
+    import typer
 
     from kcli.changes.offset_forms import Form, Prepare
 
@@ -58,16 +60,20 @@ SHAPE = shape(
 class ResetOptions(ChangeOptions):
     """Where the next run begins, and of which partitions."""
 
-    reset_to = text(
-        OPTION,
-        metavar="PLACE",
-        help="beginning, end, N, -N (before the end), +N (after the start), @TIME, or JSON as in Spark's options.",
-    )
-    topics = texts(
-        *("-t", "--topic"),
-        metavar="TOPIC[:0,1]",
-        help="Only of this topic, or of these partitions of it. Repeatable.",
-    )
+    reset_to: Annotated[
+        str | None,
+        typer.Option(
+            OPTION,
+            metavar="PLACE",
+            help="beginning, end, N, -N (before the end), +N (after the start), @TIME, or JSON as in Spark's options.",
+        ),
+    ] = None
+    topics: Annotated[
+        list[str],
+        typer.Option(
+            "-t", "--topic", metavar="TOPIC[:0,1]", help="Only of this topic, or of these partitions of it. Repeatable."
+        ),
+    ]
 
 
 def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, named, print_jobs
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import timeout
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import plural
 from kcli.errors import DeadlineExceeded, UsageError
 from kcli.grammar.durations import seconds
 from kcli.pipeline.jobs import registry
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.pipeline.jobs.registry import Entry
 
 POLL = 0.1  # seconds
@@ -24,9 +26,16 @@ PATIENCE = 60
 class EndOptions(JobsOptions):
     """Which jobs, and how long to wait for their end."""
 
-    all = flag("-a", "--all", help="All running jobs.")
+    all: Annotated[bool, typer.Option("-a", "--all", help="All running jobs.")] = False
     moved = (("--wait", "--timeout DURATION"),)
-    timeout = timeout("they ended (default: 60s; 0 does not wait)")
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--timeout",
+            metavar="DURATION",
+            help="Wait up to this long until they ended (default: 60s; 0 does not wait), else exit 4.",
+        ),
+    ] = None
 
 
 @command(

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, document_of, print_jobs
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import RefreshOptions, RowOptions
-from kcli.cli.parsing.option import flag
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.refresh import watch
 from kcli.cli.runtime.signals import run
 from kcli.pipeline.jobs import registry
 from kcli.pipeline.jobs.registry import Entry
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
 
 class ListOptions(RowOptions, RefreshOptions, JobsOptions):
-    running = flag("--running", help="Only those that run.")
+    running: Annotated[bool, typer.Option("--running", help="Only those that run.")] = False
 
 
 @command(

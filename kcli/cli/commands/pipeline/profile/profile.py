@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.options import PipelineOptions, RangeOptions, rows_format
+from kcli.cli.commands.pipeline.options import FORMATS, PipelineOptions, RangeOptions
 from kcli.cli.commands.pipeline.profile.page import page
 from kcli.cli.commands.pipeline.profile.rows import (
     SHAPE,
@@ -33,7 +33,6 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics
-from kcli.cli.parsing.option import integer, text
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.frames import as_ours, load
 from kcli.pipeline.jobs.profile import Profile, profile
@@ -41,17 +40,30 @@ from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
     from pyspark.sql import DataFrame, SparkSession
+
+    from kcli.cli.parsing.shared import KcliOption
 
 TOP = 20
 SAMPLE = 100_000
 
 
 class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions):
-    html = text("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
-    top = integer("--top", least=1, help="Name the N most frequent keys (20).")
-    sample = integer("--sample", least=0, help="Parse about N values for their fields (default 100000; 0: all).")
-    format = rows_format()
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
+    ] = None
+    top: Annotated[int | None, typer.Option("--top", min=1, help="Name the N most frequent keys (20).")] = None
+    sample: Annotated[
+        int | None,
+        typer.Option("--sample", min=0, help="Parse about N values for their fields (default 100000; 0: all)."),
+    ] = None
+    format: Annotated[
+        str | None,
+        KcliOption("--format", choices=FORMATS, help="Format of the rows on stdout (default table; ndjson streams)."),
+    ] = None
 
 
 @command(

@@ -9,7 +9,7 @@ from kcli.cli.commands.pipeline.session.delta import DELTA
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.output.messages import complain
-from kcli.cli.parsing.option import Options, flag, span, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_of
@@ -18,6 +18,10 @@ from kcli.pipeline.jobs.files.folder import Folder
 from kcli.pipeline.sink.storage import in_s3
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
     from kcli.pipeline.jobs.lake.committer import Committer
     from kcli.pipeline.jobs.lake.destination import Destination
     from kcli.pipeline.jobs.lake.merging.latest import Merge
@@ -27,24 +31,40 @@ if TYPE_CHECKING:
 class FolderOptions(Options):
     """What becomes of files that are in the folder already."""
 
-    append = flag("--append", help="Add files to DIR.")
-    overwrite = flag("--overwrite", help="Replace the export that is in DIR.")
-    warehouse = text(
-        "--warehouse",
-        metavar="DIR|s3://…",
-        help="Where --file-format iceberg keeps tables, with a catalog in SQLite (DIR/catalog.db).",
-    )
-    file_size = text(
-        "--file-size",
-        metavar="SIZE",
-        help="With delta and iceberg: begin another file after this size (default 128MiB).",
-    )
-    compact = span("--compact", help="With delta: merge small files after a commit, at most this often (1h).")
-    catalog = text(
-        "--catalog",
-        metavar="URL|NAME",
-        help="The Iceberg catalog, instead: a REST catalog's URL, or a name that pyiceberg is configured for.",
-    )
+    append: Annotated[bool, typer.Option("--append", help="Add files to DIR.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the export that is in DIR.")] = False
+    warehouse: Annotated[
+        str | None,
+        typer.Option(
+            "--warehouse",
+            metavar="DIR|s3://…",
+            help="Where --file-format iceberg keeps tables, with a catalog in SQLite (DIR/catalog.db).",
+        ),
+    ] = None
+    file_size: Annotated[
+        str | None,
+        typer.Option(
+            "--file-size",
+            metavar="SIZE",
+            help="With delta and iceberg: begin another file after this size (default 128MiB).",
+        ),
+    ] = None
+    compact: Annotated[
+        str | None,
+        typer.Option(
+            "--compact",
+            metavar="DURATION",
+            help="With delta: merge small files after a commit, at most this often (1h).",
+        ),
+    ] = None
+    catalog: Annotated[
+        str | None,
+        typer.Option(
+            "--catalog",
+            metavar="URL|NAME",
+            help="The Iceberg catalog, instead: a REST catalog's URL, or a name that pyiceberg is configured for.",
+        ),
+    ] = None
 
 
 def folder_mode(frame: Frame, options: FolderOptions) -> str:

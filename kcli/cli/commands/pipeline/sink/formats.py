@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.parsing.option import Options, choice, flag, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 from kcli.pipeline.schemas.wanted import FILE, REGISTERED, absolute
 from kcli.registry.subjects import STRATEGIES
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption
 
 FORMS = tuple(REGISTERED)
 
@@ -16,40 +24,72 @@ FORMS = tuple(REGISTERED)
 class WrittenOptions(Options):
     """What keys and values become in the topic that is written."""
 
-    to_value_format = choice(
-        "--to-value-format", of=FORMS, help="Write values by a schema of the registry: columns become its fields."
-    )
-    to_key_format = choice("--to-key-format", of=FORMS, help="Write keys by a schema of the registry.")
-    to_value_subject = text(
-        "--to-value-subject", metavar="NAME", help="Subject of the schema of written values. Default: TOPIC-value."
-    )
-    to_key_subject = text(
-        "--to-key-subject", metavar="NAME", help="Subject of the schema of written keys. Default: TOPIC-key."
-    )
-    to_value_subject_strategy = choice(
-        "--to-value-subject-strategy",
-        of=STRATEGIES,
-        help="How the subject of written values is found (default topic).",
-    )
-    to_key_subject_strategy = choice(
-        "--to-key-subject-strategy",
-        of=STRATEGIES,
-        help="How the subject of written keys is found (default topic).",
-    )
-    to_value_schema = text(
-        "--to-value-schema",
-        metavar="SCHEMA",
-        help="Schema of written values: latest (default), id:N or file:PATH; #NAME as with --reader-schema.",
-    )
-    to_key_schema = text("--to-key-schema", metavar="SCHEMA", help="Schema of written keys, as --to-value-schema.")
-    register = flag(
-        "--register", help="Register the file of --to-value-schema or --to-key-schema, unless it is registered."
-    )
-    to_schema_registry = text(
-        "--to-schema-registry",
-        metavar="URL",
-        help="The registry of --to-value-format and --to-key-format. Default: --schema-registry, else the profile's.",
-    )
+    to_value_format: Annotated[
+        str | None,
+        KcliOption(
+            "--to-value-format",
+            choices=FORMS,
+            help="Write values by a schema of the registry: columns become its fields.",
+        ),
+    ] = None
+    to_key_format: Annotated[
+        str | None, KcliOption("--to-key-format", choices=FORMS, help="Write keys by a schema of the registry.")
+    ] = None
+    to_value_subject: Annotated[
+        str | None,
+        typer.Option(
+            "--to-value-subject", metavar="NAME", help="Subject of the schema of written values. Default: TOPIC-value."
+        ),
+    ] = None
+    to_key_subject: Annotated[
+        str | None,
+        typer.Option(
+            "--to-key-subject", metavar="NAME", help="Subject of the schema of written keys. Default: TOPIC-key."
+        ),
+    ] = None
+    to_value_subject_strategy: Annotated[
+        str | None,
+        KcliOption(
+            "--to-value-subject-strategy",
+            choices=STRATEGIES,
+            help="How the subject of written values is found (default topic).",
+        ),
+    ] = None
+    to_key_subject_strategy: Annotated[
+        str | None,
+        KcliOption(
+            "--to-key-subject-strategy",
+            choices=STRATEGIES,
+            help="How the subject of written keys is found (default topic).",
+        ),
+    ] = None
+    to_value_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--to-value-schema",
+            metavar="SCHEMA",
+            help="Schema of written values: latest (default), id:N or file:PATH; #NAME as with --reader-schema.",
+        ),
+    ] = None
+    to_key_schema: Annotated[
+        str | None,
+        typer.Option("--to-key-schema", metavar="SCHEMA", help="Schema of written keys, as --to-value-schema."),
+    ] = None
+    register: Annotated[
+        bool,
+        typer.Option(
+            "--register", help="Register the file of --to-value-schema or --to-key-schema, unless it is registered."
+        ),
+    ] = False
+    to_schema_registry: Annotated[
+        str | None,
+        typer.Option(
+            "--to-schema-registry",
+            metavar="URL",
+            help="The registry of --to-value-format and --to-key-format. Default: --schema-registry, else the "
+            "profile's.",
+        ),
+    ] = None
 
 
 class WrittenFormats:

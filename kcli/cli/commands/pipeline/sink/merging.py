@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.pipeline.options import PayloadOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.sink.folder import FolderOptions
-from kcli.cli.parsing.option import Options, choice, text
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm
 from kcli.pipeline.jobs.frames import tried
@@ -16,6 +16,9 @@ from kcli.pipeline.jobs.lake.merging.latest import MARK, SEEN, Merge
 from kcli.pipeline.jobs.lake.merging.limits import MOST_ROWS, USUAL_BYTES, USUAL_ROWS
 
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
     from pyspark.sql import DataFrame
 
 TYPED = ("json", "avro", "protobuf", "json-schema")
@@ -24,22 +27,35 @@ TYPED = ("json", "avro", "protobuf", "json-schema")
 class MergeOptions(Options):
     """How rows get into a table, where they are not added to it."""
 
-    merge = text(
-        "--merge",
-        metavar="COLUMN,…",
-        help="With delta and iceberg: replace the row of the same key, or add it. The last record of a key counts.",
-    )
-    order_by = text(
-        "--order-by", metavar="COLUMN", help="With --merge: the column that says which record of a key is later."
-    )
-    delete_when = text(
-        "--delete-when", metavar="SQL", help="With --merge: delete the row where this is true, such as 'value IS NULL'."
-    )
-    unwrap = choice(
-        "--unwrap",
-        of=("debezium",),
-        help="With --merge: values are change events; `value` is the row, and deletes and tombstones delete it.",
-    )
+    merge: Annotated[
+        str | None,
+        typer.Option(
+            "--merge",
+            metavar="COLUMN,…",
+            help="With delta and iceberg: replace the row of the same key, or add it. The last record of a key counts.",
+        ),
+    ] = None
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            "--order-by", metavar="COLUMN", help="With --merge: the column that says which record of a key is later."
+        ),
+    ] = None
+    delete_when: Annotated[
+        str | None,
+        typer.Option(
+            "--delete-when",
+            metavar="SQL",
+            help="With --merge: delete the row where this is true, such as 'value IS NULL'.",
+        ),
+    ] = None
+    unwrap: Annotated[
+        Literal["debezium"] | None,
+        typer.Option(
+            "--unwrap",
+            help="With --merge: values are change events; `value` is the row, and deletes and tombstones delete it.",
+        ),
+    ] = None
 
 
 class Merging:

@@ -7,26 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.options import SINKS, rows_format
+from kcli.cli.commands.pipeline.options import FORMATS, SINKS
 from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
-from kcli.cli.commands.pipeline.sink.folder import (
-    FolderOptions,
-    compact_of,
-    conf_of,
-    folder_of,
-    recover,
-    size_of,
-    told,
-)
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, recover, size_of, told
 from kcli.cli.commands.pipeline.sink.formats import WrittenFormats, WrittenOptions
 from kcli.cli.commands.pipeline.sink.merging import MergeOptions, Merging
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.cli.output.messages import complain
-from kcli.cli.parsing.option import choice, integer, span, text
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm
@@ -36,41 +27,68 @@ from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
+    from typing import Annotated, Literal
+
+    import typer
     from pyspark.sql import DataFrame, SparkSession
 
+    from kcli.cli.parsing.shared import KcliOption
     from kcli.pipeline.jobs.files.timed import Written
 
 
 class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
     """Where rows go, and how."""
 
-    format = rows_format()
-    limit = integer(
-        *("-n", "--limit"), least=1, help="At most N rows of each result (a table has 1000 unless this says more)."
-    )
-    into = text("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
-    file_format = choice(
-        "--file-format",
-        of=SINKS,
-        help="Write the last statement's rows as files; --out says where.",
-    )
-    out = text("--out", metavar="DIR", help="The folder of --file-format; of iceberg NAMESPACE.TABLE.")
-    partition_by = text(
-        "--partition-by",
-        metavar="COLUMN,…",
-        help="A folder of files for each value; day(COLUMN) is made of a time (year, month, hour too).",
-    )
-    compression = text(
-        *("-z", "--compression"),
-        metavar="CODEC",
-        help="Of files: zstd, snappy, …; of --into: gzip, snappy, lz4 or zstd.",
-    )
-    output_mode = choice(
-        "--output-mode",
-        of=("append", "update", "complete"),
-        help="Which rows a stream's batch gives; default: append, or what the query allows.",
-    )
-    watermark = span("--watermark", help="How late records may come, such as 10m: windows end by it.")
+    format: Annotated[
+        str | None,
+        KcliOption("--format", choices=FORMATS, help="Format of the rows on stdout (default table; ndjson streams)."),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "-n", "--limit", min=1, help="At most N rows of each result (a table has 1000 unless this says more)."
+        ),
+    ] = None
+    into: Annotated[
+        str | None, typer.Option("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
+    ] = None
+    file_format: Annotated[
+        str | None,
+        KcliOption("--file-format", choices=SINKS, help="Write the last statement's rows as files; --out says where."),
+    ] = None
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="The folder of --file-format; of iceberg NAMESPACE.TABLE."),
+    ] = None
+    partition_by: Annotated[
+        str | None,
+        typer.Option(
+            "--partition-by",
+            metavar="COLUMN,…",
+            help="A folder of files for each value; day(COLUMN) is made of a time (year, month, hour too).",
+        ),
+    ] = None
+    compression: Annotated[
+        str | None,
+        typer.Option(
+            "-z",
+            "--compression",
+            metavar="CODEC",
+            help="Of files: zstd, snappy, …; of --into: gzip, snappy, lz4 or zstd.",
+        ),
+    ] = None
+    output_mode: Annotated[
+        Literal["append", "update", "complete"] | None,
+        typer.Option(
+            "--output-mode", help="Which rows a stream's batch gives; default: append, or what the query allows."
+        ),
+    ] = None
+    watermark: Annotated[
+        str | None,
+        typer.Option(
+            "--watermark", metavar="DURATION", help="How late records may come, such as 10m: windows end by it."
+        ),
+    ] = None
 
 
 class Output:

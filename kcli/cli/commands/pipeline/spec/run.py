@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.commands.pipeline.options import PipelineOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.spec.spec import Spec
 from kcli.cli.commands.pipeline.sql import Querying, read_file, start
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.option import flag
 from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
 
 
 class RunOptions(PipelineOptions):
-    check = flag("--check", help="Only read the file and say what is wrong with it.")
+    check: Annotated[bool, typer.Option("--check", help="Only read the file and say what is wrong with it.")] = False
 
 
 @command(

@@ -12,6 +12,8 @@ from kcli.cli.commands.pipeline.spec.keys import MERGE, MODES, OPTIONS, PLACES, 
 from kcli.cli.commands.pipeline.sql import SqlOptions
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.registry import declared
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.sql.query import Step, quoted
 from kcli.text.suggest import did_you_mean
@@ -22,7 +24,6 @@ _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}|\$")
 
 OptionValues = dict[str, object]
 """The values of options, by their names."""
-KNOWN = {option.name: option for option in SqlOptions.declared}
 
 
 class Spec:
@@ -46,7 +47,7 @@ class Spec:
 
     def options(self, line: PipelineOptions) -> SqlOptions:
         """The options of `sql`: the line's where it has them, else the file's; of those that repeat both."""
-        given = {name: value for name, value in line.given().items() if name in KNOWN}
+        given = {name: value for name, value in line.given().items() if name in SqlOptions.names}
         common = {name: value for name, value in self._common.items() if name not in _dropped(line)}
         merged = common | given
         for name in common.keys() & given.keys():
@@ -101,7 +102,7 @@ class Spec:
 
     def _value(self, of: Map, key: str, name: str) -> object:
         """The value of an option, checked."""
-        option, text = KNOWN[name], self._needed(of, key)
+        option, text = _option(name), self._needed(of, key)
         if option.kind == "flag":
             if text not in ("true", "false"):
                 raise self.wrong(of, key, f"{key}: true or false, not {text}")
@@ -243,3 +244,10 @@ def _dropped(line: PipelineOptions) -> set[str]:
     if line.once:
         return {*MODES, "trigger"}
     return set(MODES) if line.continuous else set()
+
+
+def _option(name: str) -> Option:
+    """What `pipeline sql` declares of an option."""
+    verbs = declared("pipeline")
+    assert isinstance(verbs, dict)
+    return next(option for option in verbs["sql"].options if option.name == name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.storage.disk_plan import evened
 from kcli.admin.storage.disks import Replica
 from kcli.admin.storage.log_dirs import LogDir, log_dirs
@@ -15,21 +17,29 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedTopics, PatternOptions
-from kcli.cli.parsing.option import flag, text, texts
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.change import PlannedChange, make_change
 from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of
 from kcli.model import Cluster, TopicPartition
 
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption
+
 SHAPE = shape("reassign.disks", "Replicas that move between log directories, or would.", ReplicaRow)
 
 
 class DisksOptions(NamedTopics, PatternOptions, WaitingOptions, RateOptions, ChangeOptions):
-    brokers = texts("--broker", also=("--broker-id",), metavar="ID", help="At this broker. Repeatable.")
-    to = text("--to", metavar="PATH", help="To this directory.")
-    away = text("--from", metavar="PATH", help="Only replicas in this directory.")
-    even = flag("--balance", help="Balance the used bytes of its directories.")
+    brokers: Annotated[
+        list[str], KcliOption("--broker", metavar="ID", help="At this broker. Repeatable.", also=("--broker-id",))
+    ]
+    to: Annotated[str | None, typer.Option("--to", metavar="PATH", help="To this directory.")] = None
+    away: Annotated[str | None, typer.Option("--from", metavar="PATH", help="Only replicas in this directory.")] = None
+    even: Annotated[bool, typer.Option("--balance", help="Balance the used bytes of its directories.")] = False
 
 
 @command(

@@ -10,7 +10,6 @@ from kcli.cli.commands.registry.payload.texts import FORMS, RAW, content_of, pay
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import choice
 from kcli.cli.parsing.record_groups import SchemaOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.schemas.decoding import Decoding
@@ -19,13 +18,21 @@ from kcli.errors import UsageError
 from kcli.serde.schemas.single import one_row
 
 if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
     from kcli.serde.schemas.decoder import Field
 
 NO_SCHEMA = "no schema is named; add --schema-registry URL, or --value-schema file:PATH"
 
 
 class DecodeOptions(SchemaOptions, ConnectionOptions):
-    input = choice("--input", of=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line.")
+    input: Annotated[
+        str | None,
+        KcliOption(
+            "--input", choices=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line."
+        ),
+    ] = None
     key_schema = None  # a payload is the same under both names
     no_schema_cache = raw_value = fail_on_undecoded = fail_on_invalid = False
 

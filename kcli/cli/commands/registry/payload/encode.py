@@ -9,21 +9,39 @@ from kcli.cli.commands.registry.opened import FILE
 from kcli.cli.commands.registry.payload.texts import FORMS, RAW, content_of, shown
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.cli.parsing.option import choice, text
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.schemas.encoding import FROM_RECORD, Encoding
 from kcli.cli.runtime.signals import run_to_end
 from kcli.errors import KcliError, UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    import typer
+
+    from kcli.cli.parsing.shared import KcliOption
+
 
 class EncodeOptions(ConnectionOptions):
-    value_schema = text(
-        "--value-schema", metavar="SPEC", help="The schema: file:PATH (no frame is written), id:N or SUBJECT[@VERSION]."
-    )
-    output = choice("--output", of=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line.")
-    schema_registry = text(
-        "--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."
-    )
+    value_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--value-schema",
+            metavar="SPEC",
+            help="The schema: file:PATH (no frame is written), id:N or SUBJECT[@VERSION].",
+        ),
+    ] = None
+    output: Annotated[
+        str | None,
+        KcliOption(
+            "--output", choices=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line."
+        ),
+    ] = None
+    schema_registry: Annotated[
+        str | None,
+        typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
+    ] = None
 
 
 @command(

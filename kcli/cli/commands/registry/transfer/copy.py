@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.settings import LevelRow
-from kcli.cli.commands.registry.transfer.moves import MoveRow, ids_option, planned
+from kcli.cli.commands.registry.transfer.moves import MoveRow, planned
 from kcli.cli.commands.registry.transfer.selection import taken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PatternOptions, UndoOptions
-from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.change import make_change
 from kcli.cli.runtime.connection import connection_of
 from kcli.config.properties.merged import read_properties
@@ -23,8 +22,12 @@ from kcli.settings import ClientSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from typing import Annotated
+
+    import typer
 
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import KeptIds
     from kcli.cli.runtime.answer import Opened
     from kcli.cli.runtime.change import PlannedChange
     from kcli.cli.runtime.connection import Connection
@@ -34,12 +37,17 @@ NO_TARGET = "no target is named; add --to URL or --to-profile NAME"
 
 
 class RegistryCopyOptions(RegistryOptions, PatternOptions, UndoOptions):
-    to = text("--to", metavar="URL", help="The registry to copy to.")
-    to_profile = text("--to-profile", metavar="NAME", help="Profile of the registry to copy to.")
-    to_properties = texts(
-        "--to-X", metavar="KEY=VALUE", help="A property of the registry to copy to, such as its login. Repeatable."
-    )
-    ids = ids_option()
+    to: Annotated[str | None, typer.Option("--to", metavar="URL", help="The registry to copy to.")] = None
+    to_profile: Annotated[
+        str | None, typer.Option("--to-profile", metavar="NAME", help="Profile of the registry to copy to.")
+    ] = None
+    to_properties: Annotated[
+        list[str],
+        typer.Option(
+            "--to-X", metavar="KEY=VALUE", help="A property of the registry to copy to, such as its login. Repeatable."
+        ),
+    ]
+    ids: KeptIds = None
 
 
 @command(

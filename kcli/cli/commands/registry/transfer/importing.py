@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.settings import LevelRow
 from kcli.cli.commands.registry.transfer import files
-from kcli.cli.commands.registry.transfer.moves import MoveRow, ids_option, planned
+from kcli.cli.commands.registry.transfer.moves import MoveRow, planned
 from kcli.cli.commands.registry.transfer.selection import part, taken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -23,6 +23,7 @@ from kcli.text.names import Names
 
 if TYPE_CHECKING:
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import KeptIds
     from kcli.cli.runtime.change import PlannedChange
     from kcli.registry.moving.snapshot import Snapshot
 
@@ -30,7 +31,7 @@ SHAPE = shape("registry.import", "Schemas that were registered, or would be, one
 
 
 class ImportOptions(RegistryOptions, PatternOptions, UndoOptions):
-    ids = ids_option()
+    ids: KeptIds = None
 
 
 @command(

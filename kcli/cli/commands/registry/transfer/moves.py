@@ -9,7 +9,6 @@ from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened,
 from kcli.cli.commands.registry.settings import ConfigRow, LevelRow, ModeRow
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import plural
 from kcli.cli.runtime.change import PlannedChange, make_change, of_plan
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from kcli.changes import change as changes
     from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import KeptIds
     from kcli.registry.moving.snapshot import Snapshot
     from kcli.text.json_object import JsonObject
 
@@ -36,14 +36,6 @@ class MoveRow(Row, section="schemas"):
         rank=1,
     )
     error: str | None = column("Why it is not registered.", table=False, unit="sentence")
-
-
-def ids_option() -> str | None:
-    return choice(
-        "--ids",
-        of=("keep", "new"),
-        help="keep (default): the ids of the source, by the mode IMPORT. new: ids that the registry gives.",
-    )
 
 
 async def planned(
@@ -75,7 +67,7 @@ SHAPE = shape("undo.registry", "Schemas and settings that were changed back, or 
 
 
 class RestoreOptions(RegistryOptions, UndoOptions):
-    ids = ids_option()
+    ids: KeptIds = None
 
 
 def restore(options: RestoreOptions, document: JsonObject) -> int:

@@ -1,0 +1,74 @@
+"""`kcli help WORD`: the commands, options and topics that mention a word, and `kcli help commands`."""
+
+from __future__ import annotations
+
+import re
+from textwrap import shorten
+
+from kcli.cli.parsing import other_tools
+from kcli.cli.parsing.help.text import explained
+from kcli.cli.parsing.help.topics import TOPICS
+from kcli.cli.parsing.registry import SUBJECTS, every
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.command import Command
+
+MOST = 15
+"""The most rows of one kind."""
+WIDTH = 80
+
+
+def listed_commands() -> str:
+    """Every command with its line."""
+    rows = [(path, _line(path, command)) for path, command in every()]
+    return _table(rows, most=len(rows))
+
+
+def found(word: str) -> str:
+    """What mentions a word at the beginning of one of its own; "" where nothing does."""
+    mentions = re.compile(rf"(?<![a-z]){re.escape(word.lower())}")
+
+    def has(*texts: str) -> bool:
+        return any(mentions.search(text.lower()) for text in texts)
+
+    commands, deeper, options = [], [], []
+    for path, command in every():
+        line = _line(path, command)
+        if has(path, line):
+            commands.append((path, line))
+        elif has(command.description):
+            deeper.append((path, line))
+        for option in command.options:
+            if not option.hidden and has(*option.flags, explained(option)):
+                options.append((option.flags[-1], explained(option), path))
+    by_option: dict[tuple[str, str], list[str]] = {}
+    for flag, text, path in options:
+        by_option.setdefault((flag, text), []).append(path)
+    parts = [
+        ("Commands", commands + deeper),
+        ("Options", [(f"{flag} ({_some(paths)})", text) for (flag, text), paths in by_option.items()]),
+        ("Topics: kcli help TOPIC", [(name, line) for name, (line, text) in TOPICS.items() if has(name, line, text)]),
+    ]
+    shown = [f"{title}:\n{_table(rows)}" for title, rows in parts if rows]
+    here = other_tools.command([word]).removeprefix("; here it is ")
+    return "\n".join([*([f"{word}: {here}\n"] if here else []), *shown])
+
+
+def _line(path: str, command: Command) -> str:
+    return command.help or SUBJECTS[path][1]
+
+
+def _some(paths: list[str]) -> str:
+    return ", ".join(paths[:2]) + (f", {len(paths) - 2} more" if len(paths) > 2 else "")
+
+
+def _table(rows: list[tuple[str, str]], most: int = MOST) -> str:
+    few = rows[:most]
+    column = min(max(len(left) for left, _ in few), WIDTH // 2)
+    rooms = [max(WIDTH - 4 - max(column, len(left)), 20) for left, _ in few]
+    rights = [shorten(right, room, placeholder=" …") for (_, right), room in zip(few, rooms)]
+    lines = [f"  {left:<{column}}  {right}" for (left, _), right in zip(few, rights)]
+    if len(rows) > len(few):
+        lines.append(f"  … and {len(rows) - len(few)} more")
+    return "\n".join(lines) + "\n"

@@ -1,1 +1,0 @@
-"""What the fast parser reads. Made by `make tables`; do not edit."""
