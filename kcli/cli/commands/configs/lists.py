@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import APPEND, SUBTRACT
+from kcli.cli.commands.configs.named import ChangedOptions
 from kcli.cli.commands.configs.plan import ChangeRow, assign
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
 
 ABOUT = "Changes, applied or planned."
 APPEND_SHAPE = shape("configs.append", ABOUT, ChangeRow)
@@ -20,11 +20,12 @@ SUBTRACT_SHAPE = shape("configs.subtract", ABOUT, ChangeRow)
     examples="""
 kcli configs append topic orders cleanup.policy=compact --execute""",
 )
-def append(options: UndoOptions) -> int:
+def append(options: ChangedOptions) -> int:
     """Add items to configs that are lists. The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
+    topics or groups.
     """
     return assign(options, APPEND_SHAPE, APPEND)
 
@@ -36,10 +37,11 @@ def append(options: UndoOptions) -> int:
     examples="""
 kcli configs subtract topic orders cleanup.policy=delete --execute""",
 )
-def subtract(options: UndoOptions) -> int:
+def subtract(options: ChangedOptions) -> int:
     """Remove items from configs that are lists. The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
+    topics or groups.
     """
     return assign(options, SUBTRACT_SHAPE, SUBTRACT)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from kcli.admin.configs.resources import Resource, resource
 from kcli.changes.configs import DEFAULT
 from kcli.cli.output.tables.rows import Row, column
+from kcli.cli.parsing.groups import PatternOptions, UndoOptions
 from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.names import group_names_of, topic_names
 from kcli.errors import UsageError
 from kcli.model import Cluster
-from kcli.text.names import Names
+from kcli.text.names import Names, is_pattern
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -33,6 +34,10 @@ class EntityOptions(Options):
         list[str],
         KcliOption("--entity-name", metavar="NAME", help="NAME, instead of an argument.", hidden=True, names=True),
     ]
+
+
+class ChangedOptions(PatternOptions, UndoOptions):
+    """What a command takes that changes configs: NAME may be a pattern of topics or groups."""
 
 
 class NamedRow(Row):
@@ -58,14 +63,20 @@ def resource_of(kind: str, name: str) -> Resource:
     return resource(kind, "" if kind == "broker" and name == DEFAULT else name)
 
 
-async def meant(cluster: Cluster, at: Resource, *, literal: bool) -> list[Resource]:
-    """The resources that a line names: one, or the topics or groups that a pattern matches. Raises NoMatch."""
-    names = Names([at.name], literal=literal)
+def has_pattern(at: Resource) -> bool:
+    """Whether the name is a pattern, of a kind that has patterns."""
+    return at.kind in ("topic", "group") and is_pattern(at.name)
+
+
+async def meant(cluster: Cluster, at: Resource, *, literal: bool, changes: bool = False) -> list[Resource]:
+    """The resources that a line names: one, or the topics or groups that a pattern matches. What `changes` them leaves
+    out what `topic_names` and `group_names_of` say. Raises NoMatch."""
+    if literal or not has_pattern(at):
+        return [at]
+    names = Names([at.name])
     if at.kind == "topic":
-        return [Resource("topic", name) for name in await topic_names(cluster, names, internal=True)]
-    if at.kind == "group":
-        return [Resource("group", name) for name in await group_names_of(cluster, names)]
-    return [at]
+        return [Resource("topic", name) for name in await topic_names(cluster, names, changes=changes, internal=True)]
+    return [Resource("group", name) for name in await group_names_of(cluster, names, changes=changes)]
 
 
 def name_of(at: Resource) -> str:

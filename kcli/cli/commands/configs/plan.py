@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import Operation, Resource
 from kcli.changes import configs
-from kcli.cli.commands.configs.named import NamedRow, named
+from kcli.cli.commands.configs.named import NamedRow, has_pattern, meant, named
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.runtime.change import apply_plan, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from kcli.changes.change import Plan
+    from kcli.cli.commands.configs.named import ChangedOptions
     from kcli.cli.output.tables.shape import Shape
     from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
@@ -32,23 +33,41 @@ class ChangeRow(NamedRow, section="configs"):
 RESTORE = shape("undo.configs", "Configs that were restored, or would be.", ChangeRow)
 
 
-def assign(options: UndoOptions, shape: Shape, how: int) -> int:
+def assign(options: ChangedOptions, shape: Shape, how: int) -> int:
     """Change the configs that the line has as KIND NAME KEY=VALUE…"""
     at, words = named(options.words, 3)
     operations = [Operation(name=key, how=how, value=value) for key, value in map(configs.pair, words)]
-    return change(options, shape, {at: configs.once(operations)})
+    return change(options, shape, at, configs.once(operations))
+
+
+def change(options: ChangedOptions, shape: Shape, at: Resource, operations: list[Operation]) -> int:
+    """Show a plan for the resource, or for each that a pattern in its name matches; apply it, if that is confirmed."""
+
+    async def changes(cluster: Cluster) -> dict[Resource, list[Operation]]:
+        return dict.fromkeys(await meant(cluster, at, literal=options.literal, changes=True), operations)
+
+    return _apply(options, shape, changes, by_pattern=not options.literal and has_pattern(at))
 
 
 def restore(options: UndoOptions, document: JsonObject) -> int:
     """Set configs to the values of an undo file; inherited configs lose their override. Raises ValueError."""
-    return change(options, RESTORE, configs.read_undo(document))
+    read = configs.read_undo(document)
+
+    async def changes(cluster: Cluster) -> dict[Resource, list[Operation]]:
+        return read
+
+    return _apply(options, RESTORE, changes)
 
 
-def change(options: UndoOptions, shape: Shape, changes: dict[Resource, list[Operation]]) -> int:
-    """Show a plan and apply it, if that is wanted."""
-
-    def planned(cluster: Cluster) -> Awaitable[Plan]:
-        return configs.plan(cluster, changes, resend=options.execute)
+def _apply(
+    options: UndoOptions,
+    shape: Shape,
+    changes: Callable[[Cluster], Awaitable[dict[Resource, list[Operation]]]],
+    *,
+    by_pattern: bool = False,
+) -> int:
+    async def planned(cluster: Cluster) -> Plan:
+        return await configs.plan(cluster, await changes(cluster), resend=options.execute)
 
     return apply_plan(
         options,
@@ -58,5 +77,6 @@ def change(options: UndoOptions, shape: Shape, changes: dict[Resource, list[Oper
         names=lambda rows: list(dict.fromkeys(row.name for row in rows if row.error is None)),
         verb="change",
         noun="resource",
+        by_pattern=by_pattern,
         done=partial(counted, "configs"),
     )

@@ -6,11 +6,10 @@ from re import findall
 from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import SET
-from kcli.cli.commands.configs.named import EntityOptions
+from kcli.cli.commands.configs.named import ChangedOptions, EntityOptions
 from kcli.cli.commands.configs.plan import ChangeRow, assign
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 SHAPE = shape("configs.set", "Changes, applied or planned.", ChangeRow)
 
 
-class SetOptions(EntityOptions, UndoOptions):
+class SetOptions(EntityOptions, ChangedOptions):
     added: Annotated[
         list[str],
         typer.Option(
@@ -36,6 +35,7 @@ class SetOptions(EntityOptions, UndoOptions):
     words="KIND NAME KEY=VALUE",
     examples="""
 kcli configs set topic orders retention.ms=7d --execute
+kcli configs set topic 'orders-*' retention.ms=7d --execute      # of all topics that match
 kcli configs set broker default log.cleaner.threads=2 --execute
 kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute""",
 )
@@ -43,7 +43,8 @@ def set_configs(options: SetOptions) -> int:
     """Set configs. The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
+    topics or groups.
     """
     added = [pair for given in options.added for pair in pairs_of(given)]
     return assign(options.replace(words=[*options.words, *added], added=[]), SHAPE, SET)

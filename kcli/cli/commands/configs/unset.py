@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import DELETE, Operation
-from kcli.cli.commands.configs.named import EntityOptions, named
+from kcli.cli.commands.configs.named import ChangedOptions, EntityOptions, named
 from kcli.cli.commands.configs.plan import ChangeRow, change
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import Options
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ class KeyOptions(Options):
     ]
 
 
-class UnsetOptions(EntityOptions, KeyOptions, UndoOptions):
+class UnsetOptions(EntityOptions, KeyOptions, ChangedOptions):
     """KIND, NAME and KEY as arguments, or as Kafka's own script has them."""
 
 
@@ -42,8 +41,9 @@ def unset(options: UnsetOptions) -> int:
     """Remove overrides (fall back to the default). The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
+    topics or groups.
     """
     at, words = named(options.words, 3)
     names = [name for word in words for name in word.split(",")]
-    return change(options, SHAPE, {at: [Operation(name=name, how=DELETE) for name in names]})
+    return change(options, SHAPE, at, [Operation(name=name, how=DELETE) for name in names])

@@ -77,6 +77,22 @@ def test_lists_grow_and_shrink_and_what_is_deleted_is_inherited_again(
     assert rows(capsys, "configs", "get", "topic", "orders") == []
 
 
+def test_a_pattern_changes_every_topic_that_matches(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["configs", "set", "topic", "[oc]*", "retention.ms=5000"]
+    planned = rows(capsys, *line)
+    assert [(row["name"], row["result"]) for row in planned] == [("copies", "would change"), ("orders", "would change")]
+    assert main([*line, "--execute", "--expect", "3"]) == 2
+    assert "2 resources match; nothing was changed" in capsys.readouterr().err
+    assert rows(capsys, "configs", "list", "topic") == []
+    assert [row["result"] for row in rows(capsys, *line, "--execute", "--expect", "2")] == ["done", "done"]
+    undone = rows(capsys, "configs", "unset", "topic", "^o", "retention.ms", "--execute")
+    assert [(row["name"], row["result"]) for row in undone] == [("orders", "done")]
+    assert [row["name"] for row in rows(capsys, "configs", "list", "topic")] == ["copies"]
+    assert main([*line, "--execute", "--literal"]) == 1  # the broker refuses this name
+    assert main(["configs", "append", "topic", "x*", "cleanup.policy=compact", "--execute"]) == 1
+    assert "x*: no topic matches" in capsys.readouterr().err
+
+
 def test_an_undo_file_brings_back_what_was_set_and_what_was_not(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
