@@ -10,7 +10,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.changes.change import UNCHANGED, Plan, Row, settle
 from kcli.changes.offsets import missing, undo_of
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UsageError
 from kcli.text.numbers import counted
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import ClassVar
 
-    from kcli.admin.groups.rows import Member
+    from kcli.admin.groups.rows import Described, Member
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
@@ -144,17 +144,16 @@ class MemberRow(Row):
 
 
 async def plan_removal(cluster: Cluster, group: str, members: Collection[str] | None) -> Plan:
-    """The plan to remove members, by their ids or instance ids, or all (None): a row for each."""
+    """The plan to remove members, or all (None): a row for each. The words are those of `one_member`; raises UsageError
+    for one that fits several."""
     found = (await find_groups(Coordinators(cluster), [group]))[0][group]
     if isinstance(found, KcliError):
         return Plan(failed={group: await missing(cluster, group) if isinstance(found, GroupMissing) else found})
     if refusal := refusal_to_remove(found):
         return Plan(failed={group: refusal})
-    by_name = {member.instance_id: member for member in found.members if member.instance_id}
-    by_name |= {member.member_id: member for member in found.members}
     rows: dict[str, MemberRow] = {}
     for name in [member.member_id for member in found.members] if members is None else members:
-        if (member := by_name.get(name)) is None:
+        if (member := one_member(found, name)) is None:
             rows[name] = MemberRow(kind=group, name=name, about=name)
             rows[name].settle(MemberMissing(group, name))
         else:
@@ -168,3 +167,23 @@ async def plan_removal(cluster: Cluster, group: str, members: Collection[str] | 
         settle(rows, await remove_members(Coordinators(cluster), group, ready))
 
     return Plan(rows=list(rows.values())).applied_by(apply)
+
+
+def one_member(group: Described, word: str) -> Member | None:
+    """The member with this member id or instance id; else the one with this client id; else the one whose member id
+    begins so, or that has this number in `kcli groups members`, from 1. None where none fits; raises UsageError where
+    several do."""
+    row = int(word) if word.isdecimal() else 0
+    fitting = (
+        [member for member in group.members if word in (member.member_id, member.instance_id)]
+        or [member for member in group.members if word == member.client_id]
+        or [
+            member
+            for number, member in enumerate(group.members, 1)
+            if number == row or member.member_id.startswith(word)
+        ]
+    )
+    if len(fitting) > 1:
+        shown = ", ".join(member.member_id for member in fitting[:5]) + (", …" if len(fitting) > 5 else "")
+        raise UsageError(f"{group.group}: {word} fits {len(fitting)} members ({shown}): name one")
+    return fitting[0] if fitting else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.changes import groups as planner
+from kcli.changes.groups import MemberRow
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, NamedGroups
@@ -12,10 +13,12 @@ from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Annotated
 
     import typer
 
+    from kcli.changes import change as changes
     from kcli.changes.change import Plan
     from kcli.model import Cluster
 
@@ -37,7 +40,11 @@ SHAPE = shape("groups.remove-members", "Members that were removed, or would be."
 class RemoveMembersOptions(NamedGroups, ChangeOptions):
     members: Annotated[
         list[str],
-        typer.Option("--member", metavar="MEMBER", help="A member id, or a static member's instance id. Repeatable."),
+        typer.Option(
+            "--member",
+            metavar="MEMBER",
+            help="An instance id, a client id, the beginning of a member id, or a row number. Repeatable.",
+        ),
     ]
     all: Annotated[bool, typer.Option("--all", help="All members.")] = False
 
@@ -49,6 +56,7 @@ class RemoveMembersOptions(NamedGroups, ChangeOptions):
     examples="""
 kcli groups remove-members billing --member billing-7 --dry-run    # the plan
 kcli groups remove-members billing --member billing-7 --execute
+kcli groups remove-members billing --member 2                      # the second row of kcli groups members
 kcli groups remove-members billing --all --execute""",
 )
 def remove(options: RemoveMembersOptions) -> int:
@@ -66,4 +74,12 @@ def remove(options: RemoveMembersOptions) -> int:
         return await planner.plan_removal(cluster, groups[0], None if options.all else options.members)
 
     nothing = f"{groups[0]}: no members: nothing to change"
-    return apply_plan(options, SHAPE, RemovedRow, planned, verb="remove", noun="member", nothing=nothing)
+    return apply_plan(options, SHAPE, RemovedRow, planned, names=_names, verb="remove", noun="member", nothing=nothing)
+
+
+def _names(rows: Sequence[changes.Row]) -> list[str]:
+    """The members by their ids; a single one by what is short enough to be typed."""
+    left = [row.member for row in rows if isinstance(row, MemberRow) and row.member is not None]
+    if len(left) == 1:
+        return [left[0].instance_id or left[0].client_id or left[0].member_id]
+    return [member.member_id for member in left]
