@@ -31,17 +31,18 @@ class Positions:
         """What is stored; empty for a group that does not exist. Without `finished`, positions that `finish`
         stored are not returned. With `stable`, offsets that a transaction is about to commit are waited for. Raises
         KcliError."""
+        commits = await self.commits(stable=stable)
+        return {at: where.offset for at, where in commits.items() if finished or where.metadata != FINISHED}
+
+    async def commits(self, *, stable: bool = True) -> dict[TopicPartition, OffsetAndMetadata]:
+        """As `read`, with the metadata."""
         commits = (await committed_offsets(self._coordinators, [self.group], stable=stable))[self.group]
         if isinstance(commits, KcliError):
             raise commits
         for answer in commits.values():
             if isinstance(answer, KcliError):
                 raise answer
-        return {
-            at: where.offset
-            for at, where in good(commits).items()
-            if where.offset >= 0 and (finished or where.metadata != FINISHED)
-        }
+        return {at: where for at, where in good(commits).items() if where.offset >= 0}
 
     async def finish(self, ends: Mapping[TopicPartition, int]) -> None:
         """Store that a copy is whole: one whose start is counted from the end starts again the next time, and does not

@@ -1,19 +1,21 @@
 """Dead letters back to where they came from, a slice at a time.
 
 A slice is published and acknowledged before its position is stored: what is interrupted may publish again and leaves
-nothing out. A record that cannot go back is counted under its reason, never passed over in silence; with `skip` False
-it ends the work, and the position stays in front of it.
+nothing out. The position is stored with the offsets that were sent (`sent.py`). A record that cannot go back is counted
+under its reason, never passed over in silence; with `skip` False it ends the work, and the position stays in front of
+it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
+from kcli.copying.sent import Sent
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 from kcli.model import Cluster, GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.batches.batch import RecordMetadata
@@ -79,11 +81,12 @@ class Line(Value):
 
 
 class Account(Value):
-    """Every record read is filtered, or in one line: `records` of a line is the sum of its other counts, but for what
-    was not tried any more."""
+    """Every record read is filtered, sent before, or in one line: `records` of a line is the sum of its other counts,
+    but for what was not tried any more."""
 
     read: int = 0
     filtered: int = 0
+    sent_before: int = 0
     lines: dict[tuple[str | None, str], Line] = field(factory=dict)
 
     def line(self, topic: str | None, reason: str = "") -> Line:
@@ -113,7 +116,8 @@ class Targets:
 
 
 class Redriver:
-    """Sends records back. `producer` None only counts (a dry run); `positions` None stores nothing."""
+    """Sends records back. `producer` None only counts (a dry run); `positions` None stores nothing. `sent` is what was
+    sent under the name of these positions."""
 
     def __init__(
         self,
@@ -122,6 +126,7 @@ class Redriver:
         producer: Producer | None,
         *,
         positions: Positions | None = None,
+        sent: dict[TopicPartition, Sent] | None = None,
         rate: Rate | None = None,
         transactional: bool = False,
     ) -> None:
@@ -131,7 +136,10 @@ class Redriver:
         self._positions = positions
         self._rate = rate
         self._transactional = transactional
-        self._done: dict[TopicPartition, OffsetAndMetadata] = {}
+        self._done: dict[TopicPartition, int] = {}
+        self._sent = sent or {}
+        self._joined: dict[TopicPartition, int] = {}
+        self._whole = False
         self._stored_at = 0.0
         self.account = Account()
         self.resting = False  # only because of the rate
@@ -143,8 +151,12 @@ class Redriver:
         """How many records may be taken at once."""
         return SLICE if self._rate is None else min(SLICE, self._rate.slice)
 
-    async def take(self, at: TopicPartition, records: Sequence[Record]) -> None:
-        """Send a slice of a partition back. Raises KcliError for what concerns no single record."""
+    async def take(self, at: TopicPartition, records: Sequence[Record], *, whole: bool = False) -> None:
+        """Send a slice of a partition back. `whole`: no record between these, or since those before, was filtered.
+        Raises KcliError for what concerns no single record."""
+        if not whole:
+            self.gap(at)
+        self._whole = whole
         by_topic: dict[str, list[tuple[int, Row]]] = {}
         for index, record in enumerate(records):
             topic, reason = await self._place(record, index, by_topic)
@@ -158,14 +170,37 @@ class Redriver:
             following = await self._publish(at, records, by_topic)
         else:
             following = records[-1].offset + 1 if records else None
+            self._note(at, records, ())
         if following is not None:
-            self._done[at] = OffsetAndMetadata(following)
+            self._done[at] = following
         await self._store_in_time()
 
     def passed(self, at: TopicPartition, following: int) -> None:
         """Everything of a partition before an offset is dealt with, also where nothing had to be sent."""
         if self._producer is not None and self.problem is None:
-            self._done[at] = OffsetAndMetadata(following)
+            self._done[at] = following
+
+    def gap(self, at: TopicPartition) -> None:
+        """Records of a partition were not sent: what is sent next is a run of its own."""
+        self._joined.pop(at, None)
+
+    def _note(self, at: TopicPartition, records: Sequence[Record], sent: Collection[int]) -> None:
+        """Note which of these records were sent, by their indexes. A run goes on over offsets without a record."""
+        runs = self._sent.setdefault(at, Sent())
+        for index, record in enumerate(records):
+            if index in sent:
+                runs.add(self._joined.get(at, record.offset), record.offset + 1)
+                if self._whole:
+                    self._joined[at] = record.offset + 1
+            else:
+                self.gap(at)
+
+    def _commits(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What is to be stored; afterwards it counts as stored."""
+        done, self._done = self._done, {}
+        return {
+            at: OffsetAndMetadata(offset, metadata=self._sent.get(at, Sent()).text()) for at, offset in done.items()
+        }
 
     async def _place(
         self, record: Record, index: int, by_topic: dict[str, list[tuple[int, Row]]]
@@ -238,8 +273,12 @@ class Redriver:
             place = f"{at.topic}[{at.partition}] offset {records[first].offset}"
             self.problem = self.problem or KcliError(f"{place} to {results[first][0]}: {problem}")
             following = records[first].offset
-        if self._transactional and not await self._decide(at, following, results, failed=bool(wrong)):
+        if self._transactional and not await self._decide(at, records, following, results, failed=bool(wrong)):
             return None
+        if not self._transactional:
+            self._note(
+                at, records, [index for index, (_, answer) in results.items() if isinstance(answer, RecordMetadata)]
+            )
         for topic, answer in results.values():
             line = self.account.line(topic)
             if isinstance(answer, UnknownOutcome):
@@ -254,6 +293,7 @@ class Redriver:
     async def _decide(
         self,
         at: TopicPartition,
+        records: Sequence[Record],
         following: int | None,
         results: dict[int, tuple[str, RecordMetadata | BaseException]],
         *,
@@ -267,9 +307,9 @@ class Redriver:
                 self.account.line(topic).failed += 1
             return False
         if self._positions is not None:
-            done = {**self._done, at: OffsetAndMetadata(following)}
-            self._done.clear()
-            await self._producer.send_offsets(done, GroupMetadata(self._positions.group))
+            self._done[at] = following
+            self._note(at, records, results)
+            await self._producer.send_offsets(self._commits(), GroupMetadata(self._positions.group))
         self.unanswered = len(results)
         try:
             await self._producer.commit()
@@ -299,6 +339,5 @@ class Redriver:
 
     async def store(self) -> None:
         """Remember how far it is. Raises KcliError."""
-        done, self._done = self._done, {}
-        if self._positions is not None and done:
-            await self._positions.write(done)
+        if self._positions is not None and self._done:
+            await self._positions.write(self._commits())

@@ -19,6 +19,7 @@ class TotalRow(Row, section="totals", table=False):
     read: int = column("Records read.", unit="count")
     filtered: int = column("Of these, filtered out.", unit="count")
     group: str = column("Name under which progress is stored in the cluster.", rank=1)
+    sent_before: int = column("Of the records, left out because an earlier redrive sent them.", unit="count")
 
 
 class TargetRow(Row, section="targets"):
@@ -47,8 +48,8 @@ def summary(account: Account, *, planned: bool, unanswered: int = 0) -> str:
     others = [(account.total(name) + unanswered * (name == "unknown"), name) for name in names]
     if planned:
         counts = [(counts[0][0] - sum(n for n, _ in others), "to be redriven")]
-    rest = account.read - account.filtered - sum(n for n, _ in counts + others)
-    others += [(account.filtered, "left out"), (rest, "not tried")]
+    rest = account.read - account.filtered - account.sent_before - sum(n for n, _ in counts + others)
+    others += [(account.filtered, "left out"), (account.sent_before, "sent before"), (rest, "not tried")]
     parts = [f"{n} {name}" for n, name in counts] + [f"{n} {name}" for n, name in others if n]
     return f"{records(account.read)} read: {', '.join(parts)}"
 
@@ -65,6 +66,8 @@ def verdict(plan: Plan, account: Account, problem: KcliError | None, stop: Stop,
     if problem is not None or not plan.connection.quiet:
         took = f", in {seconds:.1f} s" if plan.execute else ""
         complain(f"{summary(account, planned=not plan.execute)}{took}")
+        if account.sent_before:
+            complain(f"earlier redrives sent {account.sent_before} of these records; --restart sends them again")
         if not plan.execute and not plan.dry_run:
             complain(PLAN_ONLY)
     if problem is not None:
@@ -79,7 +82,13 @@ def _show(plan: Plan, account: Account, problem: KcliError | None) -> None:
         for (topic, _), line in sorted(account.lines.items(), key=lambda item: (item[0][0] is None, str(item[0])))
     ]
     document.of(TotalRow).append(
-        TotalRow(topic=plan.dlq, read=account.read, filtered=account.filtered, group=plan.group)
+        TotalRow(
+            topic=plan.dlq,
+            read=account.read,
+            filtered=account.filtered,
+            sent_before=account.sent_before,
+            group=plan.group,
+        )
     )
     plan.left_out.fail(document)
     if problem is not None:

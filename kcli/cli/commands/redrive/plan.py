@@ -14,7 +14,9 @@ from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.question import can_ask
 from kcli.cli.runtime.views import view_of
 from kcli.copying.redrive import Rules
+from kcli.copying.sent import Sent
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
 from kcli.serde.origin import Origins
 from kcli.settings import ProducerSettings
 
@@ -107,6 +109,8 @@ class Plan(StoredSelection):
         self.undecoded_group = "" if options.group else self._name(options, "")
         """The name without a registry; "" where --group gives the name."""
         self.group = options.group or self._name(options, self.decoded_by)
+        self.before: dict[TopicPartition, Sent] = {}
+        """What earlier redrives sent, which is left out."""
         self.rules = Rules(
             dlq=self.dlq,
             origins=Origins(options.topic_headers, options.partition_headers),
@@ -139,7 +143,7 @@ class Plan(StoredSelection):
         filters: list[tuple[str, object]] = [
             (option, given) for option, given in given_filters(options).items() if given
         ]
-        if self.range.start not in (None, EARLIEST) or self.range.starts:
+        if self.range.start not in (None, EARLIEST) or self.range.starts or self.range.until_time:
             filters.append(("offset", options.offset))
         if decoded_by:
             filters.append(("schemas", decoded_by))

@@ -22,12 +22,14 @@ from kcli.consumer.consumer import Consumer
 from kcli.consumer.poll import Fetched
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Redriver, Targets
+from kcli.copying.sent import Before, Sent, read_sent, sent_before
 from kcli.errors import DecodeError, KcliError
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
 from kcli.proto.batch import Batch
 
 Span = dict[TopicPartition, tuple[int, int]]
+Runs = dict[TopicPartition, Sent]
 
 LAST_ABORT = 2.0  # seconds for a transaction that Ctrl-C left open
 
@@ -52,8 +54,8 @@ def redrive(options: RedriveOptions) -> int:
     ends a loop.
 
     Progress is saved after the records were acknowledged; the next run resumes there. Each filter and each -o has its
-    own progress. After an interruption records may be sent twice, but none is lost; with --exactly-once each is sent
-    once.
+    own progress; what one of them sent, the others count and leave out, unless --restart is given. After an
+    interruption records may be sent twice, but none is lost; with --exactly-once each is sent once.
     """
     plan = Plan(options)
     return with_document(lambda: run(lambda stop: _redrive(plan, stop)), SHAPE, plan.format)
@@ -64,9 +66,10 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
         client = await stack.enter_async_context(plan.client())
         tell_outages(client.cluster, quiet=plan.connection.quiet)
         producer = await stack.enter_async_context(client.producer(plan.producer)) if plan.execute else None
-        span = await stop.unless(_begin(plan, client, producer))
-        if span is None:
+        begin = await stop.unless(_begin(plan, client, producer))
+        if begin is None:
             return INTERRUPTED
+        span, own, plan.before = begin
         redriver = Redriver(
             plan.rules,
             Targets(client.cluster),
@@ -74,6 +77,7 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
             rate=plan.rate,
             transactional=plan.exactly_once,
             positions=Positions(client.cluster, plan.group) if plan.resume and plan.execute else None,
+            sent=own,
         )
         begun = monotonic()
         consumer = await stack.enter_async_context(plan.consumer(client))
@@ -84,28 +88,45 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
     return verdict(plan, redriver.account, problem, stop, monotonic() - begun)
 
 
-async def _begin(plan: Plan, client: Client, producer: Producer | None) -> Span:
-    """Where to begin. One with the same transactional id that still runs, or was killed, is ended first: what it was
-    about to commit counts, and it commits nothing more."""
+async def _begin(plan: Plan, client: Client, producer: Producer | None) -> tuple[Span, Runs, Runs]:
+    """Where to begin; what was sent under this name, and what is left out as it was sent before. One with the same
+    transactional id that still runs, or was killed, is ended first: what it was about to commit counts, and it commits
+    nothing more."""
     if producer is not None and plan.exactly_once:
         await producer.initialise()
-    return await _span(plan, client)
-
-
-async def _span(plan: Plan, client: Client) -> Span:
-    """[start, stop) of each partition, fixed now (E18), so that what comes back is not driven again in this run."""
     places = await plan.places(client.cluster)
-    span = await plan.span(client.cluster, places)
-    if not plan.resume or plan.restart:
-        return span
-    stored = await Positions(client.cluster, plan.group).read()
+    span = await plan.span(client.cluster, places)  # fixed now (E18): what comes back is not sent again in this run
+    if not plan.resume:
+        return span, {}, {}
+    stored = await Positions(client.cluster, plan.group).commits()
+    own = {at: read_sent(commit) for at, commit in stored.items()}
+    if plan.restart:
+        return span, own, {}
     if not stored and plan.undecoded_group:
         await plan.say_start(client.cluster, plan.undecoded_group)
-    left = {at: (min(max(start, stored.get(at, start)), end), end) for at, (start, end) in span.items()}
+    begins = {at: min(max(start, stored[at].offset), end) for at, (start, end) in span.items() if at in stored}
+    left = {at: (begins.get(at, start), end) for at, (start, end) in span.items()}
     moved = sum(left[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:
         complain(f"resuming after {moved} offsets already read (group {plan.group}); --restart begins at the first")
-    return left
+    before = await sent_before(client.cluster, plan.dlq, plan.group)
+    if not plan.connection.quiet:
+        _say_unknown(before, left)
+    for at, sent in own.items():
+        before.sent.setdefault(at, Sent()).merge(sent)
+    return left, own, before.sent
+
+
+def _say_unknown(before: Before, span: Span) -> None:
+    """Say which records may go a second time, as nothing tells whether they were sent."""
+    if before.unlisted is not None:
+        complain(f"what earlier redrives sent may be sent again: {before.unlisted}")
+    for (group, at), offset in sorted(before.unknown.items()):
+        if at in span and span[at][0] < min(offset, span[at][1]):
+            complain(
+                f"{at.topic}[{at.partition}]: it is unknown which records before offset {offset} were sent under the "
+                f"name {group}; they may be sent again"
+            )
 
 
 async def _work(plan: Plan, redriver: Redriver, consumer: Consumer, total: int, stop: Stop) -> KcliError | None:
@@ -148,6 +169,7 @@ async def _take(plan: Plan, redriver: Redriver, fetched: Fetched, stop: Stop) ->
     at = TopicPartition(fetched.topic, fetched.partition)
     for left_out in fetched.skipped:
         plan.leave_out(left_out, at)
+        redriver.gap(at)
     for batch in fetched.batches:
         if not await _batch(plan, redriver, batch, at, stop):
             return
@@ -163,17 +185,23 @@ async def _batch(plan: Plan, redriver: Redriver, batch: Batch, at: TopicPartitio
         records = [] if kept is None else list(kept)
     except DecodeError as broken:
         plan.leave_out(broken, at)
+        redriver.gap(at)
         return True
     seen = batch.visible
     redriver.account.read += seen
     redriver.account.filtered += seen - len(records)
+    whole = seen == len(records) and plan.keep is None and plan.range.times_of(at.partition) is None
+    if at in plan.before:
+        there, sent = len(records), plan.before[at]
+        records = [record for record in records if record.offset not in sent]
+        redriver.account.sent_before += there - len(records)
     for begin in range(0, len(records), redriver.slice):
         some = records[begin : begin + redriver.slice]
         if plan.limit >= 0:
             some = some[: plan.limit]
         if not some or stop.asked or redriver.problem is not None:
             return False
-        await redriver.take(at, some)
+        await redriver.take(at, some, whole=whole)
         plan.limit -= len(some) if plan.limit > 0 else 0
         if plan.limit == 0 and (begin + len(some) < len(records)):
             return False
