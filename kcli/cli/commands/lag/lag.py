@@ -78,6 +78,7 @@ def lag(options: LagOptions) -> int:
     offsets without a record. --records counts the records, and --max-lag then limits records. Committed is read before
     end. "–" means nothing was committed.
     ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
+    With -q there is no table, unless --format or -J asks for one: the exit code is the answer.
     """
     some_of(options.states, STATES, "--state")
     if not options.over_time:
@@ -114,7 +115,10 @@ def _once(options: LagOptions) -> int:
 
             asserted = options.max_lag is not None
             totals = await add_records(cluster, measured, document, options.isolation, uncommitted=asserted)
-        return _assertion(options, groups, totals, document)
+        code = _assertion(options, groups, totals, document)
+        if options.silent:
+            document.rows.clear()
+        return code
 
     return answer(options, SHAPES[level], work)
 

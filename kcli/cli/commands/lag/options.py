@@ -82,6 +82,11 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions):
         return self.by or ("topic" if groups else "group")
 
     @property
+    def silent(self) -> bool:
+        """Whether only the exit code is wanted, and no table."""
+        return self.quiet and not (self.watch or self.json or self.format)
+
+    @property
     def over_time(self) -> bool:
         """Whether one snapshot does not answer it."""
         given = (self.max_time, self.hold, self.timeout, self.prometheus, self.replay, self.html, self.refreshes)

@@ -162,7 +162,7 @@ async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) 
             began = snapshot.time if began is None else began
             complain_of(plan, snapshot, news)
             why = [] if plan.assertion is None else plan.assertion.broken(snapshot)
-            if plan.watch:
+            if plan.watch and not plan.options.silent:
                 shown.show(document_of(plan, snapshot, why), head_of(snapshot))
             if plan.assertion is None:
                 code = FAILED if unread(snapshot) else DONE
@@ -180,7 +180,7 @@ async def _judge(plan: Plan, stop: Stop, snapshots: AsyncIterator[LagSnapshot]) 
                 code = LATE  # the snapshots ended without an answer
     if last is None and plan.replay is not None and not stop.asked:
         raise KcliError(f"--replay {plan.replay}: the recording has no refresh")
-    if last is not None and not plan.watch:
+    if last is not None and not plan.watch and not plan.options.silent:
         if code == LATE and not why:
             why = [Breach(limit=f"timeout {plan.timeout or 0:g}s", text="the assertion has not held for long enough")]
         shown.show(document_of(plan, last, why), "")

@@ -97,6 +97,23 @@ def test_max_lag_is_an_assertion_with_an_exit_code_of_its_own(
     assert (ran.code, ran.err) == (code, sentence)
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((), 0, ""),
+        (("--by", "partition"), 0, ""),
+        (("--max-lag", "152"), 0, ""),
+        (("--max-lag", "144"), 3, "kcli: billing is 145 offsets behind, over 144\n"),
+    ],
+)
+def test_quiet_lag_prints_no_table_but_where_a_format_asks_for_it(
+    line: Line, words: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = line("lag", "billing", *words, "-q")
+    assert (ran.code, ran.out, ran.err) == (code, "", said)
+    assert "billing" in line("lag", "billing", *words, "-q", "--format", "csv").out
+
+
 def test_a_failed_assertion_says_in_json_which_group_and_partition_broke_which_limit(line: Line) -> None:
     ran = line("lag", "billing", "--max-lag", "10", "-J")
     assert (ran.code, ran.json["ok"]) == (3, False)
