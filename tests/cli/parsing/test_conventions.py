@@ -51,7 +51,6 @@ LETTERS_ELSEWHERE = {
     ("tail", "-n"): ("--lines", "the last N records, as of tail(1)"),
     ("tail", "-c"): ("--lines", "the last N records"),
     ("tail", "-e"): ("--no-follow", "to stop at the end is not to follow"),
-    ("pipeline sql", "-n"): ("--limit", "N rows, which are its records"),
     ("topics trim", "-o"): ("--before", "where the log starts from then on"),
     ("groups reset", "-o"): ("--to", "where the group starts from then on"),
     **{

@@ -129,11 +129,11 @@ def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics, k
     topic = topics.make(1)
     topics.values(topic, 30)
     sql = f"CREATE OR REPLACE TEMP VIEW v AS SELECT value FROM `{topic}` WHERE offset < 25; SELECT value AS v FROM v"
-    code, out, said = kcli("sql", sql, "--limit", "2")
+    code, out, said = kcli("sql", sql, "--top", "2")
     assert (code, out.splitlines()) == (0, ["V", "0", "1"])
     code, out, said = kcli("sql", f"SELECT offset FROM `{topic}` CROSS JOIN range(50)")
     assert (code, len(out.splitlines())) == (0, 1001)
-    assert "--limit N shows more" in said
+    assert "--top N shows more" in said
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,9 @@ class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
         str | None,
         KcliOption("--format", choices=FORMATS, help="Format of the rows on stdout (default table; ndjson streams)."),
     ] = None
-    limit: Annotated[
+    top: Annotated[
         int | None,
-        typer.Option(
-            "-n", "--limit", min=1, help="At most N rows of each result (a table has 1000 unless this says more)."
-        ),
+        typer.Option("--top", min=1, help="At most N rows of each result (a table has 1000 unless this says more)."),
     ] = None
     into: Annotated[
         str | None, typer.Option("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
@@ -167,7 +165,7 @@ class Printed(Output):
         super().__init__(frame, options)
         if frame.streaming and frame.remote is not None:
             raise UsageError("--remote: the rows of a stream stay at the server; add --into or --out")
-        self._results = Results(frame.format or "table", options.limit, view=frame.view)
+        self._results = Results(frame.format or "table", options.top, view=frame.view)
 
     def batch(self, script: Script) -> None:
         """Every statement's rows, as each is done."""
@@ -336,8 +334,8 @@ def output_of(frame: Frame, options: RowsOptions) -> Output:
         raise UsageError("--into (a topic) and --file-format (files) exclude each other")
     if (form is None) != (out is None):
         raise UsageError("--file-format FORMAT --out DIR belong together")
-    if options.limit is not None and (into is not None or form is not None):
-        raise UsageError("--limit is about what is printed; SQL has LIMIT")
+    if options.top is not None and (into is not None or form is not None):
+        raise UsageError("--top is about what is printed; SQL has LIMIT")
     if options.output_mode is not None and not frame.streaming:
         raise UsageError("--output-mode goes with --once or --continuous")
     if options.watermark is not None and not frame.streaming:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS = 1000
-"""Rows of a table without --limit."""
+"""Rows of a table without --top."""
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 NESTED = ("struct", "map", "array", "variant")
 
