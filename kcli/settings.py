@@ -279,9 +279,26 @@ def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Addres
 
 
 def _is_v6(name: str) -> bool:
-    """Whether a text with several colons may be an IPv6 address, with a zone or without."""
-    address = name.partition("%")[0]
-    return not address.strip("0123456789abcdefABCDEF:.") and ("::" in address or address.count(":") == 7)
+    """Whether a text is an IPv6 address, with a zone or without."""
+    from socket import AF_INET6, inet_pton
+
+    address, _, zone = name.partition("%")
+    try:
+        inet_pton(AF_INET6, address)
+    except (OSError, ValueError):
+        return False
+    return ":" not in zone
+
+
+def _v6(name: str, shown: str) -> tuple[str, str]:
+    """Host and port, "" for none, of an IPv6 address without brackets. `::1:9092` is also an address as a whole; a port
+    that Kafka uses, or loopback in front of it, is more likely."""
+    host, _, port = name.rpartition(":")
+    if _is_v6(host) and port.isdecimal() and (not _is_v6(name) or host == "::1" or 9092 <= int(port) <= 9099):
+        return host, port
+    if not _is_v6(name):
+        raise WrongAddress(f"{shown} has more than one port; write host:port, several with commas between")
+    return name, ""
 
 
 def _split(name: str, shown: str, default_port: int) -> tuple[str, int]:
@@ -291,9 +308,7 @@ def _split(name: str, shown: str, default_port: int) -> tuple[str, int]:
             raise WrongAddress(f"{shown} is not an address; write [v6]:port")
         port = rest[1:]
     elif name.count(":") > 1:
-        if not _is_v6(name):
-            raise WrongAddress(f"{shown} has more than one port; write host:port, several with commas between")
-        host, port = name, ""
+        host, port = _v6(name, shown)
     else:
         host, _, port = name.partition(":")
     if not host or any(c.isspace() or c == "/" for c in host):
