@@ -98,7 +98,9 @@ def words_of_names(options: tuple[Option, ...], values: Values) -> list[str]:
             from kcli.errors import UsageError
 
             flag = next((name for name in option.flags if name.startswith("--")), option.flags[0])
-            raise UsageError(f"{flag} is empty; write {flag} {option.metavar or '|'.join(option.choices)}")
+            prints = flag == "-D" and any("--pretty" in one.flags for one in options)
+            hint = ", or -f %s for values with nothing between them" if prints else ""
+            raise UsageError(f"{flag} is empty; write {flag} {option.metavar or '|'.join(option.choices)}{hint}")
         if option.word and values.pop(option.name, None):
             words += [option.metavar] if option.kind == "flag" else value
     return words

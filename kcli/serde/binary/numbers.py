@@ -14,6 +14,24 @@ _FLOATS = {"float": Struct(">f"), "double": Struct(">d")}
 UUID = 16
 
 
+def packed_number(name: str, text: str) -> bytes:
+    """The bytes of a number or UUID that is written as a text. Raises ValueError."""
+    if name in INTEGERS:
+        size, signed = INTEGERS[name]
+        try:
+            return int(text).to_bytes(size, "big", signed=signed)
+        except OverflowError:
+            raise ValueError(f"{text} does not fit {name}") from None
+    if name == "uuid":
+        from uuid import UUID as Uuid
+
+        return Uuid(text).bytes
+    try:
+        return _FLOATS[name].pack(float(text))
+    except OverflowError:
+        raise ValueError(f"{text} does not fit {name}") from None
+
+
 class NumberReader(PayloadReader):
     """Reads integers, `float`, `double` and `uuid` by their names."""
 

@@ -34,6 +34,13 @@ def test_every_option_with_a_value_refuses_an_empty_one() -> None:
     assert all(answer.startswith("OPTION is empty; write OPTION ") for answer in others), others
 
 
+def test_an_empty_delimiter_names_the_template_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["consume", "t", "-D", ""]) == 2
+    assert capsys.readouterr().err == (
+        "kcli: -D is empty; write -D DELIM, or -f %s for values with nothing between them\n"
+    )
+
+
 @pytest.mark.parametrize(
     "line", ["consume t -g", "copy a b -g", "topics list -F", "consume t --profile", "groups reset g --to-earliest -t"]
 )

@@ -57,7 +57,7 @@ def read_line(
     """One line's record. `kcat` None accepts both kinds. `from_record` stores keys and values that were decoded.
     `readable`: a key or value may be JSON, which is stored as it is written. Raises BadLine."""
     try:
-        text = line.decode().strip(" \t\r\n")
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \t\r\n")
         found, end = _read(text)
         if end != len(text):
             raise BadLine(number, "more follows after the JSON object")

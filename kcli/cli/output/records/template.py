@@ -1,8 +1,8 @@
 """`-f` templates, compiled once into a program that a batch runs over all its records.
 
 The tokens are kcat's, unchanged: %s %S %R %k %K %T %h %t %p %o %%; added are %v = %s, %V = %S and modifiers in
-braces: {hex} {base64} {json} {msgpack} {schema} {schema-id} on keys and values, {iso} {local} {strftime[…]} on %T, and
-%h{…} with a template per header.
+braces: {hex} {base64} {json} {msgpack} {int32} (and the other numbers) {schema} {schema-id} on keys and values, {iso}
+{local} {strftime[…]} on %T, and %h{…} with a template per header.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from kcli.cli.output.text import unescape
 from kcli.errors import UsageError
 from kcli.grammar.zone import zone
+from kcli.value_formats import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _convert(name: str, modifier: str | None, null: bytes, terminal: bool) -> Co
         return _shown(token) if terminal and token in "htR" else None
     if token in "sk" and modifier in ("hex", "base64"):
         return _encoded(modifier, null)
-    if token in "sk" and modifier in ("json", "msgpack", "auto"):
+    if token in "sk" and modifier in ("json", "msgpack", "auto", *NUMBERS):
         return _translated(modifier, null, terminal)
     if token == "T" and modifier == "iso":
         return _iso
@@ -168,14 +169,15 @@ def _encoded(how: str, null: bytes) -> Convert:
 
 
 def _translated(how: str, null: bytes, terminal: bool) -> Convert:
-    """As JSON: any value ({json}), msgpack ({msgpack}), or JSON and msgpack maps ({auto}: --value-format). What is not
-    of the format stays as it is; for msgpack a note says so once."""
+    """As JSON: any value ({json}), msgpack ({msgpack}), or JSON and msgpack maps ({auto}: --value-format); a number or
+    UUID ({int32}). What is not of the format stays as it is; for these two a note says so once."""
     from kcli.serde.json_text import any_json, json_or_map, msgpack_json
 
     plain = _text(null, terminal)
     if how == "json":
         return lambda value: _shown_json(any_json(_whole(value)), terminal)
-    read, told = (msgpack_json, False) if how == "msgpack" else (json_or_map, True)
+    told = how == "auto"
+    read: Callable[[bytes], str | None] = json_or_map if told else _number(how) if how in NUMBERS else msgpack_json
 
     def convert(value: Any) -> bytes:
         nonlocal told
@@ -186,10 +188,25 @@ def _translated(how: str, null: bytes, terminal: bool) -> Convert:
             from kcli.cli.output.messages import complain
 
             told = True
-            complain("a value is not msgpack and is printed as it is (as others may be)")
+            complain(f"a value is not {how} and is printed as it is (as others may be)")
         return plain(value)
 
     return convert
+
+
+def _number(how: str) -> Callable[[bytes], str | None]:
+    from kcli.serde.formats import reader_of_format
+    from kcli.serde.schemas.payloads import Unreadable
+
+    reader = reader_of_format(how)
+
+    def read(data: bytes) -> str | None:
+        try:
+            return reader.json(data).decode().strip('"')
+        except Unreadable:
+            return None
+
+    return read
 
 
 def _whole(value: Any) -> bytes | None:

@@ -50,6 +50,14 @@ def records(kcli: Shell, topic: str) -> list[dict[str, Any]]:
         ("<%p|%T> %v{hex}!", b"<3|17> 00ff!", (3, 17, None, b"\x00\xff", [])),
         ("%T{iso} %t %o %s", b"1970-01-01T00:00:01Z t 5 v", (None, 1000, None, b"v", [])),
         ("%k{base64}:%s", b"AP8=:", (None, None, b"\x00\xff", b"", [])),
+        ("%k{int32} %s", b"-2 v", (None, None, b"\xff\xff\xff\xfe", b"v", [])),
+        ("%k{uint8} %s", b"254 v", (None, None, b"\xfe", b"v", [])),
+        ("%k{uint8} %s", b"256 v", None),
+        ("%k{int64} %s", b"x v", None),
+        ("%s{double}", b"2.5", (None, None, None, b"\x40\x04" + bytes(6), [])),
+        ("%s{float}", b"1e99", None),
+        ("%s{uuid}", b"00000000-0000-0000-0000-000000000001", (None, None, None, bytes(15) + b"\x01", [])),
+        ("%s{uuid}", b"7", None),
         ("%k %s", b"a", None),
         ("id=%k %s", b"x=1 a", None),
         ("%T %s", b"yesterday-ish x", None),
@@ -146,6 +154,23 @@ def test_what_is_not_json_is_said_with_its_line(text: bytes, before: int, said: 
     except BadLine as problem:
         heard = str(problem)
     assert (heard, len(found)) == (said, before)
+
+
+@pytest.mark.parametrize("form", ["json", "envelope", "json-values"])
+def test_a_byte_order_mark_is_no_part_of_json(kcli: Shell, form: str) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, "--input", form, stdin=b'\xef\xbb\xbf{"value":"a"}\n{"value":"b"}\n')
+    assert len(records(kcli, topic)) == 2
+    done = kcli("produce", topic, "--input", form, stdin=b'{"value":"c"}\n\xef\xbb\xbf{"value":"d"}\n')
+    assert (done.returncode, b"input line 2: is not JSON" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("form", ["lines", "json", "json-values"])
+def test_a_record_that_is_too_long_names_the_limit(kcli: Shell, form: str) -> None:
+    value = b'{"value":"' + b"x" * 9_000_000 + b'"}'
+    done = kcli("produce", kcli.topic(), "--input", form, stdin=value)
+    assert done.returncode == 1
+    assert b"max.request.size" in done.stderr
 
 
 def test_json_values_are_records_up_to_what_is_not_json(kcli: Shell) -> None:

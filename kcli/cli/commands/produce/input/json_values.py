@@ -50,7 +50,7 @@ class JsonValues:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._text = ""
-        self._decode = getincrementaldecoder("utf-8")()
+        self._decode = getincrementaldecoder("utf-8-sig")()
         self._scan = JSONDecoder(parse_constant=no_constant).raw_decode
         self._line = 1
         self._array: bool | None = None  # not known before the first character
@@ -110,6 +110,9 @@ class JsonValues:
             _, end = self._scan(self._text, place)
         except JSONDecodeError as problem:
             if last or len(self._text) - place > self._limit:
+                if not last and (problem.pos == len(self._text) or problem.msg.startswith("Unterminated")):
+                    limit = f"{self._limit} characters; see -X max.request.size"
+                    raise BadLine(self._line, f"the value has more than {limit}") from None
                 line = self._line + self._text.count("\n", place, problem.pos)
                 raise BadLine(line, "is not JSON") from None
             return -1

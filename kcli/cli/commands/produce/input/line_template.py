@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kcli.cli.output.records.template import split_template
 from kcli.errors import UsageError
+from kcli.value_formats import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
     Read = Callable[[bytes], bytes]
 
-_TOKENS = "s %v value, %k key, %h{NAME} header, %T time in ms, %T{iso}, %p partition, %t and %o (ignored)"
+_TOKENS = (
+    "s %v value, %k key, both also {hex}, {base64} or {int32}, %h{NAME} header, %T time in ms, %T{iso}, %p partition, "
+    "%t and %o (ignored)"
+)
+_PACKED = (None, "hex", "base64", *NUMBERS)
 
 
 class LineTemplate:
@@ -76,8 +81,7 @@ class LineTemplate:
 def _checked(name: str, modifier: str | None) -> str:
     """The token that is read for a token of `consume -f`. Raises UsageError."""
     name = {"v": "s"}.get(name, name)
-    known = {"s": (None, "hex", "base64"), "k": (None, "hex", "base64"), "T": (None, "iso"), "p": (None,)}
-    known |= {"t": (None,), "o": (None,)}
+    known = {"s": _PACKED, "k": _PACKED, "T": (None, "iso"), "p": (None,), "t": (None,), "o": (None,)}
     if name == "h":
         if not modifier or "%" in modifier:
             raise UsageError("-f: a header of a line is %h{NAME}")
@@ -91,11 +95,15 @@ def _checked(name: str, modifier: str | None) -> str:
 def _decoded(piece: bytes, modifier: str | None) -> bytes:
     if modifier is None:
         return piece
-    from binascii import Error, a2b_base64, a2b_hex
+    from binascii import a2b_base64, a2b_hex
 
     try:
+        if modifier in NUMBERS:
+            from kcli.serde.binary.numbers import packed_number
+
+            return packed_number(modifier, piece.decode())
         return a2b_hex(piece) if modifier == "hex" else a2b_base64(piece, strict_mode=True)
-    except Error:
+    except ValueError:
         raise ValueError(f"{_shown(piece)} is not {modifier}") from None
 
 

@@ -119,7 +119,7 @@ class Source:
         while True:
             if have == len(buffer):
                 if have > limit:
-                    raise KcliError(f"{self.name} has a record of more than {limit} bytes")
+                    raise KcliError(f"{self.name} has a record of more than {limit} bytes; see -X max.request.size")
                 buffer.extend(bytes(len(buffer)))
             with memoryview(buffer) as whole, whole[have:] as room:
                 got = await self.fill(room)
