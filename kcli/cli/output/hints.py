@@ -16,6 +16,7 @@ WORDS = {
     "template": "; choose what is printed with -f, such as -f '%T %k %s\\n'",
     "broker-map": "; --broker-map maps it, and `kcli doctor` tries each",
     "property": "; for example -X {property}",
+    "login": "; for example -X {property} -X sasl.mechanism=PLAIN",
     "confirm": "; add --confirm {profile}",
     "force-unregister": " (--force allows that)",
     "history": "; `kcli history` lists them",
@@ -118,5 +119,9 @@ def worded(text: str, hint: Hint) -> str:
         return text
     if hint.code == "grant":
         return f"{text}; `{grant(**hint.values)}` grants it"
-    words = WORDS.get(hint.code)
-    return text if words is None else f"{text}{words.format_map(hint.values)}"
+    if (words := WORDS.get(hint.code)) is None:
+        return text
+    from shlex import quote
+
+    values = {name: value if name == "property" else quote(str(value)) for name, value in hint.values.items()}
+    return f"{text}{words.format_map(values)}"

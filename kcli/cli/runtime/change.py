@@ -240,4 +240,4 @@ def _refuse(document: Document, planned: PlannedChange) -> None:
     if name := document.read_only:
         raise UsageError(f"refused by read-only profile {name}: this would change the cluster")
     if (name := document.protected) and not planned.adds:
-        raise UsageError(f"refused by protected profile {name}; add --confirm {name}")
+        raise UsageError(f"refused by protected profile {name}").hinted("confirm", profile=name)

@@ -41,6 +41,7 @@ class Connection:
         self._confirmed: str | None = options.confirm
         self.trace: str = options.trace_file or ("-" if options.trace else "")
         self._mapped: list[str] = options.broker_map
+        self._ignored: list[str] = []
         self.profile = profile or self._profile(options)
         self.properties = self._properties(options, looking)
 
@@ -50,9 +51,12 @@ class Connection:
             servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or options.config_file
             if servers or self.bootstrap or _servers_of_environment():
                 return None
-        from kcli.config.profiles.files import chosen
+        from kcli.config.profiles.files import chosen, not_read
 
-        return chosen(options.profile)
+        found = chosen(options.profile)
+        if self.profile_from == "default_profile" and (ignored := not_read()):
+            self._ignored = [ignored]
+        return found
 
     def _properties(self, options: ConnectionOptions, looking: bool) -> Properties:
         path, given = options.config_file, options.properties
@@ -138,6 +142,7 @@ class Connection:
         notes, self.properties.notes = self.properties.notes, []
         if self.profile is not None:
             warnings = [*self.profile.warnings, *warnings]
+        warnings, self._ignored = [*self._ignored, *warnings], []
         told = [*([] if self.quiet else warnings), *(notes if self.verbose else [])]
         if told:
             from kcli.cli.output.messages import complain

@@ -102,10 +102,10 @@ def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> P
     names = [name for _, read in documents for name in read.get("profiles", {})]
     hint = _nearest(name, names) or (f"; known: {', '.join(dict.fromkeys(names))}" if names else "")
     where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
-    raise UsageError(f"{about}unknown profile {name}{hint}{where}{_not_read()}")
+    raise UsageError(f"{about}unknown profile {name}{hint}{where}{'; ' if (ignored := not_read()) else ''}{ignored}")
 
 
-def _not_read() -> str:
+def not_read() -> str:
     """A project's file above the working directory that is left alone, in words; "" for none."""
     if project_file() is not None:
         return ""
@@ -113,7 +113,7 @@ def _not_read() -> str:
     while (above := os.path.dirname(here)) != here:
         here = above
         if os.path.isfile(os.path.join(here, PROJECT)):
-            return f"; {os.path.join(here, PROJECT)} is only read in its own folder, as it is in no git repository"
+            return f"{os.path.join(here, PROJECT)} is only read in its own folder, as it is in no git repository"
     return ""
 
 
@@ -130,7 +130,7 @@ def document(path: str) -> ProfilesFile:
     import tomllib
 
     try:
-        read = tomllib.loads(_bytes(path).decode())
+        read = tomllib.loads(_bytes(path).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise UsageError(f"{path}: is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, RecursionError) as problem:

@@ -48,7 +48,10 @@ def security_of(
             where = given[telling][1]
             raise UsageError(
                 f"{where if telling in where else f'{where}: {telling}'} takes security.protocol={choices}"
-            ).hinted("property", property=f"security.protocol={choices.partition(' ')[0]}")
+            ).hinted(
+                "login" if telling == "sasl.username" else "property",  # a login without a mechanism
+                property=f"security.protocol={choices.partition(' ')[0]}",
+            )
         return None
     tls, sasl = "SSL" in protocol.split("_"), protocol.startswith("SASL")
     unused = [key for key in ours if (key in TLS and not tls) or (key not in TLS and not sasl)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.writing.anchor import anchor
@@ -74,7 +75,8 @@ def add(options: AddOptions) -> int:
         for key in secrets_of(new):
             complain(f"{name}: {key} is plain text in {target}; -X {key}='${{env:NAME}}' writes a reference instead")
         before = f"; the file before is {target}~" if replaced else ""
-        use = "it is the default now" if options.default else f"use it with --profile {name} or KCLI_PROFILE={name}"
+        word = quote(name)
+        use = "it is the default now" if options.default else f"use it with --profile {word} or KCLI_PROFILE={word}"
         complain(f"{name}{about} written to {target}{before}; {use}")
     return 0
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.main import main
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import chosen, project_file
@@ -147,6 +148,38 @@ def test_a_default_profile_is_left_alone_where_servers_are_named_otherwise(home:
         made = Connection(ConnectionOptions(**values))
         assert (made.profile, made.client().client_id) == (None, "")
     assert Connection(ConnectionOptions(bootstrap="x:1", profile="dev")).client().client_id == "me"
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home / "config" / "kcli" / "config.toml"
+    file.write_text("\ufeff" + USER.lstrip(), "utf-8")
+    assert servers() == "dev:1"
+    assert main(["config", "add", "more", "-b", "more:1", "--no-check", "-q"]) == 0
+    assert servers(profile="more") == "more:1"
+    assert servers() == "dev:1"
+
+
+def test_a_name_with_a_space_is_quoted_where_it_can_be_pasted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "add", "my prod", "-b", "more:1", "--no-check"]) == 0
+    assert "use it with --profile 'my prod' or KCLI_PROFILE='my prod'" in capsys.readouterr().err
+
+
+def test_a_project_file_that_is_left_alone_is_named(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "outside" / "deep").mkdir(parents=True)
+    (home / "outside" / ".kcli.toml").write_text('default_profile = "there"\n[profiles.there]\nbootstrap = "evil:1"\n')
+    monkeypatch.chdir(home / "outside" / "deep")
+    assert servers() == "dev:1"
+    file = home / "outside" / ".kcli.toml"
+    assert capsys.readouterr().err == (f"kcli: {file} is only read in its own folder, as it is in no git repository\n")
+    assert servers(profile="dev") == servers(quiet=True) == "dev:1"
+    assert capsys.readouterr().err == ""
+
+
+def test_a_login_without_a_protocol_is_answered_with_all_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["topics", "list", "-b", "x:1", "-X", "sasl.username=ann"]) == 2
+    assert "for example -X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN" in capsys.readouterr().err
 
 
 def test_a_second_cluster_of_one_command_line(home: Path) -> None:

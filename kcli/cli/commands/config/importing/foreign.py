@@ -57,7 +57,7 @@ def read(kind: str, path: str, name: str) -> list[ForeignCluster]:
         return [_properties(path, name)]
     try:
         with open(path, "rb") as file:
-            text = file.read().decode()
+            text = file.read().decode("utf-8-sig")
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:

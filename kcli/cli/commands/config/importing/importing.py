@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.importing.foreign import PLACES, guess, place, read
@@ -109,7 +110,7 @@ def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
     remarks = [f"{cluster.name}: omitted: {', '.join(cluster.left_out)}"] if cluster.left_out else []
     if not cluster.bootstrap:
         remarks.append(
-            f"{cluster.name}: no servers are named: add bootstrap, or say -b beside --profile {cluster.name}"
+            f"{cluster.name}: no servers are named: add bootstrap, or say -b beside --profile {quote(cluster.name)}"
         )
     try:
         properties = Properties(looking=False)
@@ -122,6 +123,7 @@ def _remark(cluster: ForeignCluster, kind: str, *, quiet: bool) -> None:
         f"{cluster.name}: {key}: {file} is relative to the working directory" for key, file in named_files(cluster)
     ]
     if cluster.current:
-        remarks.append(f'it is what {kind} uses now: --profile {cluster.name}, or default_profile = "{cluster.name}"')
+        default = f'default_profile = "{cluster.name}"'
+        remarks.append(f"it is what {kind} uses now: --profile {quote(cluster.name)}, or {default}")
     for remark in [] if quiet else remarks:
         complain(remark)

@@ -75,7 +75,7 @@ def _read(path: str) -> tuple[str, ProfilesFile]:
     if not os.path.exists(path):
         return "", {}
     old = document(path)
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8-sig") as file:
         return file.read(), old
 
 
