@@ -124,8 +124,12 @@ def _refuse_others(plan: Plan) -> None:
 
 def _say_time(options: ExecuteOptions, brokers: list[BrokerRow], rate: int) -> None:
     """Say how long the moves take at least: the broker that receives most decides."""
-    longest = max(row.receives for row in brokers) / rate
-    say(options, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
+    most = max(row.receives for row in brokers)
+    if not most:
+        say(options, f"nothing to move at {bytes_text(rate)}/s: the partitions are empty")
+        return
+    takes = "less than a second" if most < rate else f"{human_time(most / rate)} or more"
+    say(options, f"at {bytes_text(rate)}/s for each broker, this takes {takes}")
 
 
 def _check(options: ExecuteOptions) -> None:

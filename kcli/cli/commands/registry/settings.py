@@ -218,5 +218,5 @@ async def _check_words(registry: Registry, words: list[str], noun: str) -> None:
         try:
             await registry.client.versions(word)
         except NotFound:
-            others = "".join(f" {other}" for other in words if other != word)
+            others = "".join(f" {other}" for other in words if other not in (word, "set"))
             raise UsageError(f"{word} is a {noun} and no subject: kcli registry {verb}{others} --set {word}") from None
