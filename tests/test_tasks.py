@@ -6,7 +6,9 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,8 @@ def seed(lines: Lines) -> None:
         "report.xml": "<report>\n<total>7</total>\n</report>\n",
         "offsets.csv": "orders,0,3\norders,1,4\n",
         "cluster.yaml": "topics:\n  invoices: {partitions: 4, configs: {retention.ms: 7d}}\n",
+        "times.ndjson": "".join(map(at_hour, ("10:00", "12:00", "10:30", "13:00", "10:45"))),
+        "project.toml": 'default_profile = "shop"\n[profiles.shop]\nbootstrap = "127.0.0.1:1"\n',
         "client.properties": f"bootstrap.servers={lines.environment['KCLI_BOOTSTRAP']}\nclient.id=from-file\n",
         "password.txt": "secret-of-bob\n",
         "order.avsc": AVRO % '"double"',
@@ -75,10 +79,11 @@ def seed(lines: Lines) -> None:
     (lines.folder / "password.txt").chmod(0o600)
     for line in (
         "kcli topics create orders -p 3",
-        "kcli topics create payments inbox spare orders-dlq tmp-a tmp-b tmp-c",
+        "kcli topics create payments inbox spare times orders-dlq tmp-a tmp-b tmp-c",
         "kcli topics create sessions --config cleanup.policy=compact",
         "kcli produce orders --input json < orders.ndjson",
         "kcli produce payments < lines.txt",
+        "kcli produce times --input json < times.ndjson",
         "kcli produce orders-dlq --input json < dead.ndjson",
         "kcli produce sessions -K : < keyed.txt",
         "kcli groups reset --create billing -t orders --to-offset 10 --execute",
@@ -98,6 +103,15 @@ def order(n: int, now: int) -> dict[str, object]:
     }  # fmt: skip
 
 
+def hour(time: str) -> str:
+    """A time of yesterday."""
+    return f"{datetime.now(UTC).date() - timedelta(days=1)}T{time}Z"
+
+
+def at_hour(time: str) -> str:
+    return json.dumps({"value": time, "timestamp": round(datetime.fromisoformat(hour(time)).timestamp() * 1000)}) + "\n"
+
+
 def dead(n: int) -> dict[str, object]:
     return {"value": f"dead {n}", "headers": [["__connect.errors.topic", "inbox"], ["__connect.errors.partition", "0"]]}
 
@@ -106,12 +120,45 @@ def dead(n: int) -> dict[str, object]:
 def lines(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lines]:
     """A pipe, or a terminal with so many columns; on the widest one Typer reads every line."""
     with SandboxThread(control=True, rebalance_delay=0, registry=True) as sandbox:
-        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap, REGISTRY=sandbox.registry_url)
+        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap, REGISTRY=sandbox.registry_url, **HOURS)
         seed(made)
         made.width = request.param
         if made.width == 120:
             made.environment["KCLI_PARSER"] = "typer"
-        yield made
+        with CLUSTERS.get(request.node.callspec.params["section"], nullcontext)(made):
+            yield made
+
+
+HOURS = {"TEN": hour("10:00"), "ELEVEN": hour("11:00"), "NOON": hour("12:00"), "TWO": hour("14:00")}
+
+
+@contextmanager
+def three_brokers(lines: Lines) -> Iterator[None]:
+    with SandboxThread(brokers=3) as sandbox:
+        lines.environment["BROKERS"] = sandbox.bootstrap
+        sandbox.call(lambda one: one.topics.create("moving", assignments=[[3, 2]]))
+        sandbox.call(lambda one: one.topics.create("empty", assignments=[[1]]))
+        done = lines.run("kcli produce moving -b $BROKERS < lines.txt")
+        assert done.code == 0, done
+        sandbox.faults.cluster.stop_broker(3)
+        yield
+
+
+@contextmanager
+def with_users(lines: Lines) -> Iterator[None]:
+    with SandboxThread(topics={"guarded": 1}, sasl={"admin": "a", "ann": "a"}, super_users=["User:admin"]) as sandbox:
+        for user in ("admin", "ann"):
+            (lines.folder / f"{user}.properties").write_text(
+                f"bootstrap.servers={sandbox.bootstrap}\nsecurity.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+                f"sasl.username={user}\nsasl.password=a\n"
+            )
+        done = lines.run("kcli acls add describe topic guarded --allow User:ann --execute -F admin.properties")
+        assert done.code == 0, done
+        yield
+
+
+CLUSTERS = {"Brokers": three_brokers, "Rights": with_users}
+"""What a section has beside the sandbox."""
 
 
 def fits(task: Task, printed: str) -> bool:
