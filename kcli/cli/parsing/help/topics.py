@@ -88,9 +88,9 @@ FORMAT = r"""
   %t     topic        %p     partition              %o  offset
   %T     timestamp in milliseconds                  %%  a percent sign
 
-Added in braces: %s{json} %s{msgpack} %s{hex} %k{base64}, %T{iso} %T{local}
-%T{strftime[%F %T]}, %h{trace} (that header's value), %h{%k=%v;} (a template
-for each header).
+Added in braces: %s{json} %s{msgpack} %s{hex} %k{base64} %k{int32} (or another
+number), %T{iso} %T{local} %T{strftime[%F %T]}, %h{trace} (that header's
+value), %h{%k=%v;} (a template for each header).
 Escapes: \n \t \r \0 \xNN. A null prints as nothing, with -Z as NULL.
 
   kcli consume orders -e -f '%T{iso} %p %o %k %s\n'
