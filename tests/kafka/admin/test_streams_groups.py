@@ -124,6 +124,8 @@ def test_a_streams_group_is_listed_described_and_deleted_with_its_internal_topic
     asyncio.run(scene())
     plan = run("groups", "delete", group, "--dry-run", "--no-undo", "-b", kafka.bootstrap)
     assert "2 internal topics stay; --delete-internal-topics deletes them, too" in plan.err
+    lost = run("groups", "delete", group, "--delete-internal-topics", "--dry-run", "-b", kafka.bootstrap)
+    assert "2 internal topics with all records cannot be restored" in lost.err
     (row,) = rows(kafka, "groups", "groups", "delete", group, "--delete-all-internal-topics", "--execute", "--no-undo")
     assert (row["result"], row["internal_topics"], row["error"]) == ("deleted", inner, None)
     assert not [row for row in rows(kafka, "groups", "groups", "list") if row["group"] == group]
