@@ -34,6 +34,7 @@ from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared
 if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
 
+HELPS = {"-h", "--help"}
 HELP = {"help_option_names": ["-h", "--help"]}
 TOP = """A command line, a dashboard and a sandbox for Apache Kafka.
 
@@ -140,7 +141,15 @@ def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
             parameter.process_value = partial(_value, option)
         elif parameter.name == "words":
             parameter.process_value = lambda context, value: list(value or ())
+    with_help = made.get_params
+    made.get_params = lambda context: [_plain_help(one) if one.name == "help" else one for one in with_help(context)]
     return made
+
+
+def _plain_help(parameter: Any) -> Any:
+    """--help, without Pydantic for the case that a line does not have it."""
+    parameter.process_value = lambda context, value: parameter.callback(context, parameter, value) if value else value
+    return parameter
 
 
 def _add_with(parameter: Any, every: list[str], parser: Any, context: Any) -> None:
@@ -213,7 +222,8 @@ def print_help(name: str = "") -> int:
 
 def _called(made: Any, argv: list[str], path: str, command: Command | None = None) -> Line | int:
     """What a command of Typer's returns: the line that it read, or an exit code."""
-    _import_rich()
+    if not HELPS.isdisjoint(argv):
+        _import_rich()
     try:
         return made.main(args=argv, prog_name=f"kcli {path}".rstrip(), standalone_mode=False) or 0
     except typer.Abort:
@@ -228,6 +238,7 @@ def _complain(problem: Any, path: str, command: Command | None) -> int:
     """One sentence: `kcli: sandbox: unknown option --bogus; see `kcli sandbox --help``."""
     problem.message = mistakes.worded(problem, command)
     if sys.stderr.isatty():
+        _import_rich()
         from typer.rich_utils import rich_format_error
 
         rich_format_error(problem)
