@@ -161,6 +161,14 @@ def test_every_way_of_sending_is_remembered(letters: Letters, more: tuple[str, .
     assert letters.values(letters.other) == ["0"]
 
 
+def test_what_was_skipped_between_others_is_not_taken_for_sent(letters: Letters) -> None:
+    for letter in (("a", letters.orders, {}), ("b", None, {}), ("c", letters.orders, {})):
+        letters.write(letter)  # a batch of its own
+    assert letters.run("--execute", "--missing", "skip")[1][letters.orders]["redriven"] == 2
+    _, rows, totals, _ = letters.run("--execute", "--where", "timestamp > 0", "--to", letters.other)
+    assert (rows[letters.other]["redriven"], totals["sent_before"]) == (1, 2)
+
+
 def test_what_was_acknowledged_after_a_failure_is_not_sent_twice(letters: Letters) -> None:
     small = letters.kcli.topic()
     letters.kcli.ok("topics", "create", f"{small}-small", "--config", "max.message.bytes=300")
