@@ -1,6 +1,8 @@
 """A schema as a program of the record core, which writes payloads as JSON.
 
 With a reader's schema the payload is read by the writer's and shown as the reader's (Avro 1.12, "Schema Resolution").
+As in Java, a type that cannot be resolved is an error of the values that have it; of all values only where every value
+has it.
 Types are put down one after another from a list of those still to do, not by recursion: a schema may chain ten thousand
 names.
 """
@@ -15,7 +17,7 @@ from kcli.proto import avro_code as op
 from kcli.proto.core import AvroReader
 from kcli.schemas import SchemaRefused
 from kcli.serde.avro.defaults import default_text
-from kcli.serde.avro.resolve import PROMOTED, chosen, reader_fields
+from kcli.serde.avro.resolve import PROMOTED, chosen, matches, reader_fields
 from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
 TYPE_CHECKING = False
@@ -77,6 +79,7 @@ class Program:
         self._held: list[Type] = []  # their ids stay theirs
         self._to_do: deque[Callable[[], None]] = deque()
         self._fewest: dict[int, int] = {}
+        self._refused: dict[int, str] = {}  # by place, why its values are not read
 
     def made(self, writer: Type, reader: Type | None) -> tuple[array[int], list[bytes]]:
         """The instructions and texts."""
@@ -84,9 +87,31 @@ class Program:
             self.code.append(op.REST)  # Java writes a schema that is only "bytes" without a length
         else:
             self.place(writer, reader or writer)
+        return self.finished()
+
+    def finished(self) -> tuple[array[int], list[bytes]]:
+        """The instructions and texts. Raises SchemaRefused where no value can be read."""
         while self._to_do:
             self._to_do.popleft()()
+        seen, places = set[int](), [0]
+        while places and self._refused:
+            place = places.pop()
+            if place in self._refused:
+                raise SchemaRefused(self._refused[place])
+            if place not in seen:
+                seen.add(place)
+                places += self.always(place)
         return self.code, self.texts
+
+    def always(self, place: int) -> list[int]:
+        """The places of the parts that every value has."""
+        if self.code[place] == op.RECORD:
+            return list(self.code[place + 4 : place + 3 + 2 * self.code[place + 1] : 2])
+        return [self.code[place + 2]] if self.code[place] == op.WRAP else []
+
+    def refuse(self, reason: str) -> None:
+        """Values that come to the next place are not read."""
+        self._refused[self.put(op.REFUSE, -1)] = reason
 
     def text(self, text: str) -> int:
         number = self._numbers.get(text)
@@ -131,7 +156,7 @@ class Program:
         elif isinstance(reader, Union):
             branch = chosen(writer, reader)
             if branch is None:
-                self.put(op.REFUSE)
+                self.refuse(unread(writer, reader))
             elif self.wrapped and branch.kind != "null":
                 self._wrap(writer, branch)
             else:
@@ -155,7 +180,7 @@ class Program:
                 if reader is writer:
                     there = self._branch(branch)
                 else:
-                    there = self.place(branch, reader) if chosen(branch, reader) else self.put(op.REFUSE)
+                    there = self.place(branch, reader) if chosen(branch, reader) else self.put(op.REFUSE, -1)
                 self.code[place + 2 + number] = there
 
         self._to_do.append(fill)
@@ -202,14 +227,26 @@ class Program:
             end = ""
             for to in reader.fields:
                 if to.name not in shown:
-                    default = default_text(reader, to, logical=self.logical, wrapped=self.wrapped)
+                    try:
+                        default = default_text(reader, to, logical=self.logical, wrapped=self.wrapped)
+                    except SchemaRefused as problem:
+                        self.refuse_record(place, problem)
+                        return
                     end += f"{before}{_json(to.name)}:{default}"
                     before = ","
             self.code[place + 2] = self.text(end + ("{}" if before == "{" else "}"))
 
         self._to_do.append(fill)
 
+    def refuse_record(self, place: int, problem: SchemaRefused) -> None:
+        """A record of which a field has no value is not read; the fields that are laid already stay unused."""
+        self.code[place] = op.REFUSE
+        self._refused[place] = str(problem)
+
     def _enum(self, writer: Enum, reader: Enum) -> None:
+        if not matches(writer, reader):
+            self.refuse(unread(writer, reader))
+            return
         shown = [symbol if symbol in reader.symbols else reader.default for symbol in writer.symbols]
         texts = [-1 if symbol is None else self.text(_json(symbol)) for symbol in shown]
         self.put(op.ENUM, len(texts), *texts)
@@ -217,12 +254,17 @@ class Program:
     def _simple(self, writer: Type, reader: Type) -> None:
         """Types without parts, and what no rule resolves."""
         logical = reader.logical if self.logical and reader.kind == writer.kind else None
-        if isinstance(writer, Fixed) and isinstance(reader, Fixed) and writer.size == reader.size:
+        if logical is not None and logical.name in TIMES and writer.logical is not None:
+            logical = writer.logical  # its unit is that of the number
+        problem = other_scale(writer, reader) if self.logical else ""
+        if problem:
+            self.refuse(problem)
+        elif isinstance(writer, Fixed) and isinstance(reader, Fixed) and matches(writer, reader):
             self._fixed(writer.size, logical.name if logical else "", logical.scale if logical else 0)
         elif reader.kind in PROMOTED.get(writer.kind, ()):
             self.put(PROMOTED[writer.kind][reader.kind])
         elif writer.kind != reader.kind or writer.kind not in PLAIN:
-            raise SchemaRefused(f"the reader's schema has {reader.name} where the writer's has {writer.name}")
+            self.refuse(unread(writer, reader))
         elif logical is not None and logical.name in TIMES:
             self.put(*TIMES[logical.name])
         elif logical is not None and logical.name == "decimal":
@@ -245,6 +287,21 @@ class Program:
             self.put(op.DURATION)
         else:
             self.put(op.LATIN if self.wrapped else op.FIXED, size)
+
+
+def unread(writer: Type, reader: Type) -> str:
+    return f"the reader's schema has {reader.name} where the writer's has {writer.name}"
+
+
+def other_scale(writer: Type, reader: Type) -> str:
+    """Why a decimal cannot be read as one of another scale, whose digits are at another place; "" where it can."""
+    ours, theirs = reader.logical, writer.logical
+    if ours is None or theirs is None or not ours.name == theirs.name == "decimal" or ours.scale == theirs.scale:
+        return ""
+    return (
+        f"the reader's schema has a decimal of {ours.scale} digits behind the point where the writer's has "
+        f"{theirs.scale}"
+    )
 
 
 def _json(text: str) -> str:

@@ -116,9 +116,69 @@ def test_a_field_that_the_reader_leaves_out_is_checked_and_its_faults_count(core
     assert read(core, writer, b"\2x\2", b"\2\xff\2", b"\4x", reader=reader) == ['{"a":1}', faults.TEXT, faults.CUT]
 
 
+def order(space: str, *fields: Any, **more: Any) -> Any:
+    return record(*fields, name="Order", namespace=space, **more)
+
+
+TOTAL, AMOUNT = field("total", "int"), field("amount", "double")
+
+
+@core
+def test_S2_the_branch_of_the_full_name_comes_before_those_of_the_short_name(core: ModuleType) -> None:
+    """As Avro for Java has it; fastavro takes the first of the short name."""
+    half = b"\0\0\0\0\0\0\xe0\x3f"
+    both = [order("shop.v1", TOTAL), order("shop.v2", AMOUNT)]
+    newer = ["null", order("shop.v1", TOTAL, field("x", "int", default=3)), order("shop.v2", AMOUNT)]
+    assert read(core, both, b"\2" + half, b"\0\2", reader=newer) == ['{"amount":0.5}', '{"total":1,"x":3}']
+    enums = [{"type": "enum", "name": f"{space}.E", "symbols": ["A", space.upper()]} for space in "pq"]
+    assert read(core, enums, b"\2\2", b"\0\2", reader=[*enums[::-1], "null"]) == ['"Q"', '"P"']
+    sizes = [{"type": "fixed", "name": f"{space}.F", "size": 1} for space in "pq"]
+    wrapped = [*sizes[::-1], "null"]
+    assert read(core, sizes, b"\2a", reader=wrapped, wrapped=True) == ['{"q.F":"a"}']
+
+
+@core
+def test_then_the_alias_and_then_the_short_name_and_the_fields_of_a_record(core: ModuleType) -> None:
+    writer = order("old", TOTAL)
+    short, alias = order("b", TOTAL, field("s", "int", default=1)), order("c", TOTAL, aliases=["old.Order"])
+    assert read(core, [writer], b"\0\2", reader=[short, alias], wrapped=True) == ['{"c.Order":{"total":1}}']
+    other = record(TOTAL, name="Other")
+    assert read(core, [writer], b"\0\2", reader=[other, "null"], wrapped=True) == ['{"Other":{"total":1}}']
+    unlike = record(field("n", "int"), name="Unlike")
+    assert read(core, [writer], b"\0\2", reader=[unlike, other], wrapped=True) == ['{"Other":{"total":1}}']
+
+
+@core
+def test_what_cannot_be_resolved_is_a_fault_of_the_values_that_have_it(core: ModuleType) -> None:
+    writer = ["null", order("s", TOTAL), "string"]
+    assert read(core, writer, b"\0", b"\2\2", b"\4\2x", reader=["null", order("s", AMOUNT), "string"]) == [
+        "null", faults.REFUSED, '"x"',
+    ]  # fmt: skip
+    items = {"type": "array", "items": "int"}
+    assert read(core, items, b"\0", b"\2\2\0", reader={"type": "array", "items": "string"}) == ["[]", faults.REFUSED]
+    enum = {"type": "map", "values": E2}
+    assert read(core, enum, b"\0", b"\2\2k\0\0", reader={"type": "map", "values": {**E2, "name": "F"}}) == [
+        "{}", faults.REFUSED,
+    ]  # fmt: skip
+
+
+@core
+def test_a_number_keeps_the_unit_of_its_writer_and_a_decimal_is_not_read_by_another_scale(core: ModuleType) -> None:
+    millis, micros = ({"type": "long", "logicalType": f"timestamp-{unit}"} for unit in ("millis", "micros"))
+    assert read(core, millis, b"\2", reader=micros) == ['"1970-01-01T00:00:00.001Z"']
+    two, three = ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": scale} for scale in (2, 3))
+    with pytest.raises(SchemaRefused, match="a decimal of 3 digits behind the point where the writer's has 2"):
+        read(core, record(field("d", two)), b"\2\1", reader=record(field("d", three)))
+
+
 @each(
     ("writer", "reader", "says"),
     [
+        (
+            {"type": "enum", "name": "E", "symbols": ["A"]},
+            {"type": "enum", "name": "F", "symbols": ["A"]},
+            "has F where",
+        ),
         ("string", "int", "has int where the writer's has string"),
         (record(), record(field("a", "int")), "has the field a of R, the writer's has not, and it has no default"),
         (record(), record(field("a", "int", default="x")), "the default of the field a of R is not of its type"),

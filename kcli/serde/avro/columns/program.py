@@ -10,8 +10,8 @@ from kcli.schemas import SchemaRefused
 from kcli.serde.avro.columns.columns import Column
 from kcli.serde.avro.defaults import bad_default, default_text
 from kcli.serde.avro.exact import BadValue, read_json
-from kcli.serde.avro.program import Program
-from kcli.serde.avro.resolve import PROMOTED, chosen, reader_fields
+from kcli.serde.avro.program import Program, other_scale, unread
+from kcli.serde.avro.resolve import PROMOTED, chosen, matches, reader_fields
 from kcli.serde.avro.types import Array, Enum, Field, Fixed, Map, Record, Type, Union
 from kcli.serde.avro.write import AvroWriter
 
@@ -46,9 +46,17 @@ class ColumnProgram(Program):
         """The instructions and texts."""
         self._rest = writer.kind == "bytes" and reader.kind == "bytes"  # which Java writes without a length
         self.read(writer, reader, column)
-        while self._to_do:
-            self._to_do.popleft()()
-        return self.code, self.texts
+        return self.finished()
+
+    def always(self, place: int) -> list[int]:
+        if self.code[place] == op.RECORD:
+            return list(self.code[place + 3 : place + 3 + self.code[place + 2]])
+        if self.code[place] == op.MEMBER:
+            return [self.code[place + 2]]
+        return [self.code[place + 3]] if self.code[place] == op.DEFAULT else []
+
+    def refuse(self, reason: str) -> None:
+        self._refused[self.put(op.REFUSE, -1)] = reason
 
     def read(self, writer: Type, reader: Type, column: Column | None) -> int:
         """Where the instructions are, or will be, that read such a value into a column; into none, where it is only
@@ -68,7 +76,11 @@ class ColumnProgram(Program):
         if isinstance(writer, Union):
             self._branches(writer, reader, column)
         elif isinstance(reader, Union) and column is not None:
-            self._taken(writer, chosen(writer, reader), column)
+            to = chosen(writer, reader)
+            if to is None:
+                self.refuse(unread(writer, reader))
+            else:
+                self._taken(writer, to, column)
         else:
             self._plain(writer, reader, column)
 
@@ -93,11 +105,9 @@ class ColumnProgram(Program):
             return place
         return self.read(writer, to, column)
 
-    def _taken(self, writer: Type, reader: Type | None, column: Column) -> None:
+    def _taken(self, writer: Type, reader: Type, column: Column) -> None:
         """A value that is one branch of the reader's union."""
-        if reader is None:
-            self.put(op.REFUSE, -1)
-        elif reader.kind == "null":
+        if reader.kind == "null":
             self.put(op.NULL, column.number)
         elif column.members:
             self._member(writer, reader, column)
@@ -125,7 +135,7 @@ class ColumnProgram(Program):
         elif isinstance(writer, Map) and isinstance(reader, Map):
             part = None if column is None else column.parts[1]
             self._parts(op.MAP, number, writer.values, reader.values, part, 1 + self.fewest(writer.values))
-        elif isinstance(writer, Enum) and isinstance(reader, Enum):
+        elif isinstance(writer, Enum) and isinstance(reader, Enum) and matches(writer, reader):
             shown = [symbol if symbol in reader.symbols else reader.default for symbol in writer.symbols]
             texts = [-1 if symbol is None else self.text(symbol) for symbol in shown]
             self.put(op.ENUM, number, len(texts), *texts)
@@ -159,7 +169,12 @@ class ColumnProgram(Program):
                 read.add(to.name)
                 self.code[at] = self.read(field.type, to.type, columns[to.name])
             for at, to in enumerate(added, place + 3 + len(writer.fields)):
-                self.code[at] = self._default(reader, to, columns[to.name])
+                try:
+                    self.code[at] = self._default(reader, to, columns[to.name])
+                except SchemaRefused as problem:
+                    self.code[place] = op.REFUSE
+                    self._refused[place] = str(problem)
+                    return
 
         self._to_do.append(fill)
 
@@ -185,16 +200,14 @@ class ColumnProgram(Program):
     # -- without parts ------------------------------------------------------------------------------------------------
 
     def _scalar(self, writer: Type, reader: Type, column: Column | None) -> None:
-        fits = reader.kind in PROMOTED.get(writer.kind, ())
-        if isinstance(writer, Fixed) and isinstance(reader, Fixed):
-            fits = writer.size == reader.size
-        elif not fits:
-            fits = writer.kind == reader.kind and writer.kind in self.plain
-        if not fits:
-            raise SchemaRefused(f"the reader's schema has {reader.name} where the writer's has {writer.name}")
+        fits = reader.kind in PROMOTED.get(writer.kind, ()) or (
+            matches(writer, reader) and (isinstance(reader, Fixed) or writer.kind in self.plain)
+        )
+        problem = "" if column is None else other_scale(writer, reader)
+        if not fits or problem:
+            self.refuse(problem or unread(writer, reader))
+            return
         number, kind = (-1, "") if column is None else (column.number, column.kind)
-        if column is not None:
-            _check_scale(writer, reader)
         if writer.kind in ("bytes", "fixed") or (writer.kind == "string" and kind in ("binary", "decimal")):
             self._bytes(writer, reader, number, column)
         elif writer.kind in ("int", "long"):
@@ -231,13 +244,3 @@ class ColumnProgram(Program):
             self.put(op.NUMBER, number, bits, to)
         else:
             self.put(op.INT if bits == 32 else op.LONG, number)
-
-
-def _check_scale(writer: Type, reader: Type) -> None:
-    """Raise SchemaRefused for decimals of two scales: the digits would be read at another place."""
-    ours, theirs = reader.logical, writer.logical
-    if ours and theirs and ours.name == theirs.name == "decimal" and ours.scale != theirs.scale:
-        raise SchemaRefused(
-            f"the reader's schema has a decimal of {ours.scale} digits behind the point where the writer's has "
-            f"{theirs.scale}"
-        )
