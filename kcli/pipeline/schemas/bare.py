@@ -1,4 +1,4 @@
-"""A column whose schema the user names: bare payloads, and those with a frame whose registry is not at hand."""
+"""A column whose schema the user names, where no registry is: bare payloads, and those behind a frame."""
 
 from __future__ import annotations
 
@@ -64,6 +64,11 @@ class BareField:
         if self._by_header and self._names(which, spans, got):
             return self._read(cells, array("i", bytes(4 * len(which))), which)
         return self._tried(cells, frame_skips(frames, starts, lengths), which)
+
+    def alone(self, name: bytes) -> tuple[Any, Open | None]:
+        """The reader of a payload without a frame, of the message that a header's name says, and what opens it."""
+        number = self._number(name) if name and self._by_header else BARE
+        return self._readers[number], self._openings[number]
 
     def _tried(self, cells: pa.Array, skips: array[int] | None, bare: Any) -> Decoded:
         """Read from the beginning; where all rows begin as frames do, behind the frames or from the beginning,

@@ -82,14 +82,14 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
     reader = bare if bare is not None and not wanted.reader else await chosen(wanted, schemas)
     wanted = wanted.replace(subject=await subject_of(wanted, schemas, reader))
     written = dict.fromkeys(_names(reader.schema), reader)
-    for known in await _versions(wanted, schemas) if bare is None else ():
+    for known in await _versions(wanted, schemas) if settings.name else ():
         written |= dict.fromkeys(_names(known.schema), known)
     sealed = SealedSchemas(
         field=wanted.field,
         form=wanted.form,
         message=wanted.message,
         reader=reader,
-        written=tuple(written.items()) if bare is None else (),
+        written=tuple(written.items()) if settings.name else (),
         bare=bare,
         payload=wanted.payload,
         settings=settings,

@@ -1,4 +1,5 @@
-"""A column of frames as typed columns: each record by the schema that its frame names, resolved to the reader's.
+"""A column of frames as typed columns: each record by the schema that its frame names, resolved to the reader's. Where
+the user names the schema of payloads without a frame, it reads those, and what begins like a frame by chance.
 
 The schemas came with the task. One that is new since the query began is asked for once in a process of Python. A
 registry that fails ends the task, as the records may be good; an id that it does not have makes bad records.
@@ -25,7 +26,7 @@ from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto.spans import Gathered
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.contracts.rules import encrypting
-from kcli.serde.schemas.frames import ID, front, lasting
+from kcli.serde.schemas.frames import BUF, ID, front, lasting
 
 Decoded = tuple[pa.Array, dict[int, str]]
 
@@ -49,7 +50,9 @@ class RegisteredField:
         self._numbers: dict[bytes, int] = {}
         self._reasons: dict[bytes, str] = {}
         self._missing = 0
+        self._absent: set[bytes] = set()
         self._bare: BareField | None = None
+        self._bare_numbers: dict[bytes, int] = {}
 
     def reader_of(self, known: Known, name: bytes) -> Any:
         """What reads payloads of a schema, whose frames have this name. Raises SchemaRefused."""
@@ -69,7 +72,8 @@ class RegisteredField:
         the registry cannot be asked."""
         if self.sealed.bare is not None:
             self._bare = self._bare or BareField(self, self.sealed.bare, self.sealed.payload)
-            return self._bare(cells, got)
+            if not self.sealed.settings.name:
+                return self._bare(cells, got)
         spans = spans_of(cells)
         names, numbers, skips = names_of(spans, got, self.sealed.field)
         used = np.bincount(np.asarray(numbers, np.int32) + 1, minlength=len(names) + 1)[1:]
@@ -78,14 +82,45 @@ class RegisteredField:
         # -1, no name, is the last one's number
         which = array("i", np.asarray(readers, np.int32)[np.asarray(numbers, np.int32)].tobytes())
         unread = np.flatnonzero((np.asarray(which) < 0) & (spans[2] >= 0)).tolist()
-        closed = dict[int, str]()
-        if any(self._openings[number] for number in readers[:-1] if number >= 0):
-            cells, closed = opened(cells, skips, which, self._openings)
-        made, errors = self.read(cells, skips, which, self._readers)
+        reasons = dict[int, str]()
         for row in unread:
             name = names[numbers[row]] if numbers[row] >= 0 else b""
-            errors[row] = self._reasons.get(name, UNFRAMED)
+            if name or self._bare is None:
+                reasons[row] = self._reasons.get(name, UNFRAMED)
+            if self._bare is not None and (not name or skips[row] or name[0] == BUF):
+                which[row], skips[row] = self._instead(name), 0
+        made, errors = self._read(cells, array("i", skips), array("i", which))
+        by_chance = [row for row in errors if skips[row]] if self._bare is not None else []
+        if by_chance:
+            before = errors
+            for row in by_chance:
+                which[row], skips[row] = self._instead(b""), 0
+            again, left = self._read(cells, skips, which)
+            if len(left) < len(before):
+                made, errors = again, {row: before.get(row, reason) for row, reason in left.items()}
+        errors |= {row: reason for row, reason in reasons.items() if which[row] < 0 or row in errors}
+        return made, errors
+
+    def _read(self, cells: pa.Array, skips: array[int], which: array[int]) -> Decoded:
+        closed = dict[int, str]()
+        if any(self._openings[number] for number in set(which) if number >= 0):
+            cells, closed = opened(cells, skips, which, self._openings)
+        made, errors = self.read(cells, skips, which, self._readers)
         return made, errors | closed
+
+    def _instead(self, name: bytes) -> int:
+        """The number of the reader of payloads without a frame; -1 for a name in front, or in a header, whose schema
+        the registry has."""
+        assert self._bare is not None
+        if name and name not in self._absent:
+            return -1
+        kept = name if name[:1] == bytes([BUF]) else b""
+        if kept not in self._bare_numbers:
+            reader, way = self._bare.alone(kept)
+            self._readers.append(reader)
+            self._openings.append(way)
+            self._bare_numbers[kept] = len(self._readers) - 1
+        return self._bare_numbers[kept]
 
     def _number(self, name: bytes) -> int:
         """The number of the reader for a name; -1 for none."""
@@ -109,6 +144,8 @@ class RegisteredField:
             if not (no_guids or isinstance(problem, SchemaNotFound | SchemaRefused)):
                 raise
             self._missing += 1
+            if isinstance(problem, SchemaNotFound):
+                self._absent.add(name)
             self._reasons[name] = str(problem)
             return -1
         self._readers.append(reader)

@@ -20,9 +20,9 @@ class Known(Frozen):
 
 class SealedSchemas(Frozen):
     """The schemas of keys or values (`field`): that of the `reader`, and those that records may be written with, by
-    the names in their frames. Where `bare` is given, all are written with it, as the user says; `payload` is its
-    message of Protobuf. `rules` says whether rules for reading are run. Its repr shows no secret; its pickle has
-    them, as every task needs them."""
+    the names in their frames. `bare` is the schema of records without a frame, as the user says, and without a registry
+    that of all; `payload` is its message of Protobuf. `rules` says whether rules for reading are run. Its repr shows no
+    secret; its pickle has them, as every task needs them."""
 
     field: str = "value"
     form: str = "avro"

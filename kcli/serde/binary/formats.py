@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Columns
     from kcli.proto.spans import Spans
     from kcli.serde.schemas.labels import Labels
+    from kcli.serde.schemas.typed_rows import TypedRows
 
     Read = Callable[[bytes, bytes | None, str], bytes]
     """A field's JSON, of its bytes, the record's key and its topic. Raises Unreadable."""
@@ -32,6 +33,7 @@ class FormatDecoder:
         self.unknown = 0
         self.labels: Labels | None = None
         self.plain: Collection[int] = ()
+        self.typed: TypedRows | None = None
         self._read = _read_of(kind, name)
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:

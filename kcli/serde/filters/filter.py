@@ -17,13 +17,15 @@ from kcli.serde.filters.row_search import equal_rows, has_header, headed_rows, r
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Columns, Record
+    from kcli.serde.filters.typed import Plan, Plans
     from kcli.serde.filters.where import Where
     from kcli.serde.filters.within import Within
+    from kcli.serde.schemas.typed_rows import TypedRows
 
     Rows = Sequence[int]
 
@@ -70,6 +72,8 @@ class Filter:
         self._hints = [hint for where in self._where for hint in where.hints if hint.part == "headers" or plain]
         musts += [hint.text for hint in self._hints if hint.part == "headers"]
         self._musts = [text for text in musts if text]
+        self._types: Mapping[str, TypedRows] = {}
+        self._plans: dict[str, Plans] = {}
         self.kept = False
         """Whether any record was."""
         self._sample: list[bytes] = []
@@ -88,7 +92,7 @@ class Filter:
             batch.check()  # whatever is looked for, a damaged batch is an error
             return None
         columns = batch.columns()
-        rows = self.rows(columns, topic, partition, self._plain_keys(batch))
+        rows = self.rows(columns, topic, partition, self._plain_keys(batch), self._typed(batch))
         if not rows:
             return None
         if len(rows) == len(columns):
@@ -101,7 +105,7 @@ class Filter:
         if not all(map(batch.may_contain, self._musts)):
             batch.check()
             return 0
-        return len(self.rows(batch.columns(), topic, partition, self._plain_keys(batch)))
+        return len(self.rows(batch.columns(), topic, partition, self._plain_keys(batch), self._typed(batch)))
 
     def _plain_keys(self, batch: Batch) -> Collection[int] | None:
         if not self._decoded:
@@ -110,9 +114,25 @@ class Filter:
 
         return plain_keys(batch)
 
-    def rows(self, columns: Columns, topic: str, partition: int, plain: Collection[int] | None = None) -> Rows:
-        """The rows that are kept, ascending. `plain` are the offsets whose keys are as they are stored; None: all."""
+    def _typed(self, batch: Batch) -> Mapping[str, TypedRows]:
+        if not self._where:
+            return {}
+        from kcli.serde.schemas.decoded_batch import typed_rows
+
+        return typed_rows(batch)
+
+    def rows(
+        self,
+        columns: Columns,
+        topic: str,
+        partition: int,
+        plain: Collection[int] | None = None,
+        typed: Mapping[str, TypedRows] | None = None,
+    ) -> Rows:
+        """The rows that are kept, ascending. `plain` are the offsets whose keys are as they are stored; None: all.
+        `typed` are the types of the keys and values that a schema decoded."""
         whole = range(len(columns))
+        self._types = typed or {}
         if plain is None:
             rows = self._rows(columns, whole, topic, partition, decoded=False)
         elif not plain:
@@ -146,14 +166,18 @@ class Filter:
             if len(self._sample) < SAMPLE and "value" in self._names:
                 some = spans(columns, "value", rows[: SAMPLE - len(self._sample)])
                 self._sample += [bytes(value) for value in some if value is not None and len(value) <= SMALL]
+                self._planned("value", [columns.offsets[rows[0]]])
             rows = self._tested(columns, rows, topic, partition, decoded_key_of if decoded else key_of)
         self.kept = self.kept or bool(rows)
         return rows
 
     def said(self) -> list[str]:
         """A sentence for each field of a condition that no record had, where none was kept."""
-        if self.kept or not self._sample:
+        if self.kept:
             return []
+        never = [sentence for plans in self._plans.values() for sentence in plans.never]
+        if never or not self._sample:
+            return never
         paths = dict.fromkeys(path for where in self._where for path in where.paths)
         values = list(map(self._value, self._sample))
         return [sentence for path in paths if (sentence := _missing(path, values))]
@@ -181,13 +205,15 @@ class Filter:
         self, columns: Columns, rows: Rows, topic: str, partition: int, key_of: Callable[[bytes | None], Any]
     ) -> Rows:
         for hint in self._hints:
-            if len(rows) == len(columns):  # else there is little left to look at
+            typed = self._types.get(hint.part)
+            shown = typed is None or not typed.leave_out
+            if shown and len(rows) == len(columns):  # else there is little left to look at
                 rows = sorted(hint.rows(columns))
         names, nothing = self._names, repeat(None)
         data, at, counts = columns.data, columns.header_starts, columns.header_counts
         arguments = zip(
-            map(key_of, spans(columns, "key", rows)) if "key" in names else nothing,
-            map(self._value, spans(columns, "value", rows)) if "value" in names else nothing,
+            self._seen("key", key_of, columns, rows) if "key" in names else nothing,
+            self._seen("value", self._value, columns, rows) if "value" in names else nothing,
             [headers_of(read_headers(data, at[row], counts[row])) for row in rows] if "headers" in names else nothing,
             repeat(topic),
             repeat(partition),
@@ -198,6 +224,26 @@ class Filter:
         return [
             row for row, seen in zip(rows, arguments, strict=True) if all(_holds(where, seen) for where in self._where)
         ]
+
+    def _seen(self, part: str, read: Callable[[bytes | None], Any], columns: Columns, rows: Rows) -> Iterable[Any]:
+        """The keys, or the values, as conditions see them: by the types of their schema where one decoded them."""
+        cells = map(read, spans(columns, part, rows))
+        if part not in self._types:
+            return cells
+        plans = self._planned(part, [columns.offsets[row] for row in rows])
+        return (cell if plan is None else plan.seen(cell) for cell, plan in zip(cells, plans, strict=True))
+
+    def _planned(self, part: str, offsets: Iterable[int]) -> list[Plan | None]:
+        """How the keys, or the values, of these records are seen."""
+        if part not in self._types:
+            return []
+        if part not in self._plans:
+            from kcli.serde.filters.typed import Plans
+
+            paths = [path for where in self._where for path in where.all_paths[part]]
+            compared = [one for where in self._where for one in where.compared if one.part == part]
+            self._plans[part] = Plans(paths, compared)
+        return self._plans[part].of(self._types[part], offsets)
 
 
 def _grepped_keys(columns: Columns, rows: Rows, pattern: Pattern) -> Rows:

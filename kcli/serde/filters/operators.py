@@ -7,12 +7,41 @@ comparison needs one for which it is true.
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 NUMBERS = (int, float)
+
+
+class Numeral(str):
+    """A number that its schema's JSON shows as a text: it is compared with numbers without loss, and is a text, too."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) in NUMBERS or type(other) is Numeral:
+            return _exact(self) == _exact(other)
+        return str.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+def _exact(number: object) -> Decimal | None:
+    """A number as it is written: 0.1 is one tenth. None for a text that is no number."""
+    try:
+        return Decimal(str(number))
+    except InvalidOperation:
+        return None
+
+
+def reckonable(thing: Any) -> Any:
+    """A number for arithmetic, None for anything else."""
+    return number(str(thing)) if type(thing) is Numeral else thing if type(thing) in NUMBERS else None
 
 
 ALONE: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -93,6 +122,9 @@ differ = _of_any(lambda left, right: not _equal(left, right))
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def ordered(left: Any, right: Any) -> bool:
         kind, other = type(left), type(right)
+        if kind is Numeral or other is Numeral:
+            exact = (_exact(left), _exact(right)) if kind is not bool and other is not bool else (None, None)
+            return None not in exact and compare(*exact)
         if (kind is str and other is str) or (kind in NUMBERS and other in NUMBERS):
             return compare(left, right)
         return False
@@ -114,7 +146,7 @@ def member(thing: Any, within: Any) -> bool:
         return any(member(one, within) for one in thing)
     if type(within) is list:
         return any(equal(thing, item) for item in within)
-    return type(thing) is str and type(within) in (str, dict) and thing in within
+    return isinstance(thing, str) and isinstance(within, str | dict) and thing in within
 
 
 def no_member(thing: Any, within: Any) -> bool:
@@ -123,7 +155,8 @@ def no_member(thing: Any, within: Any) -> bool:
 
 def _reckoned(reckon: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def reckoned(left: Any, right: Any) -> Any:
-        if type(left) not in NUMBERS or type(right) not in NUMBERS:
+        left, right = reckonable(left), reckonable(right)
+        if left is None or right is None:
             return None
         try:
             return reckon(left, right)
@@ -143,17 +176,18 @@ rest = _reckoned(lambda left, right: left % right)
 
 @_of_each
 def negative(number: Any) -> Any:
-    return -number if type(number) in NUMBERS else None
+    number = reckonable(number)
+    return None if number is None else -number
 
 
 @_of_any
 def startswith(text: Any, start: Any) -> bool:
-    return type(text) is str and type(start) is str and text.startswith(start)
+    return isinstance(text, str) and isinstance(start, str) and text.startswith(start)
 
 
 @_of_any
 def endswith(text: Any, end: Any) -> bool:
-    return type(text) is str and type(end) is str and text.endswith(end)
+    return isinstance(text, str) and isinstance(end, str) and text.endswith(end)
 
 
 def contains(within: Any, thing: Any) -> bool:
@@ -162,17 +196,17 @@ def contains(within: Any, thing: Any) -> bool:
 
 @_of_each
 def lower(text: Any) -> Any:
-    return text.lower() if type(text) is str else None
+    return text.lower() if isinstance(text, str) else None
 
 
 @_of_each
 def upper(text: Any) -> Any:
-    return text.upper() if type(text) is str else None
+    return text.upper() if isinstance(text, str) else None
 
 
 @_of_each
 def size(thing: Any) -> Any:
-    return len(thing) if type(thing) in (str, list, dict) else None
+    return len(thing) if isinstance(thing, str | list | dict) else None
 
 
 @_of_each
@@ -180,7 +214,7 @@ def number(thing: Any) -> Any:
     """A number, also of a text that is one."""
     if type(thing) in NUMBERS:
         return thing
-    if type(thing) is not str or len(thing) > 400:
+    if not isinstance(thing, str) or len(thing) > 400:
         return None
     try:
         return int(thing)
@@ -197,7 +231,7 @@ def searches(search: Callable[[str], Any]) -> Callable[[Any], bool]:
     def found(text: Any) -> bool:
         if type(text) is Each:
             return any(map(found, text))
-        return type(text) is str and search(text) is not None
+        return isinstance(text, str) and search(text) is not None
 
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import namedtuple
 
 from kcli.errors import OPTION, UsageError
 from kcli.serde.filters import operators
@@ -18,9 +19,22 @@ from kcli.text.patterns import compiled, searcher
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NamedTuple
+
+    Path = tuple[str | None, ...]
+
+    class Compared(NamedTuple):
+        """A part of the record that a condition compares with a constant; `equal`: by ==."""
+
+        part: str
+        path: Path
+        constant: object
+        equal: bool
 
     Test = Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
+
+else:
+    Compared = namedtuple("Compared", "part path constant equal")
 
 NAMES = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
 WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
@@ -56,13 +70,15 @@ _INSTEAD = {"&&": "and", "||": "or", "=": "==", "!": "not", "@": "=~"}
 class Where:
     """A condition. `names` are those of the record that it mentions; `test` takes all of NAMES, in that order, and
     what it returns is true or not in Python's sense. `hints` say what a record has in it for which it is true. `paths`
-    are the fields of the value that it mentions, each as its names from the outside in; an index is None."""
+    are the fields of the value that it mentions, each as its names from the outside in; an index is None. `all_paths`
+    has those of the key, too, with the value's by the part that they lead into."""
 
     def __init__(self, text: str) -> None:
         """Raises UsageError with the column of what is wrong."""
         self.text = text
         self.names: set[str] = set()
-        self.paths: list[tuple[str | None, ...]] = []
+        self.all_paths: dict[str, list[Path]] = {"key": [], "value": []}
+        self.compared: list[Compared] = []
         self._of_elements = False  # whether it has [*]
         self._known: dict[str, Any] = {"__builtins__": {}}
         if len(text) > LONGEST:
@@ -111,7 +127,12 @@ class Where:
         except ValueError as problem:
             raise UsageError(f"where {self.text}: {problem}").hinted(OPTION) from None
 
-    def _find_paths(self, node: ast.AST) -> None:
+    @property
+    def paths(self) -> list[Path]:
+        return self.all_paths["value"]
+
+    def _path(self, node: ast.AST) -> tuple[str, Path]:
+        """The part of the record, and the names that lead into it; ("", ()) for anything else."""
         names: list[str | None] = []
         inner = node
         while isinstance(inner, ast.Attribute | ast.Subscript):
@@ -121,9 +142,22 @@ class Where:
                 name = inner.slice.value if isinstance(inner.slice, ast.Constant) else None
                 names.append(name if isinstance(name, str) else None)
             inner = inner.value
-        if isinstance(inner, ast.Name) and inner.id == "value" and names:
-            self.paths.append((*reversed(names),))
+        if isinstance(inner, ast.Name) and inner.id in self.all_paths:
+            return inner.id, (*reversed(names),)
+        return "", ()
+
+    def _find_paths(self, node: ast.AST) -> None:
+        part, path = self._path(node)
+        if part:
+            self.all_paths[part].append(path)
             return
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            for thing, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+                part, path = self._path(thing)
+                if part and isinstance(other, ast.Constant) and not isinstance(node.ops[0], ast.In | ast.NotIn):
+                    equal = isinstance(node.ops[0], ast.Eq)
+                    if not isinstance(node.ops[0], ast.NotEq):
+                        self.compared.append(Compared(part, path, other.value, equal))
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.Attribute) and isinstance(node, ast.Call) and child is node.func:
                 child = child.value  # a method

@@ -106,18 +106,27 @@ def parsed_schema(text: str, references: tuple[str, ...] = ()) -> ProtobufSchema
 
 class ProtobufReader(PayloadReader):
     """Reads payloads of a schema, behind what `front` says: nothing before those of `message`, Confluent's indexes, or
-    AWS Glue's number. The record core does it (`core`)."""
+    AWS Glue's number. The schema `into` has the messages of the same names as they are shown. The record core does it
+    (`core`)."""
 
     def __init__(
-        self, schema: ProtobufSchema, message: Message | None = None, *, camel: bool = False, front: int = code.BARE
+        self,
+        schema: ProtobufSchema,
+        message: Message | None = None,
+        *,
+        camel: bool = False,
+        front: int = code.BARE,
+        into: ProtobufSchema | None = None,
     ) -> None:
+        """Raises SchemaRefused for a message that `into` does not have."""
         self.schema = self._schema = schema
+        self._into = schema if into is None else into
         self._bare = message
         self._camel = camel
-        program = schema.program(camel=camel)
+        program = self._into.program(camel=camel)
         if front == code.BARE:
             assert message is not None
-            number = program.numbers[id(message)]
+            number = program.numbers[id(self._shown(message))]
             self.core = core.ProtobufReader(program.code, program.texts, program.names, front, lambda *_: number)
         else:
             self.core = core.ProtobufReader(program.code, program.texts, program.names, front, self._find)
@@ -144,12 +153,30 @@ class ProtobufReader(PayloadReader):
 
     def bare(self, name: str) -> ProtobufReader:
         """The reader of bare payloads of a message, which shows them as this one. Raises SchemaRefused."""
-        return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel)
+        return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel, into=self._into)
+
+    def _shown(self, message: Message) -> Message:
+        """The message that payloads of this one are shown as. Raises SchemaRefused."""
+        return message if self._into is self._schema else self._into.message(message.name)
 
     def _find(self, front: bytes, form: int) -> int:
         """The number of the message that these bytes mean, for the record core."""
         message = self._message(front, form)
-        return message if isinstance(message, int) else self._schema.program(camel=self._camel).numbers[id(message)]
+        if isinstance(message, int):
+            return message
+        try:
+            return self._into.program(camel=self._camel).numbers[id(self._shown(message))]
+        except SchemaRefused:
+            return code.UNKNOWN
+
+    def no_message(self, message: Message | None, otherwise: str) -> str:
+        """Why a message is not read: it is not in the schema that it is shown by; `otherwise` where there is none."""
+        try:
+            if message is not None:
+                self._shown(message)
+        except SchemaRefused as problem:
+            return str(problem)
+        return otherwise
 
     def _message(self, front: bytes, form: int) -> Message | int:
         return code.UNKNOWN
@@ -159,10 +186,10 @@ class IndexedReader(ProtobufReader):
     """Reads payloads behind Confluent's message indexes, or behind the message's name, as Apicurio's serializer writes
     it: a delimited `Ref {string name = 1}`."""
 
-    def __init__(self, schema: ProtobufSchema, *, camel: bool = False) -> None:
+    def __init__(self, schema: ProtobufSchema, *, camel: bool = False, into: ProtobufSchema | None = None) -> None:
         """Raises SchemaRefused for a schema without a message."""
         schema.message("")
-        super().__init__(schema, camel=camel, front=code.BY_INDEXES)
+        super().__init__(schema, camel=camel, front=code.BY_INDEXES, into=into)
         self._unindexed: UnindexedReader | None = None
 
     @property
@@ -174,13 +201,17 @@ class IndexedReader(ProtobufReader):
             messages = [message for message in all_messages(self._schema.messages) if not message.entry]
             some = messages if len(messages) <= TRIED else []
             self._unindexed = UnindexedReader(
-                {message.name: ProtobufReader(self._schema, message, camel=self._camel) for message in some}
+                {
+                    message.name: ProtobufReader(self._schema, message, camel=self._camel, into=self._into)
+                    for message in some
+                    if self._into is self._schema or message.name in self._into.types
+                }
             )
         return self._unindexed
 
     def numbered(self) -> ProtobufReader:
         """The reader of AWS Glue's payloads, which begin with the number of a message."""
-        return NumberedReader(self._schema, camel=self._camel)
+        return NumberedReader(self._schema, camel=self._camel, into=self._into)
 
     def named(self, indexes: bytes) -> ProtobufReader:
         """The reader for bare payloads of the message that these bytes of a header name. Raises Unreadable."""
@@ -188,11 +219,11 @@ class IndexedReader(ProtobufReader):
         message = message_at(self._schema.messages, path)
         if message is None:
             raise Unreadable(_no_message(path))
-        return ProtobufReader(self._schema, message, camel=self._camel)
+        return ProtobufReader(self._schema, message, camel=self._camel, into=self._into)
 
     def message(self, name: str) -> ProtobufReader:
         """The reader for bare payloads of a message, by its name. Raises SchemaRefused."""
-        return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel)
+        return self.bare(name)
 
     def message_name(self, data: bytes) -> str:
         try:
@@ -210,10 +241,11 @@ class IndexedReader(ProtobufReader):
         named = read_name(data)
         if named is not None:
             try:
-                self._schema.message(named)
+                self._shown(self._schema.message(named))
             except SchemaRefused as problem:
                 return str(problem)
-        return _no_message(read_indexes(data)[0])
+        path = read_indexes(data)[0]
+        return self.no_message(message_at(self._schema.messages, path), _no_message(path))
 
     def _message(self, front: bytes, form: int) -> Message | int:
         if form == code.BY_INDEXES:
@@ -230,9 +262,9 @@ class IndexedReader(ProtobufReader):
 class NumberedReader(ProtobufReader):
     """Reads payloads behind AWS Glue's number: an index into all messages, those within others too, by their names."""
 
-    def __init__(self, schema: ProtobufSchema, *, camel: bool) -> None:
+    def __init__(self, schema: ProtobufSchema, *, camel: bool, into: ProtobufSchema | None = None) -> None:
         self._ordered = schema.ordered()
-        super().__init__(schema, camel=camel, front=code.BY_NUMBER)
+        super().__init__(schema, camel=camel, front=code.BY_NUMBER, into=into)
 
     def message_name(self, data: bytes) -> str:
         return self._ordered[read_number(data)].name
@@ -240,7 +272,9 @@ class NumberedReader(ProtobufReader):
     def reason(self, fault: int, data: bytes) -> str:
         if fault != NO_MESSAGE:
             return FAULTS[fault]
-        return f"its schema has no message with the number {read_number(data)}"
+        number = read_number(data)
+        message = self._ordered[number] if number < len(self._ordered) else None
+        return self.no_message(message, f"its schema has no message with the number {number}")
 
     def _message(self, front: bytes, form: int) -> Message | int:
         number = read_number(front)

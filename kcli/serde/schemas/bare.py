@@ -1,4 +1,4 @@
-"""Keys and values whose schema the user names: bare payloads, and those with a frame whose registry is not at hand."""
+"""Keys and values whose schema the user names, where no registry is: bare payloads, and those behind a frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from kcli.schemas import SchemaRefused
 from kcli.serde.schemas.decoder import FRAME, column_of
 from kcli.serde.schemas.frames import message_names
 from kcli.serde.schemas.payloads import AS_IT_IS
-from kcli.serde.schemas.readers import indexed, read_rows, unknown_fields
+from kcli.serde.schemas.readers import Source, indexed, read_rows, unknown_fields
+from kcli.serde.schemas.typed_rows import typed_rows
 from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.reader import IndexedReader
     from kcli.serde.schemas.labels import Labels
     from kcli.serde.schemas.readers import Reader, ReaderOf, References
+    from kcli.serde.schemas.typed_rows import TypedRows
 
     Read = tuple[Spans, list[tuple[int, str]]]
 
@@ -75,6 +77,7 @@ class BareDecoder:
         self._message = message
         self.labels: Labels | None = None
         self.plain: Collection[int] = ()
+        self.typed: TypedRows | None = None
         self._topics: dict[str, OneSchema] = {}
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
@@ -92,9 +95,11 @@ class BareDecoder:
         (spans, faults), skips, reader = self._read(columns, known.behind, known.bare)
         self.undecoded.add_rows(faults, columns, topic, partition)
         self.plain = {columns.offsets[row] for row, _ in faults}
+        which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
+        source = Source(known.schema, known.referred, reader, self._reader_of)
+        self.typed = typed_rows(self.kind, columns, which, skips, [source], faults)
         if self.labels is not None:
             self.labels.add(0, known.schema, known.referred, reader)
-            which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
             await self.labels.read(columns, skips, which, faults, topic, by_header=False)
         return spans
 
@@ -113,6 +118,8 @@ class BareDecoder:
         missing = [(row, known.reasons[message]) for row, message in named.items() if which[row] == AS_IT_IS]
         self.undecoded.add_rows(sorted([*faults, *missing]), columns, topic, partition)
         self.plain = {columns.offsets[row] for row, _ in (*faults, *missing)}
+        sources = [Source(known.schema, known.referred, reader, self._reader_of) for reader in known.readers]
+        self.typed = typed_rows(self.kind, columns, which, skips, sources, faults)
         if self.labels is not None:
             for number, reader in enumerate(known.readers):
                 self.labels.add(number, known.schema, known.referred, reader)

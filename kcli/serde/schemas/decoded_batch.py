@@ -9,10 +9,11 @@ from kcli.proto.batch import Batch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from kcli.proto.spans import Spans
     from kcli.serde.schemas.labels import Label
+    from kcli.serde.schemas.typed_rows import TypedRows
 
 _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 
@@ -20,7 +21,7 @@ _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 class DecodedBatch(Batch):
     """As the batch `stored`, with other keys or values. Its window is its own."""
 
-    __slots__ = ("labels", "plain_keys", "schemas", "stored")
+    __slots__ = ("labels", "plain_keys", "schemas", "stored", "typed")
 
     stored: Batch
     labels: dict[str, dict[int, Label | None]]
@@ -30,12 +31,14 @@ class DecodedBatch(Batch):
     """The labels as lines name them; None before the first line."""
     plain_keys: Collection[int] | None
     """Offsets of the records whose key is as it is stored; None where all are."""
+    typed: Mapping[str, TypedRows]
+    """The types of the keys and of the values that a schema decoded."""
 
     def picked(self, offsets: array[int]) -> DecodedBatch:
-        return _with(super().picked(offsets), self.stored.picked(offsets), self.labels, self.plain_keys)
+        return _with(super().picked(offsets), self.stored.picked(offsets), self)
 
     def window(self, first: int, stop: int) -> DecodedBatch:
-        return _with(super().window(first, stop), self.stored, self.labels, self.plain_keys)
+        return _with(super().window(first, stop), self.stored, self)
 
     def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
@@ -69,17 +72,24 @@ def plain_keys(batch: Batch) -> Collection[int] | None:
 def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
     """The window's records with the keys and values of these columns; None leaves them as they are."""
     section, count = core.replace_fields(batch, keys, values)
-    decoded = _with(batch, batch, {}, None if keys is None else ())
+    decoded = _with(batch, batch)
+    decoded.plain_keys = None if keys is None else ()
     decoded.data, decoded.body_start, decoded.body_end = section, 0, len(section)
     decoded.count, decoded.packed = count, False
     return decoded
 
 
-def _with(
-    batch: Batch, stored: Batch, labels: dict[str, dict[int, Label | None]], plain_keys: Collection[int] | None
-) -> DecodedBatch:
+def typed_rows(batch: Batch) -> Mapping[str, TypedRows]:
+    """The types of the keys and values of a batch that a schema decoded."""
+    return batch.typed if isinstance(batch, DecodedBatch) else {}
+
+
+def _with(batch: Batch, stored: Batch, like: DecodedBatch | None = None) -> DecodedBatch:
     decoded = DecodedBatch()
     for name in _FIELDS:
         setattr(decoded, name, getattr(batch, name))
-    decoded.stored, decoded.labels, decoded.plain_keys, decoded.schemas = stored, labels, plain_keys, None
+    decoded.stored, decoded.schemas = stored, None
+    decoded.labels, decoded.plain_keys, decoded.typed = (
+        ({}, None, {}) if like is None else (like.labels, like.plain_keys, like.typed)
+    )
     return decoded

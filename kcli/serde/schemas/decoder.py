@@ -17,7 +17,8 @@ from kcli.serde.schemas import frames
 from kcli.serde.schemas.decoded_batch import replaced
 from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS, Unreadable
-from kcli.serde.schemas.readers import read_rows, unknown_fields
+from kcli.serde.schemas.readers import Source, read_rows, unknown_fields
+from kcli.serde.schemas.typed_rows import typed_rows
 from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from kcli.proto.spans import Spans
     from kcli.schemas import Schema, Schemas
     from kcli.serde.schemas.labels import Labels
-    from kcli.serde.schemas.readers import Reader, ReaderOf
+    from kcli.serde.schemas.readers import Into, Reader, ReaderOf
+    from kcli.serde.schemas.typed_rows import TypedRows
 
     class Field(Protocol):
         """A decoder of the keys, or of the values."""
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
         """Of the records that were decoded last; None where no line names schemas."""
         plain: Collection[int]
         """Offsets of the keys that were read last and stayed as they are stored; of values nothing is asked."""
+        typed: TypedRows | None
+        """The types of what was read last, for conditions; None without a schema."""
 
         @property
         def undecoded(self) -> Undecoded: ...
@@ -90,40 +94,55 @@ class FieldDecoder:
         *,
         every_name: bool = False,
         must_answer: bool = False,
+        context: str = "",
     ) -> None:
+        """`context` is the registry's context that has the ids in frames."""
         self.kind = kind
+        self._context = context
         self._every_name = every_name or must_answer
         self._must_answer = must_answer
         self.undecoded = Undecoded()
         self.labels: Labels | None = None
         self.plain: Collection[int] = ()
+        self.typed: TypedRows | None = None
         self.schemas = schemas
         self._reader_of = reader_of
         self._header = HEADER % kind.encode()
         self._readers: list[Reader] = []
+        self._sources: list[Source] = []  # of the readers, by their numbers
+        self.first: Schema | None = None
+        """The first schema that was found."""
         self._known: dict[bytes, int] = {}  # the number of a reader by its schema's name: 0 and an id, 1 and a GUID
         self._reasons: dict[bytes, str] = {}  # why a name has none
+        self._unanswered: set[bytes] = set()  # names of which the registry did not say whether it has them
+        self.into: Into | None = None
+        """What all records are shown by; None: each by the schema that wrote it."""
         self._missing: defaultdict[int, set[bytes]] = defaultdict(set)  # by the first byte of a name
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column; None where nothing of it was decoded. With `must_answer` it raises KcliError."""
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
-        place = f"{topic}[{partition}]"
-        readers = [self._known[name] if name in self._known else await self._look_up(name, place) for name in names]
+        readers = await self._numbers(names, f"{topic}[{partition}]")
         which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
         if AS_IT_IS in readers:
             unread = {number: self.reason(names[number]) for number, reader in enumerate(readers) if reader == AS_IT_IS}
             self.undecoded.add_names(unread, numbers, columns, topic, partition)
+        self.typed = None
         if max(which, default=AS_IT_IS) == AS_IT_IS:
             return None
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
+        self.typed = typed_rows(self.kind, columns, which, skips, self._sources, faults)
         self.undecoded.add_rows(faults, columns, topic, partition)
         if self.kind == "key":  # filters ask of keys alone
             self.plain = plain_keys_of(columns, which, faults)
         if self.labels is not None:
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
+
+    async def _numbers(self, names: list[bytes], place: str) -> list[int]:
+        """The numbers of the readers for these names, AS_IT_IS for one without."""
+        return [self._known[name] if name in self._known else await self._look_up(name, place) for name in names]
 
     @property
     def unknown(self) -> int:
@@ -148,7 +167,9 @@ class FieldDecoder:
                 raise no_answer(problem, f"{place}: a {self.kind}'s schema") from problem
             if len(self._reasons) < REASONS:
                 self._reasons[name] = str(problem)
+            self._unanswered.discard(name)
             if not absent and not isinstance(problem, DecodeError | SchemaRefused):
+                self._unanswered.add(name)
                 self.undecoded.unanswered[self.reason(name)] = problem.exit_code
             if isinstance(problem, DecodeError | SchemaRefused):
                 self._known[name] = AS_IT_IS
@@ -156,23 +177,28 @@ class FieldDecoder:
                 missing.add(name)
             return AS_IT_IS
         self._reasons.pop(name, None)
+        self._unanswered.discard(name)
         return reader
 
     async def _schema(self, name: bytes) -> Schema:
-        return await schema_named(self.schemas, name)
+        return await schema_named(self.schemas, name, self._context)
 
     async def _reader(self, schema: Schema, framing: bytes) -> int:
         needed = await self.schemas.references(schema) if schema.references else []
         referred = [(name, imported.text) for name, imported in needed]
-        reader = self._reader_of(schema, referred)
+        self.first = self.first or schema
+        into = None if self.into is None or self.into.schema.text == schema.text else self.into
+        reader = self._reader_of(schema, referred, into)
         try:
             self._readers.append(frames.reader_behind(framing, schema, reader, [text for _, text in referred]))
         except Unreadable as problem:
             raise DecodeError(f"{schema.name}: {problem}") from None
         number = len(self._readers) - 1
+        self._sources.append(Source(*(self.into or (schema, referred)), self._readers[number], self._reader_of))
         if self.labels is not None:
             confluent = framing[0] in (frames.ID, frames.GUID)
-            self.labels.add(number, schema, referred, self._readers[number], confluent=confluent)
+            shown, needs = self.into or (schema, referred)
+            self.labels.add(number, shown, needs, self._readers[number], confluent=confluent, resolved=into is not None)
         return number
 
 
@@ -189,8 +215,8 @@ def no_answer(problem: KcliError, what: str) -> KcliError:
     return error
 
 
-async def schema_named(schemas: Schemas, name: bytes) -> Schema:
-    """The schema that a frame's name means. Raises what `Schemas` raises."""
+async def schema_named(schemas: Schemas, name: bytes, context: str = "") -> Schema:
+    """The schema that a frame's name means; an id means that of the `context`. Raises what `Schemas` raises."""
     form, id = name[0], name[1 : frames.front(name)]
     if form in (frames.GUID, frames.AZURE):
         return await schemas.by_guid(frames.uuid_of(id))
@@ -211,7 +237,7 @@ async def schema_named(schemas: Schemas, name: bytes) -> Schema:
     number = int.from_bytes(id, "big")
     if form in b"gG" or (len(id) == 8 and form == frames.ID):
         return await schemas.by_global_id(number)
-    return await schemas.by_id(number)
+    return await schemas.by_id(number, context=context)
 
 
 class SchemaDecoder:
@@ -232,6 +258,7 @@ class SchemaDecoder:
         if keys is None and values is None:
             return batch
         decoded = replaced(batch, keys, values)
+        decoded.typed = {field.kind: field.typed for field in self.fields if field.typed is not None}
         if keys is not None:
             decoded.plain_keys = next(field.plain for field in self.fields if field.kind == "key")
         decoded.labels = {

@@ -59,14 +59,29 @@ class Labels:
         self._subject_of = subject_of
         self._sources: dict[int, tuple[Schema, References, Reader]] = {}
         self._confluent: set[int] = set()
+        self._resolved: set[int] = set()
         self._made: dict[tuple[str, int, bytes | None, str], Label] = {}
 
+    def others(self) -> Labels:
+        """Labels of the same field by other readers."""
+        return Labels(self._kind, self._schemas, self._subject_of)
+
     def add(
-        self, number: int, schema: Schema, referred: References, reader: Reader, *, confluent: bool = False
+        self,
+        number: int,
+        schema: Schema,
+        referred: References,
+        reader: Reader,
+        *,
+        confluent: bool = False,
+        resolved: bool = False,
     ) -> None:
         """The schema of the reader with a number. `confluent`: what names it is an id or a GUID as Confluent's frames
-        and headers have."""
+        and headers have. `resolved`: payloads were written with another schema, so that what is in front of them is
+        not this one's."""
         self._sources[number] = schema, referred, reader
+        if resolved:
+            self._resolved.add(number)
         if confluent:
             self._confluent.add(number)
 
@@ -110,6 +125,8 @@ class Labels:
         number, skip = kind
         if number == AS_IT_IS:
             return True
+        if number in self._resolved:
+            return self._sources[number][0].kind != PROTOBUF
         return self._sources[number][0].kind != PROTOBUF and (not skip or number in self._confluent)
 
     async def _known(
@@ -121,6 +138,8 @@ class Labels:
         if by_header and not frame and number in self._confluent:
             frame = None
         schema, _, reader = self._sources[number]
+        if number in self._resolved:
+            frame = b"" if schema.id < 0 else b"\0" + schema.id.to_bytes(4, "big")
         message = ""
         if schema.kind == PROTOBUF:
             message = reader.message_name(bytes(columns.data[start + skip : start + length]))  # type: ignore[union-attr]

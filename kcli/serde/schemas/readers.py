@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import namedtuple
 
 from kcli.proto import core
 from kcli.proto.faults import FAULTS, NO_MESSAGE
@@ -11,8 +12,8 @@ from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Sequence
+    from typing import Any, NamedTuple, Protocol
 
     from kcli.proto.buffer import Buffer
     from kcli.proto.spans import Spans
@@ -23,47 +24,90 @@ if TYPE_CHECKING:
     References = list[tuple[str, str]]
     """Names and texts of the schemas that one refers to, each after what it needs itself."""
     Reader = core.AvroReader | PayloadReader
-    ReaderOf = Callable[[Schema, References], Reader]
+
+    class ReaderOf(Protocol):
+        """What makes readers: `Readers`."""
+
+        @property
+        def camel(self) -> bool: ...
+        @property
+        def plain(self) -> bool: ...
+        def __call__(self, schema: Schema, referred: References, into: Into | None = None, /) -> Reader: ...
+
+    class Into(NamedTuple):
+        """A schema that values are shown by, and those that it refers to."""
+
+        schema: Schema
+        referred: References
+else:
+    Into = namedtuple("Into", "schema referred")
 
 
-def reader_of(
-    *,
-    logical: bool = True,
-    wrapped: bool = False,
-    camel: bool = False,
-    validate: bool = False,
-    marks: bool = True,
-    rules: bool = True,
-) -> ReaderOf:
+class Source:
+    """How rows were read: the schema that they are shown by, and `names`, which made the reader."""
+
+    __slots__ = ("names", "reader", "referred", "schema")
+
+    def __init__(self, schema: Schema, referred: References, reader: Reader, names: ReaderOf) -> None:
+        self.schema, self.referred, self.reader, self.names = schema, referred, reader, names
+
+
+class Readers:
     """Makes readers of schemas: of Avro they show logical types as texts or numbers, and unions plain or `wrapped`, of
     Protobuf fields by the file's names or in `camel` case; values of JSON schemas are held against them if `validate`.
-    With `marks`, what a rule encrypts is marked, and with `rules` those in CEL for reading are run. What it returns
-    raises SchemaRefused."""
+    With `marks`, what a rule encrypts is marked, and with `rules` those in CEL for reading are run."""
 
-    def make(schema: Schema, referred: References) -> Reader:
-        texts = [text for _, text in referred]
-        reader = plain(schema, referred, texts)
-        return _heeded(schema, referred, reader, rules=rules) if marks and schema.rule_set else reader
+    def __init__(
+        self,
+        *,
+        logical: bool = True,
+        wrapped: bool = False,
+        camel: bool = False,
+        validate: bool = False,
+        marks: bool = True,
+        rules: bool = True,
+    ) -> None:
+        self._logical, self._wrapped, self._validate = logical, wrapped, validate
+        self._marks, self._rules = marks, rules
+        self.camel = camel
+        self.plain = logical and not wrapped
+        """Whether Avro is shown as texts of its logical types, without the names of branches."""
 
-    def plain(schema: Schema, referred: References, texts: list[str]) -> Reader:
+    def __call__(self, schema: Schema, referred: References, into: Into | None = None, /) -> Reader:
+        """The reader of payloads that `schema` wrote, shown by the schema `into`. Raises SchemaRefused."""
+        if into is not None and into.schema.kind != schema.kind:
+            raise SchemaRefused(f"{schema.name} is {schema.kind}, and {into.schema.name} is {into.schema.kind}")
+        reader = self._read(schema, referred, into or Into(schema, referred))
+        return _heeded(schema, referred, reader, rules=self._rules) if self._marks and schema.rule_set else reader
+
+    def _read(self, schema: Schema, referred: References, into: Into) -> Reader:
+        texts, others = [text for _, text in referred], [text for _, text in into.referred]
         if schema.kind == PROTOBUF:
             from kcli.serde.protobuf.reader import IndexedReader, parsed_schema
 
-            return IndexedReader(parsed_schema(schema.text, tuple(texts)), camel=camel)
+            shown = parsed_schema(into.schema.text, tuple(others))
+            return IndexedReader(parsed_schema(schema.text, tuple(texts)), camel=self.camel, into=shown)
         if schema.kind == JSON:
             from kcli.serde.json_schema.reader import JsonReader
 
-            if not validate:
+            if not self._validate:
                 return JsonReader()
             from kcli.serde.json_schema.validate import JsonValidator
 
-            return JsonReader(JsonValidator(schema.text, referred))
+            return JsonReader(JsonValidator(into.schema.text, into.referred))
         from kcli.serde.avro.parse import parse
         from kcli.serde.avro.program import avro_reader
 
-        return avro_reader(parse(schema.text, texts), logical=logical, wrapped=wrapped)
+        writer = parse(schema.text, texts)
+        reader = None if into.schema is schema else parse(into.schema.text, others)
+        if self._wrapped and writer.kind == "bytes" and (reader is None or reader.kind == "bytes"):
+            from kcli.serde.json_schema.avro import LatinReader
 
-    return make
+            return LatinReader()
+        return avro_reader(writer, reader, logical=self._logical, wrapped=self._wrapped)
+
+
+reader_of = Readers
 
 
 def _heeded(schema: Schema, referred: References, reader: Reader, *, rules: bool) -> Reader:

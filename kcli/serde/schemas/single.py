@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from kcli.proto.columns import Headers
     from kcli.schemas import Schema, Schemas
-    from kcli.serde.schemas.readers import Reader, References
 
     Row = tuple[bytes | None, bytes | None, Headers]
     """A key, a value, and headers."""
@@ -37,18 +36,11 @@ else:
 
 async def decode_one(kind: str, data: bytes, headers: Headers, schemas: Schemas) -> Single:
     """`kind` is key or value. A registry that fails is a reason, never an error."""
-    used: list[Schema] = []
-    make = reader_of()
-
-    def kept(schema: Schema, referred: References) -> Reader:
-        used.append(schema)
-        return make(schema, referred)
-
-    field = FieldDecoder(kind, schemas, kept)
+    field = FieldDecoder(kind, schemas, reader_of())
     row = (data, None, headers) if kind == "key" else (None, data, headers)
     column = await field.decode(columns_of([row]), "", 0)
     reason = next(iter(field.undecoded.reasons), "")
-    schema = used[0] if used else None
+    schema = field.first
     if column is None or reason:
         return Single(None, schema, reason)
     return Single(next(cells_of(column)), schema, "")

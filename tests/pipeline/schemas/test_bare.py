@@ -96,10 +96,38 @@ def test_a_file_needs_no_registry_and_keys_are_read_alike(tmp_path: Path) -> Non
 
 @each("front", [frame(9, b""), b"\1" + GUID, b"\3\0" + GUID, b"\xc3\1" + GUID[:8]])
 def test_frames_of_a_registry_that_is_not_at_hand_are_passed(front: bytes, folder: str) -> None:
-    found = sealed(folder, valueSchema="id:7")
+    found = sealed(valueSchema=f"{folder}/ids/7.avsc")
     assert read(found, front + PAYLOAD, None, front + PAYLOAD) == ([ROW, None, ROW], {})
     rows, errors = read(found, front + PAYLOAD, PAYLOAD)
     assert (rows[1], list(errors)) == (ROW, [0]), "all rows have a frame, or none"
+
+
+def test_S1_the_frame_names_the_writers_schema_where_the_registry_is_at_hand(folder: str) -> None:
+    """And the named one reads records without a frame, and those that begin like one by chance."""
+    place = Path(folder.removeprefix("file:"), "ids")
+    names = ("paid", "refunded")
+    for id, order in ((1, names), (2, names[::-1])):
+        fields = [{"name": name, "type": "int", "default": 0} for name in order]
+        (place / f"{id}.avsc").write_text(json.dumps({"type": "record", "name": "Order", "fields": fields}))
+    found = sealed(folder, valueSchema="id:2")
+    paid = {"refunded": 0, "paid": 100}
+    assert read(found, frame(1, b"\xc8\1\0"), None, b"\0\xc8\1") == ([paid, None, paid], {})
+    rows, errors = read(found, frame(9, b"\xc8\1\0"), frame(1, b"\xc8\1"), b"\0")
+    assert (rows, list(errors)) == ([None] * 3, [0, 1, 2])
+    assert "9" in errors[0]
+    fields = [{"name": f"f{n}", "type": "int", "default": 0} for n in range(6)]
+    (place / "6.avsc").write_text(json.dumps({"type": "record", "name": "Six", "fields": fields}))
+    six = {f"f{n}": value for n, value in enumerate((0, 0, 0, 0, -1, 2))}
+    found = sealed(folder, valueSchema="id:6")
+    assert read(found, frame(1, b"\4"), frame(77, b"\4")) == ([six, {**six, "f4": -39}], {})
+
+
+def test_S1_a_message_is_the_one_of_the_writers_file(folder: str) -> None:
+    place = Path(folder.removeprefix("file:"), "ids", "9.proto")
+    place.write_text('syntax = "proto3"; package shop; message Note { int32 id = 1; string body = 2; }')
+    found = sealed(folder, form="protobuf", valueSchema="id:9")
+    body = {"id": 7, "body": "hi"}
+    assert read(found, frame(8, b"\2\2") + MESSAGE, MESSAGE) == ([body, body], {})
 
 
 def test_a_bare_payload_that_begins_as_a_frame_is_no_frame(tmp_path: Path) -> None:

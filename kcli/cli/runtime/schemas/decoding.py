@@ -5,6 +5,7 @@ from __future__ import annotations
 from kcli.cli.runtime.schemas.spec import SchemaSpec
 from kcli.cli.runtime.schemas.subject import subject_said
 from kcli.errors import UsageError
+from kcli.registry.subjects import split
 from kcli.serde.json_schema.reader import FORBIDDEN
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
@@ -100,13 +101,18 @@ class Decoding:
 
             return FormatDecoder(kind, self._formats[kind])
         spec = self._specs.get(kind)
-        if spec is not None:
+        if self.registry is None and spec is not None:
             return BareDecoder(kind, lambda topic: spec.schema(topic, client), self._reader_of, spec.message)
         if self.registry is None:
             return None
-        must_answer = must_answer or self.must_answer
-        return FieldDecoder(
-            kind, client.schemas, self._reader_of, every_name=kind in self.filtered, must_answer=must_answer
+        strict = {"every_name": kind in self.filtered, "must_answer": must_answer or self.must_answer}
+        if spec is None:
+            context = split(self._subjects[kind].name)[0]
+            return FieldDecoder(kind, client.schemas, self._reader_of, context=context, **strict)
+        from kcli.serde.schemas.named import NamedDecoder
+
+        return NamedDecoder(
+            kind, client.schemas, lambda topic: spec.schema(topic, client), self._reader_of, spec.message, **strict
         )
 
     def passed(self, at: TopicPartition, before: int) -> None:

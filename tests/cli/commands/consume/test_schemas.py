@@ -330,3 +330,24 @@ def test_fields_that_a_schema_does_not_have_are_counted_with_v(kcli: Shell, fold
     assert b"1 field of a value is not in its schema and is not shown\n" in only.stderr
     bare = kcli("consume", name, "-e", "-v", "--value-schema", f"{folder}/ids/9.proto")
     assert three in bare.stderr, "the same where the user names the schema: what was only tried is not counted"
+
+
+def test_S1_a_named_schema_is_the_readers_and_the_id_of_a_frame_the_writers(kcli: Shell, tmp_path: Path) -> None:
+    fields = [{"name": name, "type": "int"} for name in ("paid", "refunded")]
+    for place, order in (("1", fields), ("2", fields[::-1])):
+        path = tmp_path / "subjects" / "orders-value" / f"{place}.avsc"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"type": "record", "name": "Order", "fields": order}))
+    (tmp_path / "ids").mkdir()
+    for version in ("1", "2"):
+        (tmp_path / "ids" / f"{version}.avsc").write_text((path.parent / f"{version}.avsc").read_text())
+    by = ["--schema-registry", f"file:{tmp_path}"]
+    name = kcli.topic(1)
+    kcli.ok("produce", name, *by, "--value-schema", "id:1", "--value", '{"paid": 100, "refunded": 0}')
+    for spec in ("orders-value", "id:2", f"file:{path}"):
+        named = [*by, "--value-schema", spec]
+        assert kcli.ok("consume", name, "-e", *named) == b'{"paid":100,"refunded":0}\n'
+        assert kcli.ok("tail", name, "-e", "-q", *named) == b'{"paid":100,"refunded":0}\n'
+        assert kcli.ok("count", name, *named, "--where", "value.refunded > 0") == b"0\n"
+        line = ["registry", "decode", "--input", "hex", *named]
+        assert kcli.ok(*line, stdin=b"0000000001c80100") == b'{"paid":100,"refunded":0}\n'

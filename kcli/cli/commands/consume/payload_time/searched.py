@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kcli.proto.spans import Spans
     from kcli.serde.schemas.decoder import FieldDecoder
     from kcli.serde.schemas.labels import Labels
+    from kcli.serde.schemas.typed_rows import TypedRows
 
 
 class Searched:
@@ -22,6 +23,7 @@ class Searched:
         self.kind = field.kind
         self.labels: Labels | None = None
         self.plain: Collection[int] = ()
+        self.typed: TypedRows | None = None
         self._field = field
         self._most: dict[tuple[str, int, int], Undecoded] = {}
 

@@ -1,0 +1,159 @@
+"""Keys and values that are shown by a schema that the user names, where a registry has the schemas of their frames.
+
+The frame of a record names the schema that it was written with, always: the named one is the reader's, and the writer's
+only of records without a frame. Bytes that begin like a frame by chance have none: no schema of that name is in the
+registry, or it does not read the payload to its last byte, and the named one reads it from its first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import partial
+
+from kcli.serde.schemas import frames
+from kcli.serde.schemas.bare import OneSchema
+from kcli.serde.schemas.decoder import FieldDecoder, column_of, plain_keys_of
+from kcli.serde.schemas.payloads import AS_IT_IS
+from kcli.serde.schemas.readers import Into, Source, read_rows
+from kcli.serde.schemas.typed_rows import typed_rows
+from kcli.serde.undecoded import Undecoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+
+    from kcli.proto.columns import Columns
+    from kcli.proto.spans import Spans
+    from kcli.schemas import Schema, Schemas
+    from kcli.serde.schemas.labels import Labels
+    from kcli.serde.schemas.readers import ReaderOf, References
+    from kcli.serde.schemas.typed_rows import TypedRows
+
+
+class NamedDecoder:
+    """The keys, or the values, of records by one schema of each topic, which `schema_of` finds; `message` is the name
+    of a Protobuf message. The other arguments are those of FieldDecoder."""
+
+    def __init__(
+        self,
+        kind: str,
+        schemas: Schemas,
+        schema_of: Callable[[str], Awaitable[tuple[Schema, References]]],
+        reader_of: ReaderOf,
+        message: str = "",
+        *,
+        every_name: bool = False,
+        must_answer: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.undecoded = Undecoded()
+        self.labels: Labels | None = None
+        self.plain: Collection[int] = ()
+        self.typed: TypedRows | None = None
+        self._schema_of, self._message = schema_of, message
+        self._make = partial(
+            _ResolvingDecoder, kind, schemas, reader_of, every_name=every_name, must_answer=must_answer
+        )
+        self._reader_of = reader_of
+        self._topics: dict[str, _ResolvingDecoder] = {}
+
+    @property
+    def unknown(self) -> int:
+        return sum(field.unknown for field in self._topics.values())
+
+    async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
+        """The field as a new column. Raises KcliError for a named schema that is not found or not used, and with
+        `must_answer` where the registry does not answer."""
+        field = self._topics.get(topic)
+        if field is None:
+            schema, referred = await self._schema_of(topic)
+            one = OneSchema(schema, referred, self._reader_of(schema, referred), self._message)
+            field = self._topics[topic] = self._make(one)
+            field.undecoded = self.undecoded
+            field.labels = None if self.labels is None else self.labels.others()
+        spans = await field.decode(columns, topic, partition)
+        self.plain, self.typed = field.plain, field.typed
+        if self.labels is not None and field.labels is not None:
+            self.labels.rows = field.labels.rows
+        return spans
+
+
+class _ResolvingDecoder(FieldDecoder):
+    """As a FieldDecoder, with every record shown by the schema `one`, which also reads those without a frame."""
+
+    def __init__(
+        self,
+        kind: str,
+        schemas: Schemas,
+        reader_of: ReaderOf,
+        one: OneSchema,
+        *,
+        every_name: bool = False,
+        must_answer: bool = False,
+    ) -> None:
+        super().__init__(
+            kind, schemas, reader_of, every_name=every_name, must_answer=must_answer, context=one.schema.context
+        )
+        self._one = one
+        self.into = Into(one.schema, one.referred)
+        self._bare_numbers: dict[str, int] = {}
+
+    async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
+        starts, lengths = column_of(columns, self.kind)
+        names, numbers, skips = frames.frame_names(columns, starts, lengths, self.kind, self._header)
+        readers = await self._numbers(names, f"{topic}[{partition}]")
+        bare = self._bare("")
+        which = array("i", map([*readers, bare].__getitem__, numbers))
+        reasons: dict[int, str] = {}
+        if AS_IT_IS in readers or -1 in lengths:
+            others = [self._instead(name) for name in names]
+            skips = array("i", skips)
+            for row, (reader, number) in enumerate(zip(which, numbers, strict=True)):
+                if lengths[row] < 0:
+                    which[row] = AS_IT_IS
+                elif reader == AS_IT_IS:
+                    reasons[row] = self.reason(names[number])
+                    which[row] = others[number] if skips[row] or names[number][0] == frames.BUF else AS_IT_IS
+                    skips[row] = 0
+        spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
+        by_chance = [row for row, _ in faults if skips[row]]
+        if by_chance:
+            again, from_start = array("i", which), array("i", skips)
+            for row in by_chance:
+                again[row], from_start[row] = bare, 0
+            first = dict(faults)
+            more, left = read_rows(columns.data, starts, lengths, from_start, again, self._readers)
+            if len(left) < len(faults):
+                spans, which, skips = more, again, from_start
+                faults = [(row, first.get(row, reason)) for row, reason in left]
+        unread = {row: reason for row, reason in reasons.items() if which[row] == AS_IT_IS}
+        failed = sorted((unread | {row: reasons.get(row, reason) for row, reason in faults}).items())
+        self.undecoded.add_rows(failed, columns, topic, partition)
+        self.typed = typed_rows(self.kind, columns, which, skips, self._sources, faults)
+        if self.kind == "key":
+            self.plain = plain_keys_of(columns, which, faults)
+        if self.labels is not None:
+            await self.labels.read(columns, skips, which, faults, topic, by_header=True)
+        return spans
+
+    def _bare(self, message: str) -> int:
+        """The number of the reader of payloads without a frame, of the message that a header names. Raises
+        SchemaRefused."""
+        if message not in self._bare_numbers:
+            one = self._one
+            reader = one.bare if not message else one.readers[one.number(message)]
+            self._readers.append(reader)
+            self._sources.append(Source(one.schema, one.referred, reader, self._reader_of))
+            number = self._bare_numbers[message] = len(self._readers) - 1
+            if self.labels is not None:
+                self.labels.add(number, one.schema, one.referred, reader)
+        return self._bare_numbers[message]
+
+    def _instead(self, name: bytes) -> int:
+        """The reader of rows that begin with a name, or whose header has it, which no schema of the registry has."""
+        if name in self._known or name in self._unanswered:
+            return AS_IT_IS
+        if name[0] != frames.BUF or self._one.of_messages is None:
+            return self._bare("")
+        message = name[frames.front(name) :].decode(errors="replace")
+        return self._bare(message) if self._one.number(message) != AS_IT_IS else AS_IT_IS
