@@ -6,6 +6,7 @@ import json
 
 from kcli.proto.plain import avro_texts as texts
 from kcli.schemas import SchemaRefused
+from kcli.serde.avro.exact import FLOATS
 from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
 TYPE_CHECKING = False
@@ -86,6 +87,8 @@ class _Default:
             return "true" if value else "false"
         if kind in ("int", "long") and isinstance(value, int) and not isinstance(value, bool):
             return _time(value, logical.name) if logical else str(value)
+        if kind in ("float", "double") and value in FLOATS:
+            return _json(value)
         if kind in ("float", "double") and isinstance(value, int | float) and not isinstance(value, bool):
             return (texts.single if kind == "float" else texts.double)(float(value)).decode()
         if kind == "string" and isinstance(value, str):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from math import isfinite
+from struct import Struct
 
 from kcli.serde.avro.types import Array, Enum, Map, Record, Type, Union
 
@@ -10,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
+PACKED = {"float": Struct("<f"), "double": Struct("<d")}
 FLOATS = ("NaN", "Infinity", "-Infinity")
 """Numbers that JSON has no word for, as kcli writes them."""
 
@@ -69,19 +73,42 @@ def shown(value: object) -> str:
 
 def fitting(union: Union, value: object) -> list[Type]:
     """The branch that a value fits: the first, or all records that it fits when they are more than one. Whole numbers
-    fit int and long before float and double, a text that is a symbol fits its enum before string."""
+    fit int and long before float and double, a number fits float only if it is one exactly or there is no double, and a
+    text that is a symbol fits its enum before string."""
     records = [branch for branch in union.branches if isinstance(branch, Record) and fits(branch, value)]
     if len(records) > 1:
         return list(records)
     branches = [branch for branch in union.branches if fits(branch, value)]
-    return sorted(branches, key=_order)[:1]
+    return sorted(branches, key=lambda branch: _order(branch, value))[:1]
 
 
-def _order(branch: Type) -> int:
+def _order(branch: Type, value: object) -> int:
     """Of two branches that a value fits, the one that says more about it first."""
     if isinstance(branch, Record | Enum) or branch.logical is not None:
         return 0
+    if branch.kind == "float" and isinstance(value, float) and _packed("float", value) != value:
+        return 3
     return 2 if branch.kind in ("float", "double", "map") else 1
+
+
+def _packed(kind: str, value: object) -> float:
+    """A number as a float or a double has it. Raises OverflowError."""
+    number: float = PACKED[kind].unpack(PACKED[kind].pack(value))[0]
+    return number
+
+
+def fits_floating(kind: str, value: object) -> bool:
+    """Whether a number is one of a float or double: a whole one exactly, another one without becoming infinite, or 0
+    where it is not."""
+    try:
+        packed = _packed(kind, value)
+    except OverflowError:
+        return False
+    if isinstance(value, int):
+        return int(packed) == value
+    if packed == 0 and isinstance(value, Written):
+        return not re.match(r"-?0*\.?0*[1-9]", value.text)
+    return isfinite(packed)
 
 
 def fits(type: Type, value: object) -> bool:
@@ -118,9 +145,10 @@ def _fits_scalar(type: Type, value: object) -> bool:
         bits = {"int": 31, "long": 63}.get(kind)
         if bits is not None:
             return -(1 << bits) <= value < 1 << bits
-        return kind in ("float", "double") or (type.logical is not None and type.logical.name == "decimal")
-    if isinstance(value, float):
-        return kind in ("float", "double") or (type.logical is not None and type.logical.name == "decimal")
+    if isinstance(value, int | float):
+        if kind in ("float", "double"):
+            return fits_floating(kind, value)
+        return type.logical is not None and type.logical.name == "decimal"
     return isinstance(value, dict) and kind in ("bytes", "fixed") and _fits_bytes(type, value)
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from binascii import Error as NotBase64
 from binascii import a2b_base64
-from struct import Struct
 
 from kcli.proto.varint import encode_varint
 from kcli.serde.avro import logical as texts
-from kcli.serde.avro.exact import FLOATS, BadValue, Written, shown
+from kcli.serde.avro.exact import FLOATS, PACKED, BadValue, Written, fits_floating, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from struct import Struct
 
     from kcli.serde.avro.types import Logical
 
     Write = Callable[[object, bytearray], None]
-
-FLOAT, DOUBLE = Struct("<f"), Struct("<d")
 
 
 def _null(value: object, out: bytearray) -> None:
@@ -45,14 +43,16 @@ def _whole(kind: str, bits: int) -> Write:
     return write
 
 
-def _floating(kind: str, packed: Struct) -> Write:
+def _floating(kind: str, packed: Struct, *, exact: bool = True) -> Write:
     def write(value: object, out: bytearray) -> None:
         if type(value) not in (int, float, Written) and not (type(value) is str and value in FLOATS):
             raise BadValue(f"{shown(value)} is not a {kind}")
+        if exact and type(value) in (int, Written) and not fits_floating(kind, value):
+            raise BadValue(f"{shown(value)} does not fit in {kind}: it would be stored as another number")
         try:
             out += packed.pack(float(value))  # type: ignore[arg-type]
         except OverflowError:
-            raise BadValue(f"{shown(value)} is larger than a {kind}") from None
+            raise BadValue(f"{shown(value)} does not fit in {kind}: it would be stored as another number") from None
 
     return write
 
@@ -73,10 +73,13 @@ SCALARS: dict[str, Write] = {
     "boolean": _boolean,
     "int": _whole("int", 32),
     "long": _whole("long", 64),
-    "float": _floating("float", FLOAT),
-    "double": _floating("double", DOUBLE),
+    **{kind: _floating(kind, packed) for kind, packed in PACKED.items()},
     "string": _string,
 }
+
+
+ROUNDED = SCALARS | {kind: _floating(kind, packed, exact=False) for kind, packed in PACKED.items()}
+"""The same for defaults, which Java rounds."""
 
 
 def long_bytes(kind: str, logical: Logical) -> Write:

@@ -11,7 +11,7 @@ from struct import Struct
 from kcli.proto.varint import encode_varint
 from kcli.schemas import SchemaRefused
 from kcli.serde.avro.exact import BadValue, Branch, fitting, shown
-from kcli.serde.avro.scalars import SCALARS, fixed_bytes, long_bytes
+from kcli.serde.avro.scalars import ROUNDED, SCALARS, fixed_bytes, long_bytes
 from kcli.serde.avro.types import Array, Enum, Fixed, Map, Record, Type, Union
 
 TYPE_CHECKING = False
@@ -28,11 +28,12 @@ COUNT = Struct("<i")
 
 
 class AvroWriter:
-    """Writes values of a schema. `specified` reads the specification's own JSON, as a schema has its defaults: unions
-    name their branch or take the first, bytes are strings of Latin-1, logical types are numbers."""
+    """Writes values of a schema. `specified` reads the specification's own JSON: unions name their branch, bytes are
+    strings of Latin-1, logical types are numbers. `defaults` reads values as a schema has its defaults, in which unions
+    take the first branch that fits."""
 
-    def __init__(self, schema: Type, *, specified: bool = False) -> None:
-        self._specified = specified
+    def __init__(self, schema: Type, *, specified: bool = False, defaults: bool = False) -> None:
+        self._specified, self._defaults = specified or defaults, defaults
         self._made: dict[int, Write] = {}
         self._held: list[Type] = []
         self._raw = schema.kind == "bytes"
@@ -75,7 +76,7 @@ class AvroWriter:
             return fixed_bytes(type.size if isinstance(type, Fixed) else -1, logical, latin=self._specified)
         if logical is not None and type.kind in ("int", "long"):
             return long_bytes(type.kind, logical)
-        return SCALARS[type.kind]
+        return (ROUNDED if self._defaults else SCALARS)[type.kind]
 
     def _record(self, record: Record) -> Write:
         name = record.name
@@ -118,7 +119,7 @@ class AvroWriter:
         if not field.has_default:
             return None
         try:
-            return AvroWriter(field.type, specified=True)._bytes(field.default)
+            return AvroWriter(field.type, defaults=True)._bytes(field.default)
         except BadValue:
             raise SchemaRefused(f"the default of the field {field.name} of {record.name} is not of its type") from None
 
@@ -132,7 +133,7 @@ class AvroWriter:
             (encode_varint(number), branch, self._writer(branch)) for number, branch in enumerate(union.branches)
         ]
         wrapped = _wrapped(
-            {branch.name: (number, write) for number, branch, write in branches if branch.kind != "null"}
+            {branch.name: (number, self._inside(branch)) for number, branch, _ in branches if branch.kind != "null"}
         )
 
         def write(value: object, out: bytearray) -> None:
@@ -155,7 +156,16 @@ class AvroWriter:
                     out += number
                     write_branch(value, out)
 
-        return _first(branches, wrapped) if self._specified else write
+        if self._defaults:
+            return _first(branches, wrapped)
+        return _named(branches, wrapped) if self._specified else write
+
+    def _inside(self, branch: Type) -> Write:
+        """The writer of what names its branch: there bytes are strings of Latin-1, as the specification has them."""
+        logical = None if self._specified else branch.logical
+        if branch.kind in ("bytes", "fixed") and logical is None:
+            return fixed_bytes(branch.size if isinstance(branch, Fixed) else -1, None, latin=True)
+        return self._writer(branch)
 
     def _array(self, array: Array) -> Write:
         write_item = self._writer(array.items)
@@ -226,6 +236,20 @@ def _first(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object,
                 return
         if not wrapped(value, out):
             raise BadValue(f"{shown(value)} is of no branch")
+
+    return write
+
+
+def _named(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object, bytearray], bool]) -> Write:
+    """Writes null, or a value that names its branch."""
+    null = next((number for number, branch, _ in branches if branch.kind == "null"), None)
+
+    def write(value: object, out: bytearray) -> None:
+        if value is None and null is not None:
+            out += null
+        elif not wrapped(value, out):
+            names = ", ".join(branch.name for _, branch, _ in branches)
+            raise BadValue(f'{shown(value)} does not name its branch: write {{"BRANCH": …}} with one of {names}')
 
     return write
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.proto.plain.avro_texts import text
 from kcli.serde.avro.exact import read_json
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.write import AvroWriter
@@ -14,11 +15,18 @@ if TYPE_CHECKING:
     from kcli.serde.schemas.readers import Reader
 
 
+class LatinReader(PayloadReader):
+    """Shows payloads of a schema that is only "bytes" in the specification's JSON: a character per byte."""
+
+    def json(self, data: bytes) -> bytes:
+        return text(data.decode("latin-1").encode())
+
+
 class SpecifiedReader(PayloadReader):
     """`reader` is that of the schema's binary payloads. Raises SchemaRefused."""
 
-    def __init__(self, text: str, imported: Iterable[str], reader: Reader) -> None:
-        self._writer = AvroWriter(parse(text, list(imported)), specified=True)
+    def __init__(self, schema: str, imported: Iterable[str], reader: Reader) -> None:
+        self._writer = AvroWriter(parse(schema, list(imported)), specified=True)
         self._reader = reader
 
     def json(self, data: bytes) -> bytes:

@@ -34,17 +34,18 @@ def writer_of(
     framed: bool = True,
     numbered: bool = False,
     conditions: Sequence[Rule] = (),
+    specified: bool = False,
 ) -> Write:
     """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload, or its
-    number, as AWS Glue has it, of a `numbered` one. What `conditions` refuse is BadValue. Raises SchemaRefused and
-    UsageError."""
+    number, as AWS Glue has it, of a `numbered` one. `specified`: values of Avro are the specification's own JSON. What
+    `conditions` refuse is BadValue. Raises SchemaRefused and UsageError."""
     front = b""
     if schema.kind == PROTOBUF:
         bare = _protobuf(schema, referred, message)
         if numbered or framed:
             front = (message_number if numbered else message_indexes)(schema, referred, message)
     else:
-        bare = _json(schema, referred, conditions) if schema.kind == JSON else _avro(schema, referred)
+        bare = _json(schema, referred, conditions) if schema.kind == JSON else _avro(schema, referred, specified)
     if conditions and schema.kind != JSON:
         bare = checked(bare, schema, referred, message, conditions)
     return (lambda text: front + bare(text)) if front else bare
@@ -65,16 +66,18 @@ class RecordWriter:
     """Writes keys or values back as a label says that they are stored. Raises SchemaRefused, and UsageError for a frame
     that is not written."""
 
-    def __init__(self, label: Label, *, conditions: Sequence[Rule] = ()) -> None:
-        """What `conditions` refuse is BadValue."""
+    def __init__(self, label: Label, *, conditions: Sequence[Rule] = (), specified: bool = False) -> None:
+        """What `conditions` refuse is BadValue; `specified` is as in `writer_of`."""
         schema, frame = label.schema, label.frame or b""
         if frame[:2] == b"\3\5":
             raise UsageError("the frame of AWS Glue is not written for compressed payloads")
         self._frame = label.frame
-        self._id = label.schema.id
+        self._id, self._guid = label.schema.id, label.schema.guid.replace("-", "").lower()
         referred = list(label.referred)
         self._front = b""
-        self._write: Write = writer_of(schema, referred, message=label.message, framed=False, conditions=conditions)
+        self._write: Write = writer_of(
+            schema, referred, message=label.message, framed=False, conditions=conditions, specified=specified
+        )
         if schema.kind == PROTOBUF and (label.frame is None or frame[:1] in b"\0\1"):
             self._front = message_indexes(schema, referred, label.message)
         elif schema.kind == PROTOBUF and frame[:1] == b"\3":
@@ -87,6 +90,9 @@ class RecordWriter:
         if self._frame is not None:
             return self._frame + (self._front if self._frame else b"") + payload
         if header is not None and len(header) >= {0: 5, 1: 17}.get(next(iter(header), -1), len(header) + 1):
+            guid = self._guid if header[0] else ""
+            if (guid and header[1:17].hex() != guid) or (not header[0] and header[1:5] != self._id.to_bytes(4, "big")):
+                raise ValueError("its header names another schema than the line")
             return payload
         return b"\0" + self._id.to_bytes(4, "big") + self._front + payload
 
@@ -130,13 +136,13 @@ def texts(referred: References) -> list[str]:
     return [text for _, text in referred]
 
 
-def _avro(schema: Schema, referred: References) -> Write:
+def _avro(schema: Schema, referred: References, specified: bool) -> Write:
     from kcli.serde.avro.parse import parse
     from kcli.serde.avro.write import AvroWriter
 
     assert schema.kind == AVRO
     parsed = parse(schema.text, texts(referred))
-    writer = AvroWriter(parsed)
+    writer = AvroWriter(parsed, specified=specified)
     of_text = parsed.kind == "string"
 
     def write(text: str) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from struct import pack
 from typing import Any
 
 import pytest
@@ -94,6 +96,45 @@ def test_the_specifications_own_json() -> None:
     assert write(schema, text, specified=True) == payload
 
 
+@each(
+    ("schema", "text", "payload"),
+    [
+        (["float", "double"], "3.141592653589793", b"\2\x18\x2d\x44\x54\xfb\x21\x09\x40"),
+        (["float", "double"], "0.1", b"\2\x9a\x99\x99\x99\x99\x99\xb9\x3f"),
+        (["float", "double"], "0.5", b"\0\0\0\0\x3f"),
+        (["float", "double"], "16777217", b"\2\0\0\0\x10\0\0\x70\x41"),
+        (["float", "null"], "0.1", b"\0\xcd\xcc\xcc\x3d"),
+        (["float", "double"], "1e39", b"\2" + pack("<d", 1e39)),
+        ("double", "0e-400", bytes(8)),
+        (["null", "bytes"], '{"bytes":"\u00ff"}', b"\2\2\xff"),
+        (["null", {"type": "fixed", "name": "n.F", "size": 1}], '{"n.F":"\u00ff"}', b"\2\xff"),
+        (["null", "bytes"], '{"bytes":{"base64":"/w=="}}', b"\2\2\xff"),
+        (["null", "bytes"], '{"base64":"/w=="}', b"\2\2\xff"),
+    ],
+)
+def test_S4_S5_numbers_and_bytes_are_stored_as_they_are(schema: Any, text: str, payload: bytes) -> None:
+    assert write(record(field("v", schema)), f'{{"v":{text}}}') == payload
+
+
+@each(
+    ("schema", "text", "payload"),
+    [
+        (["null", "int"], '{"int":5}', b"\2\n"),
+        (["null", "int"], "null", b"\0"),
+        ([{"type": "map", "values": "int"}, "int"], '{"int":5}', b"\2\n"),
+        ([{"type": "map", "values": "int"}, "int"], '{"map":{"int":5}}', b"\0\2\6int\n\0"),
+        (["null", "int"], "5", '5 does not name its branch: write {"BRANCH": …} with one of null, int'),
+        (["int"], "null", "null does not name its branch"),
+    ],
+)
+def test_the_specifications_json_names_the_branch_of_a_union(schema: Any, text: str, payload: bytes | str) -> None:
+    if isinstance(payload, str):
+        with pytest.raises(BadValue, match=re.escape(payload)):
+            write(schema, text, specified=True)
+    else:
+        assert write(schema, text, specified=True) == payload
+
+
 def test_a_schema_of_bytes_alone_has_no_length() -> None:
     assert write("bytes", '{"base64":"AQI="}') == b"\1\2"
 
@@ -105,7 +146,15 @@ def test_a_schema_of_bytes_alone_has_no_length() -> None:
         ("int", "1.0", "1.0 is not an int"),
         ("int", "true", "true is not an int"),
         ("int", "2147483648", "does not fit in int"),
-        ("float", "1e39", "is larger than a float"),
+        ("float", "1e39", "1e39 does not fit in float"),
+        ("float", "16777217", "does not fit in float: it would be stored as another number"),
+        ("float", "1e-50", "does not fit in float"),
+        ("double", "9007199254740993", "does not fit in double"),
+        ("double", "1e400", "1e400 does not fit in double"),
+        ("double", "-0.001e-400", "does not fit in double"),
+        (["null", "double"], "9007199254740993", "9007199254740993 is none of null, double"),
+        (["null", "double"], "1e400", "1e400 is none of null, double"),
+        (["null", "bytes"], '{"bytes":"\u0100"}', "is no text of this kind"),
         ("string", '"\\ud800"', "half of a surrogate pair"),
         (record(field("a", "int")), "{}", "has the field a, which is missing and has no default"),
         (record(field("amount", "int", default=1)), '{"amuont":1}', "has no field amuont; did you mean amount?"),

@@ -92,6 +92,10 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
     register: Annotated[
         bool, typer.Option("--register", help="Register the file of --value-schema or --key-schema.")
     ] = False
+    avro_json: Annotated[
+        bool,
+        typer.Option("--avro-json", help="The JSON is Avro's own: unions name their branch, bytes are strings."),
+    ] = False
     without_rules: Annotated[
         bool,
         typer.Option("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same."),
@@ -197,6 +201,7 @@ class Plan:
             if options.schema_registry is not None or options.register or options.schema_in:
                 raise UsageError("--schema-registry, --register and --schema-in need --value-schema or --key-schema")
             others = {
+                "avro-json": options.avro_json,
                 "without-rules": options.without_rules,
                 "no-schema-cache": options.no_schema_cache,
                 "value-subject": options.value_subject is not None,
@@ -224,6 +229,7 @@ class Plan:
             register=options.register,
             in_header=in_header,
             without_rules=options.without_rules,
+            avro_json=options.avro_json,
             subjects={"key": options.key_subject, "value": options.value_subject},
         )
 

@@ -41,12 +41,13 @@ class Encoding:
         register: bool,
         in_header: bool = False,
         without_rules: bool = False,
+        avro_json: bool = False,
         subjects: Mapping[str, str | None] = NO_SUBJECTS,
     ) -> None:
         """`specs` are of "key" and "value", and so are `subjects`, the words of --value-subject and --key-subject;
         `in_header` names the schema by its GUID in a header; `without_rules` runs no rule of a schema, and needs none
-        to be run."""
-        self._without_rules = without_rules
+        to be run; `avro_json` reads values of Avro as the specification's own JSON."""
+        self._without_rules, self._avro_json = without_rules, avro_json
         self.registry = registry
         self.register = register
         self._in_header = in_header
@@ -88,7 +89,7 @@ class Encoding:
         if self._of_records:
             from kcli.cli.runtime.schemas.from_record import FromRecord
 
-            self.from_record = FromRecord(client.schemas, without_rules=self._without_rules)
+            self.from_record = FromRecord(client.schemas, without_rules=self._without_rules, specified=self._avro_json)
         found = {kind: (spec, *await spec.schema(topic, client)) for kind, spec in self._specs.items()}
         files = None
         if self.registry is not None:
@@ -116,6 +117,7 @@ class Encoding:
                 framed=frame[:1] == b"\0",
                 numbered=frame[:1] == GLUE,
                 conditions=conditions,
+                specified=self._avro_json,
             )
             setattr(self, kind, _encoder(write, frame))
 

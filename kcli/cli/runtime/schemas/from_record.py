@@ -30,8 +30,8 @@ GLOBAL_FRAME = 9
 class FromRecord:
     """Writes the keys and values of lines by the schemas that the lines name."""
 
-    def __init__(self, schemas: Schemas, *, without_rules: bool = False) -> None:
-        self._without_rules = without_rules
+    def __init__(self, schemas: Schemas, *, without_rules: bool = False, specified: bool = False) -> None:
+        self._without_rules, self._specified = without_rules, specified
         self._schemas = schemas
         self._writers: dict[str, RecordWriter | str] = {}  # or the reason that it has none
 
@@ -72,7 +72,7 @@ class FromRecord:
             needed = await self._schemas.references(schema) if schema.references else []
             referred = tuple((name, one.text) for name, one in needed)
             label = Label(schema=schema, referred=referred, message=str(message), frame=frame)
-            return RecordWriter(label, conditions=conditions)
+            return RecordWriter(label, conditions=conditions, specified=self._specified)
         except ValueError:
             return 'has a "frame" or a "guid" that is none'
         except KcliError as problem:

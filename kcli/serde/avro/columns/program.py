@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from kcli.proto import avro_columns_code as op
 from kcli.proto.core import AvroReader
 from kcli.schemas import SchemaRefused
 from kcli.serde.avro.columns.columns import Column
 from kcli.serde.avro.defaults import bad_default, default_text
-from kcli.serde.avro.exact import BadValue, read_json
+from kcli.serde.avro.exact import BadValue
 from kcli.serde.avro.program import Program, other_scale, unread
 from kcli.serde.avro.resolve import PROMOTED, chosen, matches, reader_fields
 from kcli.serde.avro.types import Array, Enum, Field, Fixed, Map, Record, Type, Union
@@ -184,8 +182,7 @@ class ColumnProgram(Program):
         alone = Record("default", ())  # of a schema that is only bytes the writer leaves the length out
         alone.fields.append(Field("value", field.type))
         try:
-            value = read_json(json.dumps({"value": field.default}))
-            payload = AvroWriter(alone, specified=True).write(value)
+            payload = AvroWriter(alone, defaults=True).write({"value": field.default})
         except (BadValue, ValueError, OverflowError):
             raise bad_default(record, field) from None
         self.texts.append(payload)

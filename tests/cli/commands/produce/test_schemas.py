@@ -116,7 +116,7 @@ def test_lines_that_make_no_sense(kcli: Shell, folder: str, words: str, says: st
     assert says in done.stderr.decode()
 
 
-@pytest.mark.parametrize("words", ["--without-rules", "--no-schema-cache"])
+@pytest.mark.parametrize("words", ["--without-rules", "--no-schema-cache", "--avro-json"])
 def test_options_about_schemas_need_one(kcli: Shell, words: str) -> None:
     done = kcli("produce", "t", words)
     assert (done.returncode, done.stderr) == (2, f"kcli: {words} goes with --value-schema or --key-schema\n".encode())
@@ -353,3 +353,26 @@ def test_a_value_that_a_rule_for_reading_changed_is_stored_as_it_was_shown(kcli:
     plain = kcli.ok("consume", first, "-e", "-J", "--without-rules", *by)
     kcli.ok("produce", third, *by, *back, stdin=plain)
     assert stored(kcli, third) == stored(kcli, first)
+
+
+def test_avros_own_json_goes_both_ways(kcli: Shell, folder: str) -> None:
+    fields = [{"name": "b", "type": ["null", "bytes"]}, {"name": "n", "type": ["null", "int"]}]
+    (Path(folder.removeprefix("file:")) / "ids" / "9.avsc").write_text(
+        json.dumps({"type": "record", "name": "U", "fields": fields})
+    )
+    (Path(folder.removeprefix("file:")) / "ids" / "10.avsc").write_text('"bytes"')
+    by = ["--schema-registry", folder]
+    own, name = b'{"b":{"bytes":"\xc3\xbf"},"n":{"int":5}}\n', kcli.topic(1)
+    kcli.ok("produce", name, *by, "--value-schema", "id:9", "--avro-json", stdin=own)
+    assert stored(kcli, name) == [(None, b"\0\0\0\0\x09\2\2\xff\2\n")]
+    assert kcli.ok("consume", name, "-e", *by, "--avro-json") == own
+    lines, copy = kcli.ok("consume", name, "-e", *by, "--avro-json", "-J"), kcli.topic(1)
+    kcli.ok("produce", copy, *by, "--input", "json", "--value-schema", "from-record", "--avro-json", stdin=lines)
+    assert stored(kcli, copy) == stored(kcli, name)
+    plain = kcli("produce", name, *by, "--value-schema", "id:9", "--avro-json", stdin=b'{"b":null,"n":5}\n')
+    assert (plain.returncode, b"n: 5 does not name its branch" in plain.stderr) == (1, True)
+    encode = ["registry", "encode", *by, "--output", "hex", "--avro-json", "--value-schema"]
+    assert kcli.ok(*encode, "id:9", stdin=own) == b"00000000090202ff020a\n"
+    assert kcli.ok(*encode, "id:10", stdin=b'"\xc3\xbf"\n') == b"000000000aff\n"
+    decode = ["registry", "decode", *by, "--input", "hex", "--avro-json"]
+    assert kcli.ok(*decode, stdin=b"000000000aff") == b'"\xc3\xbf"\n'

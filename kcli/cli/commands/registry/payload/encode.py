@@ -38,6 +38,10 @@ class EncodeOptions(ConnectionOptions):
             "--output", choices=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line."
         ),
     ] = None
+    avro_json: Annotated[
+        bool,
+        typer.Option("--avro-json", help="The JSON is Avro's own: unions name their branch, bytes are strings."),
+    ] = False
     schema_registry: Annotated[
         str | None,
         typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
@@ -81,7 +85,7 @@ async def _encoded(options: EncodeOptions, spec: str, values: list[bytes]) -> li
         raise UsageError("--value-schema from-record is for kcli produce --input json")
     if re.fullmatch(r"topic(@\w+)?(#.*)?", spec):
         raise UsageError(f"--value-schema {spec}: a payload is of no topic; name the SUBJECT, such as orders-value")
-    encoding = Encoding({"value": spec}, registry, register=False)
+    encoding = Encoding({"value": spec}, registry, register=False, avro_json=options.avro_json)
     async with Client(connection.client(), registry=registry) as client:
         await encoding.prepare("", client)
     encoded = encoding.value
