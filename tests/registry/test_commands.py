@@ -221,8 +221,19 @@ def test_files_are_checked_without_a_registry(tmp_path: Path) -> None:
     assert commands.rows(*words, "backward") == []
     assert "unknown compatibility level loose" in commands.run(*words, "loose", code=2).err
     assert "goes with --level" in commands.run("check", f"file:{one}", two, code=2).err
-    proto = commands.file("o.proto", 'syntax = "proto3";')
-    assert "--level checks Avro" in commands.run("check", f"file:{one}", proto, "--level", "full", code=2).err
+    proto = commands.file("o.proto", 'syntax = "proto3"; message M { int32 a = 1; }')
+    other = commands.file("p.proto", 'syntax = "proto3"; message M { string a = 1; int64 b = 2; }')
+    assert commands.rows("check", f"file:{proto}", proto, "--level", "full") == []
+    (row,) = commands.rows("check", f"file:{proto}", other, "--level", "forward", code=3)
+    assert (row["type"], row["location"], row["direction"]) == ("FIELD_KIND_CHANGED", "/M/1", "forward")
+    schema = commands.file("o.json", "{}")
+    said = commands.run("check", f"file:{schema}", schema, "--level", "full", code=2).err
+    assert "without --level the registry compares it" in said
+    bad = commands.file("bad.avsc", Path(one).read_text().replace('"int"', '"int", "default": null'))
+    assert (
+        "is not valid: the default of the field a"
+        in commands.run("check", f"file:{one}", bad, "--level", "full", code=1).err
+    )
 
 
 def test_levels(commands: Commands, subject: Names) -> None:

@@ -10,6 +10,7 @@ from kcli.sandbox.registry import refusals
 from kcli.sandbox.registry.avro_text import written
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, SchemaRefused
 from kcli.serde.avro.parse import parse
+from kcli.serde.avro.strict import parse_strictly
 from kcli.serde.avro.types import Named, Type
 from kcli.serde.protobuf.reader import ProtobufSchema
 
@@ -46,7 +47,10 @@ def resolved(text: str, needed: Sequence[str]) -> str:
 
 
 def _avro(text: str, needed: Sequence[str], normalize: bool) -> str:
-    avro_type(text, needed)
+    try:
+        parse_strictly(text, needed)
+    except SchemaRefused as problem:
+        raise refusals.bad_schema(str(problem)) from None
     return written(text, normalize=normalize)
 
 

@@ -11,7 +11,7 @@ from kcli.serde.avro.types import Array, Enum, Fixed, Map, Named, Record, Type, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from typing import NamedTuple, TypeVar
 
     V = TypeVar("V")
@@ -55,9 +55,13 @@ MOST_PAIRS = 1_000_000  # of types that are compared
 MOST_REASONS = 1_000
 
 
-def check(level: str, new: Type, versions: Sequence[Type]) -> list[Violation]:
+def check(
+    level: str, new: V, versions: Sequence[V], reasons: Callable[[V, V], list[Incompatibility]] | None = None
+) -> list[Violation]:
     """Why a new schema breaks a level, the latest version first; empty where it holds. `versions` are the existing
-    ones, the oldest first. Raises ValueError for an unknown level, SchemaRefused as `incompatibilities`."""
+    ones, the oldest first. `reasons` are those why a reader's schema does not read a writer's; of Avro where they are
+    None. Raises ValueError for an unknown level, SchemaRefused as `incompatibilities`."""
+    found: Callable[[V, V], list[Incompatibility]] = reasons or incompatibilities  # type: ignore[assignment]
     if level not in LEVELS:
         raise ValueError(f"unknown compatibility level {level}; the levels are {', '.join(LEVELS)}")
     violations = []
@@ -65,7 +69,7 @@ def check(level: str, new: Type, versions: Sequence[Type]) -> list[Violation]:
     for number in reversed(numbers):
         for direction in LEVELS[level][0]:
             reader, writer = (new, versions[number]) if direction == BACKWARD else (versions[number], new)
-            violations += [Violation(number, direction, reason) for reason in incompatibilities(reader, writer)]
+            violations += [Violation(number, direction, reason) for reason in found(reader, writer)]
     return violations
 
 

@@ -263,3 +263,13 @@ def test_the_highest_id_is_not_given_again_after_a_restart(tmp_path: Path) -> No
         url = sandbox.registry_url
         assert code(ask(url, "GET", "/schemas/ids/2")) == (404, 40403)
         assert register(url, "u", '"string"')[1]["id"] == 3
+
+
+def test_S6_a_schema_that_java_refuses_is_refused(url: str) -> None:
+    fields = '[{"name":"a","type":"string","default":null}]'
+    status, answer = register(url, "bad", f'{{"type":"record","name":"R","fields":{fields}}}')
+    assert (status, answer["error_code"]) == (422, 42201)
+    assert "the default of the field a of R, null, is not of the type string" in answer["message"]
+    twice = '{"type":"enum","name":"E","symbols":["A","A"]}'
+    assert code(register(url, "bad", twice)) == (422, 42201)
+    assert ask(url, "GET", "/subjects")[1] == []

@@ -17,9 +17,10 @@ from kcli.cli.runtime.answer import answer, format_of, say
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
 from kcli.registry.errors import NotFound
-from kcli.schemas import AVRO
+from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
 from kcli.serde.avro.compatibility import BACKWARD, LEVELS, check, compared
 from kcli.serde.avro.parse import parse
+from kcli.serde.avro.strict import parse_strictly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
     import typer
 
-    from kcli.schemas import Schema
-    from kcli.serde.avro.types import Type
+    from kcli.serde.avro.compatibility import Violation
+
+    Needing = tuple[Schema, list[Schema]]
+    """A schema, and those that it refers to."""
 
 INCOMPATIBLE = 3  # the exit code
 
@@ -45,8 +48,8 @@ class CheckOptions(SchemaFileOptions, OutputOptions):
         typer.Option(
             "--level",
             metavar="LEVEL",
-            help="Check Avro by this level, with kcli's own rules. The subject may be file:PATH, and then no registry "
-            "is asked.",
+            help="Check Avro or Protobuf by this level, with kcli's own rules. The subject may be file:PATH, and then "
+            "no registry is asked.",
         ),
     ] = None
 
@@ -82,6 +85,8 @@ def check_schema(options: CheckOptions) -> int:
 
     async def work(registry: Registry, document: Document) -> int | None:
         rows = document.of(ReasonRow)
+        if schema.kind == AVRO:  # some registries take in what no reader of Java's does
+            parse_strictly(schema.text, [one.text for one in await registry.needed(schema)])
         if level:
             rows += await _by_versions(registry, others[0], schema, level)
         else:
@@ -130,8 +135,10 @@ def _verdict(options: CheckOptions, document: Document, subject: str, level: str
 def _by_files(options: CheckOptions, files: list[str], schema: Schema, level: str) -> int:
     """Against files, the oldest first; no registry is asked."""
     document = Document(shape=SHAPE, view=view_of(options))
-    versions = [avro(schema_of(word.removeprefix(FILE))) for word in files]
-    document.of(ReasonRow).extend(_reasons(level, avro(schema), versions, [(word, None) for word in files]))
+    if schema.kind == AVRO:
+        parse_strictly(schema.text)
+    others = [(schema_of(word.removeprefix(FILE), schema.kind), list[Schema]()) for word in files]
+    document.of(ReasonRow).extend(_reasons(level, (schema, []), others, [(word, None) for word in files]))
     code = _verdict(options, document, files[-1], level)
     if format_of(options) != "table" or document.of(ReasonRow):
         write(document, format_of(options))
@@ -147,21 +154,36 @@ async def _by_versions(registry: Registry, subject: str, schema: Schema, level: 
         numbers = []
     numbers = compared(level, numbers)
     found = [await registry.client.version(subject, number) for number in numbers]
-    versions = [avro(one, await registry.needed(one)) for one in found]
-    new = avro(schema, await registry.needed(schema))
+    versions = [(one, await registry.needed(one)) for one in found]
+    new = schema, await registry.needed(schema)
     return _reasons(level, new, versions, [(subject, number) for number in numbers])
 
 
-def avro(schema: Schema, needed: list[Schema] | None = None) -> Type:
-    """A schema's types. Raises UsageError for another kind of schema, SchemaRefused."""
-    if schema.kind != AVRO:
-        raise UsageError(f"--level checks Avro; this schema is of the type {schema.kind}")
-    return parse(schema.text, [one.text for one in needed or ()])
+def _violations(level: str, new: Needing, versions: list[Needing]) -> list[Violation]:
+    """Raises UsageError for a schema of another type, SchemaRefused."""
+    kind = new[0].kind
+    if kind == JSON:
+        raise UsageError(
+            "--level compares Avro and Protobuf, and this is a JSON schema; without --level the registry compares it"
+        )
+    for schema, _ in versions:
+        if schema.kind != kind:
+            raise UsageError(f"{schema.name} is of the type {schema.kind}, and the new schema {kind}")
+    if kind == PROTOBUF:
+        from kcli.serde.protobuf.compatibility import incompatibilities
+        from kcli.serde.protobuf.reader import parsed_schema
+
+        read = [parsed_schema(schema.text, tuple(one.text for one in needed)) for schema, needed in (new, *versions)]
+        return check(level, read[0], read[1:], incompatibilities)
+    types = [parse(schema.text, [one.text for one in needed]) for schema, needed in (new, *versions)]
+    return check(level, types[0], types[1:])
 
 
-def _reasons(level: str, new: Type, versions: list[Type], places: list[tuple[str, int | None]]) -> list[ReasonRow]:
+def _reasons(
+    level: str, new: Needing, versions: list[Needing], places: list[tuple[str, int | None]]
+) -> list[ReasonRow]:
     rows = []
-    for violation in check(level, new, versions):
+    for violation in _violations(level, new, versions):
         subject, version = places[violation.version]
         type, location, message = violation.reason
         rows.append(
