@@ -206,7 +206,7 @@ class Filter:
     ) -> Rows:
         for hint in self._hints:
             typed = self._types.get(hint.part)
-            shown = typed is None or not typed.leave_out
+            shown = typed is None or hint.pattern is not None or not typed.hides(hint.text)
             if shown and len(rows) == len(columns):  # else there is little left to look at
                 rows = sorted(hint.rows(columns))
         names, nothing = self._names, repeat(None)

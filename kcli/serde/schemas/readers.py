@@ -46,10 +46,35 @@ else:
 class Source:
     """How rows were read: the schema that they are shown by, and `names`, which made the reader."""
 
-    __slots__ = ("names", "reader", "referred", "schema")
+    __slots__ = ("_first", "_hidden", "names", "reader", "referred", "schema")
 
     def __init__(self, schema: Schema, referred: References, reader: Reader, names: ReaderOf) -> None:
         self.schema, self.referred, self.reader, self.names = schema, referred, reader, names
+        self._hidden: frozenset[bytes] | None = None
+        self._first = ""
+
+    @property
+    def hidden(self) -> frozenset[bytes]:
+        """The texts that a field may have though its JSON does not show it: proto3 leaves an enum's first symbol
+        out."""
+        if self._hidden is None:
+            self._hidden = frozenset()
+            if self.schema.kind == PROTOBUF:
+                from kcli.serde.protobuf.reader import parsed_schema
+                from kcli.serde.protobuf.schema.types import Enum
+
+                types = parsed_schema(self.schema.text, tuple(text for _, text in self.referred)).types.values()
+                self._hidden = frozenset(type.names.get(0, "").encode() for type in types if isinstance(type, Enum))
+        return self._hidden
+
+    def message(self, payload: bytes) -> str:
+        """The message of Protobuf that a payload is, which was read before."""
+        reader: Any = self.reader
+        if payload[:1] != b"\0" or not hasattr(reader, "numbered"):
+            return str(reader.message_name(payload))
+        if not self._first:  # most payloads are the first message of their file
+            self._first = str(reader.message_name(payload))
+        return self._first
 
 
 class Readers:

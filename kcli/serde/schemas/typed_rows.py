@@ -10,7 +10,6 @@ from kcli.serde.schemas.payloads import AS_IT_IS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from kcli.proto.columns import Columns
     from kcli.serde.schemas.readers import Source
@@ -26,17 +25,17 @@ class TypedRows:
         self._kind, self._columns, self._which, self._skips, self._sources = kind, columns, which, skips, sources
         self._rows: dict[int, int] | None = None
 
-    @property
-    def leave_out(self) -> bool:
-        """Whether a field may have a value that its JSON does not show."""
-        return any(self._sources[number].schema.kind == PROTOBUF for number in {*self._which} if number != AS_IT_IS)
+    def hides(self, text: bytes) -> bool:
+        """Whether a field may have a value with this text that its JSON does not show."""
+        sources = [self._sources[number] for number in {*self._which} if number != AS_IT_IS]
+        return any(text in hidden for source in sources for hidden in source.hidden)
 
     def sources(self, offsets: Iterable[int]) -> list[tuple[Source | None, str]]:
         """The source of each record, None for one that was not decoded, and its message of Protobuf."""
         if self._rows is None:
             self._rows = {offset: row for row, offset in enumerate(self._columns.offsets)}
         rows = map(self._rows.__getitem__, offsets)
-        if not self.leave_out:
+        if not any(self._sources[number].schema.kind == PROTOBUF for number in {*self._which} if number != AS_IT_IS):
             known = [*((source, "") for source in self._sources), (None, "")]  # AS_IT_IS is the number of the last
             return [known[self._which[row]] for row in rows]
         return [self._source(row) for row in rows]
@@ -49,8 +48,7 @@ class TypedRows:
         keys = self._kind == "key"
         start = (self._columns.key_starts if keys else self._columns.value_starts)[row]
         length = (self._columns.key_lengths if keys else self._columns.value_lengths)[row]
-        reader: Any = source.reader
-        return source, reader.message_name(bytes(self._columns.data[start + self._skips[row] : start + length]))
+        return source, source.message(bytes(self._columns.data[start + self._skips[row] : start + length]))
 
 
 def typed_rows(
