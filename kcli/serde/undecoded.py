@@ -32,6 +32,10 @@ class Undecoded:
         self.first: tuple[str, int, int] | None = None
         self.unanswered: dict[str, int] = {}
         """Reason to exit code, where the registry did not answer: what it has is unknown."""
+        self.refused: set[str] = set()
+        """The reasons of schemas that are not used."""
+        self.denied = 0
+        """The exit code of a registry that refused the credentials."""
         self._waiting: dict[tuple[str, int], list[Rows]] | None = None
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 
-from kcli.errors import ConnectError, DeadlineExceeded, DecodeError, KcliError, UsageError
+from kcli.errors import AuthError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UsageError
 from kcli.schemas import SchemaNotFound, SchemaRefused
 from kcli.serde.schemas import frames
 from kcli.serde.schemas.decoded_batch import replaced
@@ -171,8 +171,11 @@ class FieldDecoder:
             if not absent and not isinstance(problem, DecodeError | SchemaRefused):
                 self._unanswered.add(name)
                 self.undecoded.unanswered[self.reason(name)] = problem.exit_code
+            if isinstance(problem, AuthError):
+                self.undecoded.denied = problem.exit_code
             if isinstance(problem, DecodeError | SchemaRefused):
                 self._known[name] = AS_IT_IS
+                self.undecoded.refused.add(self.reason(name))
             elif absent and len(missing) < most:
                 missing.add(name)
             return AS_IT_IS

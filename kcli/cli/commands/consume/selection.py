@@ -194,11 +194,12 @@ class Selection:
 
     @property
     def exit_code(self) -> int:
-        """That of a registry that did not answer what a filter had to know; 1 where partitions were left out, or where
-        --fail-on-undecoded is given and something could not be decoded."""
+        """That of a registry that did not answer what a filter had to know, or that refused the credentials; 1 where
+        partitions were left out, or where --fail-on-undecoded is given and something could not be decoded."""
         if self.decoding is None:
             return self.left_out.exit_code
-        return self.decoding.unanswered or self.left_out.exit_code or int(self.decoding.failed)
+        unknown = self.decoding.unanswered or self.decoding.denied
+        return unknown or self.left_out.exit_code or int(self.decoding.failed)
 
     def client(self) -> Client:
         """The cluster that the line names, and its registry. Raises UsageError."""

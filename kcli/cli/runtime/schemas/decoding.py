@@ -138,10 +138,17 @@ class Decoding:
         return max((code for one in fields for why, code in one.unanswered.items() if one.reasons[why]), default=0)
 
     @property
+    def denied(self) -> int:
+        """The exit code of a registry that refused the credentials; 0 without one."""
+        return max((field.undecoded.denied for field in self._fields), default=0)
+
+    @property
     def failed(self) -> bool:
-        """Whether --fail-on-undecoded or --fail-on-invalid holds against what was read."""
-        reasons = [reason for field in self._fields for reason in field.undecoded.reasons]
-        return bool(self.strict and reasons) or (self._valid and any(r.startswith(FORBIDDEN) for r in reasons))
+        """Whether --fail-on-undecoded or --fail-on-invalid holds against what was read. A schema that is not used
+        leaves open whether its values are valid."""
+        reasons = [(reason, field.undecoded) for field in self._fields for reason in field.undecoded.reasons]
+        invalid = any(reason.startswith(FORBIDDEN) or reason in own.refused for reason, own in reasons)
+        return bool(self.strict and reasons) or (self._valid and invalid)
 
     def said(self, *, unknown: bool) -> list[str]:
         """A sentence for the keys, and one for the values, that are shown as stored; with `unknown` also for fields

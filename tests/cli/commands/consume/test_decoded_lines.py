@@ -182,6 +182,8 @@ def test_an_id_is_that_of_the_context_of_its_subject(
     assert (named["id"], named["subject"], json.loads(lines)["value"]) == (1, subject, {"text": "hi"})
     shell.ok("produce", copy, "--input", "json", "--value-schema", "from-record", stdin=lines)
     assert stored(shell, copy) == stored(shell, topic)
+    if where == "frame":  # S7: a subject says in which context ids are looked up
+        assert shell.ok("consume", topic, "-e", "-q", "--value-subject", subject) == b'{"text":"hi"}\n'
     # the same by an address that is one of a context
     inside = ["--schema-registry", f"{ours.registry_url}/contexts/.staging"]
     if where == "frame":

@@ -39,10 +39,13 @@ def topic(kcli: Shell) -> str:
 class Registry(BaseHTTPRequestHandler):
     """Schema 7, and no other."""
 
+    status = 0
+    """Of every answer, where it is not 0."""
+
     def do_GET(self) -> None:
         known = self.path.startswith("/schemas/ids/7")
         body = json.dumps({"schema": NOTE} if known else {"error_code": 40403, "message": "Schema not found"}).encode()
-        self.send_response(200 if known else 404)
+        self.send_response(self.status or (200 if known else 404))
         self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -351,3 +354,12 @@ def test_S1_a_named_schema_is_the_readers_and_the_id_of_a_frame_the_writers(kcli
         assert kcli.ok("count", name, *named, "--where", "value.refunded > 0") == b"0\n"
         line = ["registry", "decode", "--input", "hex", *named]
         assert kcli.ok(*line, stdin=b"0000000001c80100") == b'{"paid":100,"refunded":0}\n'
+
+
+def test_a_registry_that_refuses_the_credentials_is_exit_5(
+    kcli: Shell, topic: str, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Registry, "status", 401)
+    done = kcli("consume", topic, "-e", "--schema-registry", url, "--no-schema-cache")
+    assert (done.returncode, done.stdout) == (5, b"".join(value + b"\n" for value in VALUES))
+    assert b"3 values could not be decoded" in done.stderr
