@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import KcliError, UsageError
-from kcli.schemas import SchemaNotFound
+from kcli.schemas import PROTOBUF, Reference, Schema, SchemaNotFound
 from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.writers import same
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.cli.runtime.schemas.spec import SchemaSpec
-    from kcli.schemas import Schema, Schemas
+    from kcli.schemas import Schemas
     from kcli.serde.contracts.rules import Rule
     from kcli.serde.schemas.readers import References
 
@@ -33,8 +33,9 @@ class FileSchemas:
             return
         for spec, schema, referred in files:
             subject = await spec.subject(self._topic, self._schemas, schema, referred)
-            await self._conditions(subject, schema, referred)
-            await self._schemas.check(subject, schema.replace(subject=""))
+            await self._conditions(subject)
+            if not referred:  # else the registry cannot read it before it has the files that it imports
+                await self._schemas.check(subject, schema.replace(subject=""))
 
     async def registered(self, spec: SchemaSpec, schema: Schema, referred: References) -> tuple[Schema, list[Rule]]:
         """A file's schema as its registry has it, with --register a new one; and its subject's conditions. Raises
@@ -43,8 +44,9 @@ class FileSchemas:
         if not self._register:
             latest = await self._latest(subject, schema, referred)
             return latest, conditions_of(latest, without=self._without_rules)
-        conditions = await self._conditions(subject, schema, referred)
+        conditions = await self._conditions(subject)
         try:
+            schema = await self._with_imports(schema, referred)
             id = await self._schemas.register(subject, schema.replace(subject=""))
         except KcliError as problem:
             for done in self._done:
@@ -55,13 +57,30 @@ class FileSchemas:
             return schema.replace(id=id), conditions
         return await self._latest(subject, schema, referred), conditions  # its UUID names it
 
-    async def _conditions(self, subject: str, schema: Schema, referred: References) -> list[Rule]:
-        """The conditions of the subject's latest version, which a new one inherits. Raises UsageError."""
-        if referred:
-            raise UsageError(
-                f"{schema.name} imports {referred[0][0]}, which --register does not register; "
-                "use kcli registry register with --reference"
-            )
+    async def _with_imports(self, schema: Schema, referred: References) -> Schema:
+        """A schema whose imports are registered, each under its path, as Confluent's serializer does it. Raises
+        KcliError."""
+        known: dict[str, Reference] = {}
+        if not referred:
+            return schema
+        from kcli.serde.protobuf.reader import is_descriptor
+
+        for name, text in referred:
+            if is_descriptor(text):
+                raise UsageError(
+                    f"{schema.name} imports {name}, and --register registers the imports of a .proto file only; "
+                    "use kcli registry register with --reference"
+                )
+            id = await self._schemas.register(name, Schema(kind=PROTOBUF, text=text, references=_direct(text, known)))
+            subject, version = await self._schemas.use_of(await self._schemas.by_id(id), name)
+            if subject != name:
+                version = (await self._schemas.latest(name)).version
+            known[name] = Reference(name, name, version)
+            self._done.append(f"the schema of {name}")
+        return schema.replace(references=_direct(schema.text, known))
+
+    async def _conditions(self, subject: str) -> list[Rule]:
+        """The conditions of the subject's latest version, which a new one inherits."""
         try:
             latest = await self._schemas.latest(subject)
         except SchemaNotFound:
@@ -77,3 +96,10 @@ class FileSchemas:
         raise UsageError(
             f"the latest version of {subject} is another schema than the file; --register registers the file"
         )
+
+
+def _direct(text: str, known: dict[str, Reference]) -> tuple[Reference, ...]:
+    """The references of a file among those that are registered."""
+    from kcli.serde.protobuf.schema.text import imports_of
+
+    return tuple(known[name] for name in imports_of(text) if name in known)

@@ -58,11 +58,11 @@ class SchemaSpec:
                     return files_of(image.read())
             with open(path, encoding="utf-8") as file:
                 text = file.read()
+            return text, imported(path, text) if SUFFIXES.get(suffix) == PROTOBUF else []
         except (OSError, UnicodeDecodeError, SchemaRefused) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else str(problem)
             reason = "it is not UTF-8" if isinstance(problem, UnicodeDecodeError) else reason
             raise UsageError(f"{self._flag} {path}: {reason}") from None
-        return text, imported(path, text) if SUFFIXES.get(suffix) == PROTOBUF else []
 
     @property
     def of_file(self) -> bool:
@@ -109,13 +109,16 @@ class SchemaSpec:
 
 def imported(path: str, text: str) -> References:
     """The files that a `.proto` file imports, and those that they import, from its own folder: names and texts, each
-    after what it imports itself. What is not there is not in it: the schema's reader names the type that is missing."""
+    after what it imports itself. What is not there is not in it: the schema's reader names the type that is missing.
+    Raises SchemaRefused."""
+    from kcli.serde.protobuf.schema.text import imports_of
+
     folder = os.path.dirname(path)
     texts: dict[str, str] = {}
     begun = {path}
 
     def visit(text: str) -> None:
-        for name in re.findall(r'^\s*import\s+(?:public\s+|weak\s+)?"([^"\n]+)"\s*;', text, re.MULTILINE):
+        for name in imports_of(text):
             file = os.path.join(folder, name)
             if file in begun or len(begun) > MOST_IMPORTS or not os.path.isfile(file):
                 continue

@@ -22,6 +22,18 @@ DEEPEST = 32  # messages within one another, as protoc
 LABELS = ("optional", "required", "repeated")
 
 
+def imports_of(text: str) -> list[str]:
+    """The paths that a file imports, whatever it declares. Raises SchemaRefused."""
+    tokens, found, depth = Tokens(text), list[str](), 0
+    while tokens.next:
+        word = tokens.take()
+        depth += (word == "{") - (word == "}")
+        if word == "import" and not depth:
+            tokens.skip("public", "weak", "option")
+            found.append(tokens.string())
+    return found
+
+
 class TextFile:
     """One file. `messages` are those that it declares itself, in order; `syntax` is proto2, proto3 or editions,
     `features` hold for all of it."""

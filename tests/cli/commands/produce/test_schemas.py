@@ -240,6 +240,11 @@ def test_values_with_a_json_schema_are_held_against_it_and_stored_as_they_are(kc
     assert (strict.returncode, strict.stdout) == (1, done.stdout)
     kcli.ok("produce", name, "--whole", stdin=b"\0\0\0\0\x63cut")
     assert kcli("consume", name, "-o", "2", "-e", *by, "--fail-on-invalid").returncode == 0, "not decoded, not invalid"
+    Path(protos.removeprefix("file:"), "ids", "11.json").write_text('{"type": "nonsense"}')
+    kcli.ok("produce", name, "--whole", stdin=b"\0\0\0\0\x0b{}")
+    unusable = kcli("consume", name, "-o", "3", "-e", *by, "--fail-on-invalid")
+    assert unusable.returncode == 1, "a schema that is not used leaves open whether the value is valid"
+    assert kcli("consume", name, "-o", "3", "-e", *by).returncode == 0
 
 
 def rule(type: str, /, **more: object) -> str:
@@ -376,3 +381,25 @@ def test_avros_own_json_goes_both_ways(kcli: Shell, folder: str) -> None:
     assert kcli.ok(*encode, "id:10", stdin=b'"\xc3\xbf"\n') == b"000000000aff\n"
     decode = ["registry", "decode", *by, "--input", "hex", "--avro-json"]
     assert kcli.ok(*decode, stdin=b"000000000aff") == b'"\xc3\xbf"\n'
+
+
+def test_register_puts_the_imports_of_a_file_into_the_registry(kcli: Shell, tmp_path: Path) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "unit.proto").write_text('syntax = "proto3"; message Unit { string code = 1; }')
+    (tmp_path / "money.proto").write_text(
+        "syntax = 'proto3'; import 'common/unit.proto'; message Money { int64 cents = 1; Unit unit = 2; }"
+    )
+    file = tmp_path / "order.proto"
+    file.write_text(
+        'syntax = "proto3"; /* import "none.proto"; */ import "money.proto"; import "google/protobuf/any.proto";\n'
+        "message Order { Money total = 1; }"
+    )
+    value = b'{"total":{"cents":"7","unit":{"code":"EUR"}}}\n'
+    with SandboxThread(registry=True) as registry:
+        by = ["--schema-registry", registry.registry_url]
+        for name in (kcli.topic(1), kcli.topic(1)):
+            kcli.ok("produce", name, *by, "--value-schema", f"file:{file}", "--register", stdin=value)
+            assert kcli.ok("consume", name, "-e", *by) == value
+            with urlopen(f"{registry.registry_url}/subjects/{name}-value/versions/1") as answer:
+                references = json.load(answer)["references"]
+            assert references == [{"name": "money.proto", "subject": "money.proto", "version": 1}]
