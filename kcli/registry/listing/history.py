@@ -29,7 +29,7 @@ async def history(registry: OpenRegistry, subject: str, *, deleted: bool = False
     versions: list[Version] = []
     for number in await registry.client.versions(subject, deleted=deleted):
         schema = await registry.client.version(subject, number, deleted=deleted)
-        note, level = "first version", ""
+        note, level = "first version" if number == 1 else "the versions before it are deleted", ""
         if versions:
             changes, level = await changed(registry, versions[-1].schema, schema)
             note = "; ".join(sentence(change) for change in changes) or "documentation or order only"

@@ -7,6 +7,7 @@ file. A text without `$schema` is of draft 7, as with Confluent's serializers.
 from __future__ import annotations
 
 import json
+from urllib.parse import urljoin
 
 from kcli.errors import UsageError
 from kcli.schemas import SchemaRefused
@@ -36,12 +37,13 @@ class JsonValidator:
                 "a JSON schema is checked by jsonschema-rs: pip install 'kcli-kafka[json-schema]'"
             ) from None
         schema = _read(text)
-        resources = {}
-        for name, referred in references:
-            document = _read(referred)
-            resources[f"{BASE}{name}" if "://" not in name else name] = document
-            if isinstance(document, dict) and isinstance(document.get("$id"), str):
-                resources[document["$id"]] = document
+        documents = {name: _read(referred) for name, referred in references}
+        resources = {id: one for one in documents.values() if (id := _id(one))}
+        ids = [*resources, _id(schema)]
+        for name, document in documents.items():
+            resources.setdefault(name if "://" in name else f"{BASE}{name}", document)
+            for id in ids:  # a name may be relative to the id of the schema that has it
+                resources.setdefault(urljoin(id, name), document)
 
         def retrieve(uri: str) -> dict[str, Any] | bool:
             if uri in resources:
@@ -70,6 +72,12 @@ class JsonValidator:
             place = f"{path.removeprefix('.')}: " if path else ""
             violations.append(f"{place}{violation.message}")
         return "; ".join(violations) or None
+
+
+def _id(schema: object) -> str:
+    """The id of a schema; "" for none."""
+    id = schema.get("$id") if isinstance(schema, dict) else None
+    return id if isinstance(id, str) else ""
 
 
 def _read(text: str) -> dict[str, Any] | bool:

@@ -47,6 +47,15 @@ def test_references_are_those_of_the_registry(name: str) -> None:
     assert problem({"$ref": "urn:item"}, {"price": -1}, (name, {**ITEM, "$id": "urn:item"})) is not None
 
 
+@each("id", ["https://example.com/shop/order.json", "https://example.com/shop/"])
+def test_a_reference_may_be_relative_to_an_absolute_id(id: str) -> None:
+    said = "price: -1 is less than the minimum of 0"
+    assert problem({"$id": id, "$ref": "item.json"}, {"price": -1}, ("item.json", ITEM)) == said
+    inner = {"$id": id, "$ref": "parts/price.json"}
+    price = {"properties": {"price": {"minimum": 0}}}
+    assert problem({"$ref": "order.json"}, {"price": -1}, ("parts/price.json", price), ("order.json", inner)) == said
+
+
 @each("target", ["item.json", "http://127.0.0.1:1/x.json", "file:///etc/passwd"])
 def test_nothing_else_is_fetched(target: str) -> None:
     with pytest.raises(
