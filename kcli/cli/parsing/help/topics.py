@@ -175,8 +175,9 @@ by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
 
   --schema-registry URL  https://HOST:PORT, or file:FOLDER with ids/7.avsc.
   schema.registry.url    The same as a property, in a profile, -X or -F.
-  --value-schema SPEC    The schema itself, for payloads without a frame:
-                         file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION].
+  --value-schema SPEC    The schema to show values by, and that of payloads
+                         without a frame: file:PATH, id:N, SUBJECT[@VERSION],
+                         topic[@VERSION].
   --key-schema SPEC      The same for keys.
   --value-subject NAME   The subject of topic: topic, record, topic-record,
   --key-subject NAME     associated (value.subject.name.strategy), or a name.
