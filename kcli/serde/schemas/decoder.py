@@ -8,6 +8,7 @@ decision follows from what is decoded, a registry that does not answer does end 
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections import defaultdict
 
@@ -60,6 +61,8 @@ HEADER = b"__%s_schema_id"
 """Confluent's header that names the schema of a bare key or value."""
 GUESSES = 32
 """Names that are looked up in vain before those that follow are no longer looked up: they are no names."""
+ABSENT = 60.0
+"""Seconds after which a name that was looked up in vain no longer counts among them."""
 REASONS = 1000
 """Names whose reasons are kept: names may be bytes of records, and as many as there are records."""
 
@@ -117,7 +120,7 @@ class FieldDecoder:
         self._unanswered: set[bytes] = set()  # names of which the registry did not say whether it has them
         self.into: Into | None = None
         """What all records are shown by; None: each by the schema that wrote it."""
-        self._missing: defaultdict[int, set[bytes]] = defaultdict(set)  # by the first byte of a name
+        self._missing: defaultdict[int, dict[bytes, float]] = defaultdict(dict)  # when each was, by its first byte
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
         """The field as a new column; None where nothing of it was decoded. With `must_answer` it raises KcliError."""
@@ -157,6 +160,8 @@ class FieldDecoder:
         later is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
         missing = self._missing[name[0]]
         most = max(GUESSES, 4 * len(self._readers))
+        while len(missing) >= most and next(iter(missing.values())) <= time.monotonic() - ABSENT:
+            del missing[next(iter(missing))]  # the oldest
         if len(missing) >= most and name not in missing and not self._every_name:
             return AS_IT_IS
         try:
@@ -177,7 +182,7 @@ class FieldDecoder:
                 self._known[name] = AS_IT_IS
                 self.undecoded.refused.add(self.reason(name))
             elif absent and len(missing) < most:
-                missing.add(name)
+                missing[name] = time.monotonic()
             return AS_IT_IS
         self._reasons.pop(name, None)
         self._unanswered.discard(name)

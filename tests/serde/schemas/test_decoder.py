@@ -12,7 +12,7 @@ from kcli.proto.batch import Batch, read_batches
 from kcli.schemas import Reference, Schema, SchemaNotFound
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import Where
-from kcli.serde.schemas.decoder import GUESSES, REASONS, TOO_MANY, FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.decoder import ABSENT, GUESSES, REASONS, TOO_MANY, FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.readers import reader_of
 from tests.proto.record_cores import CORES, built
 
@@ -276,3 +276,18 @@ async def test_a_filter_sees_what_comes_after_many_ids_that_are_none_and_memory_
     assert len(field.undecoded.reasons) == REASONS + 1
     assert field.undecoded.reasons[TOO_MANY] == 3000 - REASONS
     assert [record.value for record in await decoding.batch(batch_of(framed(7)), "t", 0)] == [SHOWN]
+
+
+async def test_ids_that_are_none_stop_later_look_ups_for_a_minute_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf, now = Shelf(dict(SHELF)), [1000.0]
+    monkeypatch.setattr("kcli.serde.schemas.decoder.time.monotonic", lambda: now[0])
+    decoding = decoder(shelf)
+    await decoding.batch(batch_of(*(framed(id) for id in range(100, 100 + GUESSES))), "t", 0)
+    assert (await _shown(decoding, framed(7))) == framed(7)
+    now[0] += ABSENT
+    assert (await _shown(decoding, framed(7))) == SHOWN
+
+
+async def _shown(decoding: SchemaDecoder, value: bytes) -> bytes | None:
+    (record,) = await decoding.batch(batch_of(value), "t", 0)
+    return record.value
