@@ -41,7 +41,8 @@ class Commands:
             key, _, rest = field.partition(":")
             kind, given, default = rest.partition("=")
             row: dict[str, object] = {"name": key, "type": kind}
-            rows.append({**row, "default": default} if given else row)
+            value = int(default or 0) if kind in ("int", "long") else default
+            rows.append({**row, "default": value} if given else row)
         return self.file(name, json.dumps({"type": "record", "name": record, "fields": rows}))
 
     def registered(self, subject: str, path: str, *words: str) -> int:

@@ -341,3 +341,25 @@ def test_what_a_file_lacks(target: Commands) -> None:
         assert why in done.err, (name, done.err)
     assert "No such file" in target.run("import", "/nix/nix.yaml", code=2).err
     assert "folder not found" in target.run("import", "/nix/nix", code=2).err
+
+
+def test_what_is_left_behind_is_named(target: Commands, tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox:
+        source = Commands(sandbox.registry_url, tmp_path, "sandbox")
+        for number, fields in enumerate((["id:int"], ["id:int", "n:int="], ["id:int", "n:int=", "m:int="]), 1):
+            source.registered("orders-value", source.avro(f"o{number}.avsc", *fields, record="Order"))
+        source.run("delete", "orders-value@1", "--execute", "--yes")
+        source.run("delete", "orders-value@2", "--execute", "--yes")
+        source.run("config", "orders-value", "--set", "normalize=true", "--execute")
+        source.run("mode", "orders-value", "--set", "readonly", "--execute")
+        said = source.run("copy", "--to", target.url).err
+        assert "2 soft-deleted versions are not copied; records written with them cannot be decoded there: " in said
+        assert "orders-value 1, 2" in said
+        assert "these settings are not copied: orders-value: normalize, mode" in said
+        said = source.run("export", str(tmp_path / "all.yaml")).err
+        assert "2 soft-deleted versions are not exported" in said
+        (row,) = source.rows("history", "orders-value")
+        assert "the versions before it are deleted" in json.dumps(row)
+        copied = Commands(f"file:{tmp_path}/folder", tmp_path)
+        source.run("export", str(tmp_path / "folder"))
+        assert "not copied" not in copied.run("copy", "--to", target.url).err

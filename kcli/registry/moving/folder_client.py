@@ -92,6 +92,9 @@ class FolderClient(RegistryClient):
     async def mode(self, subject: str = "", *, inherited: bool = True) -> str:
         raise Unsupported("a folder has no modes", 404)
 
+    async def settings_of(self, subject: str = "", *, inherited: bool = True) -> dict[str, str]:
+        raise Unsupported("a folder has no settings", 404)
+
     async def contexts(self) -> list[str]:
         return sorted({split(name)[0] or "." for name in self._schemas.subjects()})
 

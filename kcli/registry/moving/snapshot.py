@@ -84,6 +84,22 @@ async def own(ask: Callable[..., Awaitable[Found]], subject: str) -> Found | Non
         raise
 
 
+async def left_behind(source: RegistryClient, snapshot: Snapshot) -> tuple[list[Place], dict[str, list[str]]]:
+    """What a snapshot does not have: the soft-deleted versions of its subjects, and by subject the names of its own
+    settings besides the level. Raises KcliError."""
+    subjects = snapshot.subjects
+    numbers = await each(lambda subject: source.versions(subject, deleted=True), subjects)
+    held = {(schema.subject, schema.version) for schema in snapshot.schemas}
+    every = [(subject, number) for subject, versions in zip(subjects, numbers, strict=True) for number in versions]
+    found = await each(lambda subject: own(source.settings_of, subject), subjects)
+    modes = await each(lambda subject: own(source.mode, subject), subjects)
+    names = {
+        subject: [*(name for name in settings or {} if name != "compatibility"), *(["mode"] if mode else [])]
+        for subject, settings, mode in zip(subjects, found, modes, strict=True)
+    }
+    return [place for place in every if place not in held], {subject: some for subject, some in names.items() if some}
+
+
 async def each(ask: Callable[[Asked], Awaitable[Found]], items: Sequence[Asked]) -> list[Found]:
     """The answers to a question about each, many at a time."""
     answers: list[Found] = []

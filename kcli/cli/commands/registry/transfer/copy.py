@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.settings import LevelRow
 from kcli.cli.commands.registry.transfer.moves import MoveRow, planned
-from kcli.cli.commands.registry.transfer.selection import taken
+from kcli.cli.commands.registry.transfer.selection import say_left_behind, taken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PatternOptions, UndoOptions
@@ -74,6 +74,7 @@ def copy(options: RegistryCopyOptions) -> int:
         snapshot = await taken(source.client, names, document)
         if document.errors:
             return None
+        await say_left_behind(options, source.client, snapshot, "copied")
         return await planned(options, target, document, snapshot, keep=options.ids != "new")
 
     return make_change(options, SHAPE, make_plan, _both(options))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.transfer import files
-from kcli.cli.commands.registry.transfer.selection import taken
+from kcli.cli.commands.registry.transfer.selection import say_left_behind, taken
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, PatternOptions
@@ -60,6 +60,7 @@ def export(options: RegistryExportOptions) -> int:
         snapshot = await taken(registry.client, names, document)
         if document.errors:
             return
+        await say_left_behind(options, registry.client, snapshot, "exported")
         written = files.write(path, snapshot)
         if path != "-":
             document.of(ExportedRow).extend(
