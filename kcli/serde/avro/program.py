@@ -261,6 +261,8 @@ class Program:
             self.refuse(problem)
         elif isinstance(writer, Fixed) and isinstance(reader, Fixed) and matches(writer, reader):
             self._fixed(writer.size, logical.name if logical else "", logical.scale if logical else 0)
+        elif (writer.kind, reader.kind) == ("string", "bytes") and self.wrapped:
+            self.put(op.LATIN, -1)
         elif reader.kind in PROMOTED.get(writer.kind, ()):
             self.put(PROMOTED[writer.kind][reader.kind])
         elif writer.kind != reader.kind or writer.kind not in PLAIN:

@@ -50,6 +50,8 @@ def _no_constant(name: str) -> object:
 def _problem(type: Type) -> str:
     """What is wrong with a type by itself; "" for nothing."""
     if isinstance(type, Named):
+        if type.name in PRIMITIVES:
+            return f"a {type.kind} has the name of the primitive type {type.name}"
         for name in (type.name, *type.aliases):
             if not all(map(_is_name, name.split("."))):
                 return f"{json.dumps(name, ensure_ascii=False)} is not a name"

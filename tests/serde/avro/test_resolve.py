@@ -153,6 +153,11 @@ def test_then_the_alias_and_then_the_short_name_and_the_fields_of_a_record(core:
 
 
 @core
+def test_a_string_that_is_read_as_bytes_is_a_text_in_the_specifications_json(core: ModuleType) -> None:
+    assert read(core, "string", b"\4\xc3\xa9", reader=["bytes", "null"], wrapped=True) == ['{"bytes":"Ã©"}']
+
+
+@core
 def test_what_cannot_be_resolved_is_a_fault_of_the_values_that_have_it(core: ModuleType) -> None:
     writer = ["null", order("s", TOTAL), "string"]
     assert read(core, writer, b"\0", b"\2\2", b"\4\2x", reader=["null", order("s", AMOUNT), "string"]) == [

@@ -44,6 +44,7 @@ INNER = record(field("x", "int"), field("y", "int", default=1), name="I")
         ({**F, "size": "2"}, "the fixed F has no size"),
         (record(field("a", "double", default=float("nan"))), 'NaN is not JSON; write "NaN"'),
         (record(aliases=["a.x-y"]), '"a.x-y" is not a name'),
+        (record(name="int"), "a record has the name of the primitive type int"),
         (record(name="R-x"), '"R-x" is not a name'),
         (record(name="R", namespace="a.1b"), '"a.1b.R" is not a name'),
         (record(field("a-b", "int")), '"a-b" in R is not the name of a field'),
@@ -63,7 +64,7 @@ def test_S6_what_no_reader_of_java_takes_in(schema: Any, says: str) -> None:
         record(field("a", INNER, default={"x": 1}), field("b", {"type": "array", "items": "I"}, default=[])),
         record(field("é_1", "int"), name="Été", namespace="a.b"),
         {"type": "record", "name": "L", "fields": [{"name": "n", "type": ["null", "L"], "default": None}]},
-        {"type": "fixed", "name": "F", "size": 0},
+        {"type": "fixed", "name": "a.int", "size": 0},
     ],
 )
 def test_what_is_valid(schema: Any) -> None:
