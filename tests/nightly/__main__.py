@@ -34,6 +34,11 @@ class Piece:
 PIECES = {
     "test": Piece(12, (("make", "test"),)),
     "test-long": Piece(16, (("make", "test-long"),)),
+    "avro": Piece(
+        10,
+        ((*MODULE, "pytest", "-q", "-n", "0", "tests/interop/avro"),),
+        (("AVRO_SECONDS", "600"), ("AVRO_SEED", "1000000")),
+    ),
     "test-spark": Piece(18, (("make", "test-spark"), ("make", "test-spark-long"))),
     "test-pure": Piece(2, (("make", "test-pure"),)),
     "test-pictures": Piece(2, (("make", "test-pictures"),)),
