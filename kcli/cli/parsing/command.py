@@ -113,6 +113,11 @@ def options_read(command: Command, line: Line) -> Options:
     module, _, name = command.run.partition(":")
     kind = options_of(getattr(import_module(module), name))
     words = [*words_of_names(command.options, line.values), *line.words]
+    if "" in words and not command.words.startswith("KIND"):  # `configs` says more of an empty name
+        from kcli.errors import UsageError
+
+        place = min(words.index(""), command.words.count(" "))
+        raise UsageError(f"'' names no {command.words.split()[place].strip('[].')}")
     options: Options = kind(words=words, **line.values)
     return options
 

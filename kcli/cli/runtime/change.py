@@ -210,7 +210,8 @@ def confirmed(options: PlanOptions, document: Document, planned: PlannedChange) 
     change only adds: before anything is written to the journal."""
     if options.plan_only:
         if not options.dry_run:
-            say(options, PLAN_ONLY)
+            more = f" --expect {len(planned.names)}" if planned.by_pattern and planned.destroys else ""
+            say(options, PLAN_ONLY.replace("--execute", f"--execute{more}"))
         return False
     applies = _said(options).applies(
         len(planned.names), planned.noun, by_pattern=planned.by_pattern, destroys=planned.destroys

@@ -47,3 +47,12 @@ def test_an_empty_delimiter_names_the_template_without_one(capsys: pytest.Captur
 def test_an_unset_variable_is_one_sentence(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line.split(), ""]) == 2
     assert " is empty; write " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [("consume", "TOPIC"), ("topics list", "TOPIC"), ("produce", "TOPIC"), ("lag", "GROUP"), ("copy a", "DST")],
+)
+def test_an_unset_variable_is_no_name(line: str, names: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*line.split(), "", "-b", "127.0.0.1:1"]) == 2
+    assert capsys.readouterr().err == f"kcli: '' names no {names}\n"

@@ -17,7 +17,6 @@ from kcli.cli.parsing.command import options_of
 from kcli.cli.parsing.groups import PlanOptions, UndoOptions
 from kcli.cli.parsing.option import Options
 from kcli.cli.parsing.registry import every
-from kcli.cli.runtime.change import PLAN_ONLY
 from kcli.sandbox.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
 
@@ -180,7 +179,9 @@ def test_a_plan_is_confirmed_as_the_command_declares(
     code, plan, _ = run("--dry-run", "-q")
     assert (code, "would " in plan or plan.startswith("+")) == (0, True), plan
     assert run("-q")[:2] == (0, plan), "without a terminal it is a dry run"
-    assert PLAN_ONLY in run()[2]
+    told = run()[2]
+    assert "plan only, nothing changed; add --execute" in told
+    assert ("--execute --expect " in told) == ("*" in line and words[1].startswith(("delete", "trim", "remove"))), told
     assert main([*words, "--yes", "--dry-run"]) == main([*words, "-y", "--dry-run"]) == 2
     capsys.readouterr()
     with monkeypatch.context() as patch:

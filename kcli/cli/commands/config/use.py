@@ -43,6 +43,8 @@ def use(options: RemarkOptions) -> int:
 
 def _say_what_goes_before(name: str, path: str, defaults: list[tuple[str, str | None]]) -> None:
     """Where the choice has no effect here, and why."""
+    if servers := os.environ.get("KCLI_BOOTSTRAP"):
+        complain(f"KCLI_BOOTSTRAP is {servers}, which goes before it: unset it")
     environment = os.environ.get("KCLI_PROFILE")
     if environment and environment != name:
         complain(f"KCLI_PROFILE is {environment}, which goes before it: unset it, or write --profile {name}")

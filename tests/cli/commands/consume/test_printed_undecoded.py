@@ -116,7 +116,7 @@ def test_a_filter_that_the_registry_did_not_answer_exits_5(
 
 
 def test_a_filter_that_does_not_look_there_is_no_unknown_result(kcli: Shell, topic: str) -> None:
-    with Scripted(refusal(403, 40301)) as server:
+    with Scripted(refusal(500, 50001)) as server:
         by = ["--schema-registry", server.url]
         assert kcli("consume", topic, "-e", "--where", "offset < 3", *by).returncode == 0
         assert kcli("count", topic, "--header", "a", *by).returncode == 0
