@@ -9,28 +9,31 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Backoff, retry
-from kcli.cluster.first_answer import first_of
+from kcli.backoff import LEAST, Backoff, after, retry
 from kcli.cluster.pool import unreachable
-from kcli.cluster.refresh_limit import RefreshLimit
 from kcli.cluster.topology import Topology
-from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError, Unreached
+from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, KcliError, Unreached, cannot_connect
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.tasks import retrieve, share
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from typing import TypeVar
 
     from kcli.cluster.pool import Pool
     from kcli.model import BrokerConnection, TopicPartition
     from kcli.proto.messages.metadata import MetadataResponse
     from kcli.settings import ClientSettings
 
+    R = TypeVar("R")
+
 LOG = Log("cluster")
 METADATA = 3
 EPOCHS_SINCE = 9  # the version of Metadata from which on leader epochs are reliable (C5)
+BROKERS = ""  # stands for a question that names no topic
+HEAD_START = 1.0  # seconds for a broker to which there is no connection yet, less where there are many
 
 
 class _SentBack(Exception):
@@ -260,3 +263,68 @@ class Metadata:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class RefreshLimit:
+    """Per topic: when it may be requested again. Times are seconds; now is an argument."""
+
+    def __init__(self, base: float, maximum: float) -> None:
+        self._base = base
+        self._max = max(maximum, LEAST)
+        self._last: dict[str, tuple[float, int]] = {}  # topic to (due, questions in a row that taught nothing)
+
+    def wait(self, topics: Collection[str], now: float) -> float:
+        """How long to wait before asking about these; a topic never asked about waits for nothing."""
+        return max(0.0, min(self._last.get(topic, (now, 0))[0] - now for topic in topics or (BROKERS,)))
+
+    def asked(self, topics: Collection[str], now: float, changed: Collection[str]) -> None:
+        """Note a request about topics; `changed` are those with new metadata."""
+        for topic in topics or (BROKERS,):
+            due, in_vain = self._last.get(topic, (now, -1))
+            in_vain = in_vain + 1 if topic not in changed and now - due <= self._max else 0
+            self._last[topic] = (now + after(in_vain, self._base, self._max), in_vain)
+
+    def forget(self, topic: str) -> None:
+        """Forget a topic that is no longer wanted."""
+        self._last.pop(topic, None)
+
+
+async def first_of(
+    brokers: Sequence[BrokerConnection],
+    ask: Callable[[BrokerConnection], Awaitable[R]],
+    reasons: dict[BrokerConnection, KcliError],
+    seconds: float,
+) -> tuple[R, BrokerConnection] | None:
+    """The first answer and its entrant; None without an answer, with each one's error in `reasons`. A connected broker
+    may take its time: no other starts meanwhile. All others have started within half of `seconds`. Raises a
+    ConnectError that is not retriable, and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
+    waiting = list(reversed(brokers))
+    head_start = min(HEAD_START, max(0.0, seconds) / 2 / max(1, len(waiting)))
+    running: dict[asyncio.Task[R], BrokerConnection] = {}
+    try:
+        while waiting or running:
+            patience = None
+            if waiting:
+                broker = waiting.pop()
+                running[asyncio.ensure_future(_run(ask, broker))] = broker
+                if waiting and not broker.connected:
+                    patience = head_start
+            done, _ = await asyncio.wait(running, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                broker = running.pop(task)
+                try:
+                    return task.result(), broker
+                except (ConnectError, DeadlineExceeded, Closed) as problem:
+                    if cannot_connect(problem):
+                        raise
+                    reasons[broker] = problem
+    finally:
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+    return None
+
+
+async def _run(ask: Callable[[BrokerConnection], Awaitable[R]], broker: BrokerConnection) -> R:
+    return await ask(broker)

@@ -14,8 +14,8 @@ import pytest
 
 from kcli.broker.broker import NetworkBroker
 from kcli.broker.security.access import Access
+from kcli.broker.security.authentication import Renewal
 from kcli.broker.security.aws import announce, region_of
-from kcli.broker.security.renewal import Renewal
 from kcli.broker.security.secured import SecuredConnection
 from kcli.client import Client
 from kcli.errors import AuthError, ConnectError, KcliError, LoginFailed, UsageError
@@ -324,8 +324,8 @@ async def test_B18_sessions_are_renewed_on_the_same_connection_under_pipelined_t
 ) -> None:
     """The sandbox hangs up at any request after the end of a session, and at any but SaslAuthenticate within a
     handshake: what passes here passed in between."""
-    monkeypatch.setattr("kcli.broker.security.renewal.SOONEST", 0.05)
-    monkeypatch.setattr("kcli.broker.security.renewal.MARGIN", 0.6)  # what a busy machine may stand still for
+    monkeypatch.setattr("kcli.broker.security.authentication.SOONEST", 0.05)
+    monkeypatch.setattr("kcli.broker.security.authentication.MARGIN", 0.6)  # what a busy machine may stand still for
     sasl = bearer(unsecured("alice")) if mechanism == "OAUTHBEARER" else password(mechanism)
     async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=1.5) as sandbox:
         given = ClientSettings(

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from kcli.backoff import Backoff
+from kcli.broker import connector
 from kcli.broker.broker import NetworkBroker
-from kcli.broker.connection import dialing
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Address, Lane
 from kcli.proto.messages.heartbeat import HeartbeatResponse
@@ -88,7 +88,7 @@ async def test_B22_a_name_that_takes_too_long_is_over_in_time(monkeypatch: pytes
     async def never(host: str, port: int) -> Any:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(dialing, "resolve", never)
+    monkeypatch.setattr(connector, "resolve", never)
     near = NetworkBroker(Address("slow.test", 9092), -1, settings(connect_timeout=0.05))
     with pytest.raises(ConnectError, match=r"slow\.test could not be resolved in time"):
         await answer(near, 1)
@@ -107,7 +107,7 @@ async def test_B23_A4_16_a_name_with_a_dead_and_a_live_address_works_the_first_t
             asked += 1
             return [(socket.AF_INET, ("127.0.0.1", free_port())), (socket.AF_INET, ("127.0.0.1", far.port))]
 
-        monkeypatch.setattr(dialing, "resolve", both)
+        monkeypatch.setattr(connector, "resolve", both)
         assert await answer(near, 1) == "1"
         far.links[0].drop()
         await lost(near)
@@ -129,7 +129,7 @@ async def test_B23_a_silent_address_leaves_time_for_the_next(monkeypatch: pytest
             async def both(host: str, port: int) -> Any:
                 return [(socket.AF_INET, full.getsockname()), (socket.AF_INET, ("127.0.0.1", far.port))]
 
-            monkeypatch.setattr(dialing, "resolve", both)
+            monkeypatch.setattr(connector, "resolve", both)
             assert await answer(near, 1) == "1"
         for other in others:
             other.close()

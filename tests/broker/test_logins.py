@@ -226,7 +226,7 @@ async def test_a_token_endpoint_may_answer_html_for_a_while(monkeypatch: pytest.
 
 async def test_a_login_that_would_show_the_password_is_not_tried_again() -> None:
     """Metadata may name any host."""
-    from kcli.broker.security.logins import Logins, Unsafe
+    from kcli.broker.security.access import Logins, Unsafe
 
     logins = Logins()
 

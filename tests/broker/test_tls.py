@@ -19,7 +19,7 @@ from kcli.grammar.bound import Bound
 from kcli.model import Address, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.secret import Secret
-from kcli.security import Security, Tls, keystores
+from kcli.security import Security, Tls, tls
 from kcli.security.tls import client_context
 from kcli.security.tls_faults import explain
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
@@ -210,7 +210,7 @@ def test_B20_a_pkcs12_store_without_cryptography_is_refused_with_the_way_out(
     store = str(pki.client.pkcs12(pki.authority.root.made))
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
     with pytest.raises(UsageError, match=r"openssl pkcs12 -in .*client.p12 -out .*client.pem -nodes"):
-        keystores.store_as_pem(store, "", LOCKED, "ssl.keystore.location")
+        tls.store_as_pem(store, "", LOCKED, "ssl.keystore.location")
 
 
 def test_B20_keys_in_memory_never_touch_a_file_where_that_can_be(pki: Pki, monkeypatch: pytest.MonkeyPatch) -> None:

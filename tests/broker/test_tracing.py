@@ -94,7 +94,7 @@ def test_when_it_is_off_a_connection_is_what_it_was() -> None:
 @pytest.mark.process
 def test_when_it_is_off_nothing_of_it_is_imported() -> None:
     dear = {
-        "kcli.broker.connection.tracing", "kcli.broker.connection.mapping", "kcli.broker.security.access",
+        "kcli.broker.connection.tracing", "kcli.broker.security.access",
         "kcli.security",
         "kcli.config.properties.names", "kcli.config.secrets.secured", "kcli.config.secrets.sources",
         "kcli.config.profiles.files",

@@ -12,7 +12,7 @@ import pytest
 
 from kcli import codes
 from kcli.cluster.cluster import NetworkCluster
-from kcli.cluster.first_answer import HEAD_START
+from kcli.cluster.metadata import HEAD_START
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, NeverMet
 from kcli.model import Address, Group, TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest

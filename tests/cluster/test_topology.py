@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.cluster.refresh_limit import RefreshLimit
+from kcli.cluster.metadata import RefreshLimit
 from kcli.cluster.topology import REWINDS, Topology
 from kcli.model import Node, TopicPartition
 from kcli.proto.messages.metadata import (

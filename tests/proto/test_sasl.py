@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kcli.broker.security.aws import payload, presign
 from kcli.errors import AuthError
-from kcli.proto.msk_iam import payload, presign
 from kcli.proto.sasl import OAuthBearer, Plain
 from kcli.proto.saslprep import saslprep
 from kcli.proto.scram import FEWEST, Credential, ScramClient, ScramServer, derive

@@ -3,9 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 
 LONG = 60.0
 """Seconds of silence that no quota asks for: the broker is wrong, or its quotas let nothing through."""
+QUIET_SINCE = {
+    0: 6,  # Produce
+    1: 8,  # Fetch
+    2: 3,  # ListOffsets
+    3: 6,  # Metadata
+    8: 4,  # OffsetCommit
+    9: 4,  # OffsetFetch
+    10: 2,  # FindCoordinator
+    11: 3,  # JoinGroup
+    12: 2,  # Heartbeat
+    13: 2,  # LeaveGroup
+    14: 2,  # SyncGroup
+    15: 2,  # DescribeGroups
+    16: 2,  # ListGroups
+    18: 2,  # ApiVersions
+    19: 3,  # CreateTopics
+    20: 2,  # DeleteTopics
+    21: 1,  # DeleteRecords
+    22: 1,  # InitProducerId
+    24: 1,  # AddPartitionsToTxn
+    25: 1,  # AddOffsetsToTxn
+    26: 1,  # EndTxn
+    28: 1,  # TxnOffsetCommit
+    32: 2,  # DescribeConfigs
+    33: 1,  # AlterConfigs
+    37: 1,  # CreatePartitions
+    42: 1,  # DeleteGroups
+}
 
 
 class Gate:
@@ -107,3 +136,54 @@ class Gate:
         self._held = False
         self._muted_until = 0.0
         self._open()
+
+
+class Slots:
+    """`count` of them. First come, first served; a waiter that gives up leaves its place. While nothing is `waiting`,
+    `free` may be counted down and up in place of `take_now` and `give`."""
+
+    __slots__ = ("free", "waiting")
+
+    def __init__(self, count: int) -> None:
+        self.free = count
+        self.waiting: deque[asyncio.Future[None]] = deque()
+
+    def take_now(self) -> bool:
+        """Take one if none waits before us and one is free."""
+        if self.waiting or not self.free:
+            return False
+        self.free -= 1
+        return True
+
+    async def take(self) -> None:
+        """Take one, waiting for it."""
+        if self.take_now():
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.give()  # it came at the very moment we gave up
+            elif turn in self.waiting:
+                self.waiting.remove(turn)
+            raise
+
+    def give(self) -> None:
+        """Give one back: the next waiter has it."""
+        while self.waiting:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self.free += 1
+
+
+# Since which version of an API a throttled answer asks the client to stay quiet (KIP-219, B25).
+#
+# Before it the broker had waited already, and waiting again would be twice. An API that is not listed asks for it in
+# every version.
+def pause(api_key: int, version: int, throttle_time_ms: int) -> float:
+    """How many seconds to stay quiet after such an answer."""
+    return throttle_time_ms / 1000 if throttle_time_ms > 0 and version >= QUIET_SINCE.get(api_key, 0) else 0.0

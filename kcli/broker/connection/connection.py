@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from kcli.broker.connection.backpressure import LONG, Gate
-from kcli.broker.connection.slots import Slots
-from kcli.broker.connection.throttling import pause
+from kcli.broker.connection.backpressure import LONG, Gate, Slots, pause
 from kcli.broker.connection.versions import pick
 from kcli.broker.connection.wakes import Wakes
 from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError, KcliError

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 
+from kcli.model import Address
 from kcli.tasks import in_daemon_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 
@@ -48,3 +50,21 @@ def open_socket(family: int) -> socket.socket:
     created.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     created.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return created
+
+
+def mapped(address: Address, rules: Sequence[tuple[str, str]]) -> Address:
+    """Where to connect instead of `address`: the first rule (FROM, TO) that fits; `address` when none does."""
+    for rule, to in rules:
+        host, port = _parts(rule)
+        if host == address.host.lower() and port in (None, address.port):
+            there, its = _parts(to)
+            return Address(there, address.port if its is None else its)
+    return address
+
+
+def _parts(text: str) -> tuple[str, int | None]:
+    """host, and port where there is one; of an IPv6 address too."""
+    host, colon, port = text.lower().rpartition(":")
+    if not colon or not port.isdigit() or (":" in host and not host.endswith("]")):
+        host, port = text.lower(), ""
+    return host.strip("[]"), int(port) if port else None

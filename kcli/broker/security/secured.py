@@ -1,7 +1,7 @@
 """A connection over TLS, with SASL, or both. Only clients with such settings use it.
 
 The SASL exchange runs before other requests may, and re-authentication while others are held: both bypass the gate and
-take no slot, see renewal.py.
+take no slot, see `Renewal`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Request
 
     class Renewal(Protocol):
-        """What a connection asks of its renewal: see renewal.py."""
+        """What a connection asks of its renewal: see `Renewal`."""
 
         at: float
 

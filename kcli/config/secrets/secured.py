@@ -6,8 +6,6 @@ The last value wins, whatever its dialect: a CA file on the command line replace
 from __future__ import annotations
 
 from kcli.config.properties.names import AWS, KERBEROS, OAUTH, SASL, TLS
-from kcli.config.secrets.fields import put
-from kcli.config.secrets.tls_words import ciphers, paired, versions
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, Secret
 from kcli.security import MECHANISMS, Aws, Kerberos, OAuth, Sasl, Security, Tls
@@ -21,13 +19,30 @@ if TYPE_CHECKING:
 
     Given = str | Source
 
-
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TELLING = """
 sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ssl.truststore.location
 ssl.keystore.location ssl.certificate.location
 """.split()
 """A configuration with one of these is not PLAINTEXT, as other clients read a missing security.protocol."""
+SECRETS = """
+truststore_password key_pem key_password keystore_password password token client_secret secret_key session_token
+""".split()
+FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
+INSTEAD = {  # a field: those it replaces
+    "ca": ("ca_pem", "truststore"),
+    "ca_pem": ("ca", "truststore"),
+    "truststore": ("ca", "ca_pem"),
+    "certificate": ("certificate_pem", "keystore"),
+    "certificate_pem": ("certificate", "keystore"),
+    "key": ("key_pem", "keystore"),
+    "key_pem": ("key", "keystore"),
+    "keystore": ("certificate", "certificate_pem", "key", "key_pem"),
+    "token": ("token_file", "token_command", "token_endpoint"),
+    "token_file": ("token", "token_command"),
+    "token_command": ("token", "token_file"),
+    "token_endpoint": ("token", "token_file", "token_command"),
+}
 
 
 def security_of(
@@ -101,9 +116,9 @@ class Asked:
             elif key == "enable.ssl.certificate.verification":
                 fields["verify"] = _word(key, text.lower(), {"true": True, "false": False}, where)
             elif key in ("ssl.enabled.protocols", "ssl.protocol"):
-                fields.update(versions(key, text, where))
+                fields.update(tls_versions(key, text, where))
             elif key == "ssl.cipher.suites":
-                fields["ciphers"] = ciphers(text)
+                fields["ciphers"] = tls_ciphers(text)
             else:
                 put(fields, TLS[key], text)
         paired(fields)
@@ -184,3 +199,62 @@ def _mechanism(key: str, text: str, where: str) -> str:
 
         raise UsageError(f"{where}: no {key} is named {text}{did_you_mean(name, MECHANISMS, 0.4)}")
     return name
+
+
+def tls_versions(key: str, text: str, where: str) -> dict[str, str]:
+    """Java's list of protocols as the lowest and the highest; what is older than TLS 1.2 is never spoken."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in ("TLS", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"):
+            raise UsageError(f"{where}: {key}: there is no {name}; TLSv1.2 and TLSv1.3 are spoken")
+    spoken = [name for name in ("TLSv1.2", "TLSv1.3") if name in names]
+    if key == "ssl.protocol" or "TLS" in names:
+        return {}  # Java's name of a context, and of all protocols
+    if not spoken:
+        raise UsageError(f"{where}: {key}: TLSv1.2 and TLSv1.3 are spoken, nothing older")
+    return {"minimum": spoken[0], "maximum": spoken[-1]}
+
+
+def tls_ciphers(text: str) -> str:
+    """OpenSSL's names of Java's; the ones of TLS 1.3 are always on."""
+    names = [name.strip() for name in text.replace(":", ",").split(",") if name.strip()]
+    return ":".join(filter(None, map(_openssl, names)))
+
+
+def _openssl(name: str) -> str:
+    if not name.startswith("TLS_"):
+        return name
+    if "_WITH_" not in name:
+        return ""
+    exchange, _, rest = name.removeprefix("TLS_").partition("_WITH_")
+    rest = rest.replace("AES_", "AES").replace("_CBC_", "_").replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305")
+    return (rest if exchange == "RSA" else f"{exchange}_{rest}").replace("_", "-")
+
+
+def paired(fields: dict[str, Any]) -> None:
+    """Raises UsageError for a key without a certificate, and for a certificate written out here without its key, as far
+    as that is visible without reading a file or a secret."""
+    key = next((name for name in ("key_pem", "key") if name in fields), "")
+    if key and not {"certificate", "certificate_pem", "keystore"} & fields.keys():
+        named = "ssl.key.location" if key == "key" else "the private key (ssl.key.pem, ssl.keystore.key)"
+        raise UsageError(
+            f"{named} has no certificate beside it: name ssl.certificate.location, ssl.certificate.pem or "
+            "ssl.keystore.certificate.chain"
+        )
+    chain = fields.get("certificate_pem", HIDDEN)
+    if not key and chain != HIDDEN and "PRIVATE KEY-----" not in chain:
+        raise UsageError(
+            "the certificate (ssl.certificate.pem, ssl.keystore.certificate.chain) has no private key beside it: name "
+            "ssl.key.location, ssl.key.pem or ssl.keystore.key"
+        )
+
+
+def put(fields: dict[str, Any], field: str, text: str) -> None:
+    for other in INSTEAD.get(field, ()):
+        fields.pop(other, None)
+    if text[:1] == "~" and field in FILES:
+        from os.path import expanduser
+
+        text = expanduser(text)
+    if text:
+        fields[field] = Secret(text) if field in SECRETS else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.broker.connection.mapping import mapped
+from kcli.broker.connection.resolve import mapped
 from kcli.config.properties.broker_map import pair
 from kcli.config.properties.environment import properties
 from kcli.errors import UsageError

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.config.secrets.jaas import parse
-from kcli.config.secrets.login import jaas_fields
+from kcli.config.secrets.login import jaas_fields, parse_jaas
 from kcli.errors import UsageError
 from kcli.secret import Secret
 
@@ -59,7 +58,7 @@ def test_what_is_no_login_module_of_kafka_is_refused_and_no_value_is_told(text: 
 @given(st.text(max_size=80))
 def test_any_text_is_a_module_or_a_sentence(text: str) -> None:
     try:
-        module, options = parse(text, "here")
+        module, options = parse_jaas(text, "here")
     except UsageError:
         return
     assert ";" in text
@@ -70,4 +69,4 @@ def test_any_text_is_a_module_or_a_sentence(text: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_any_password_survives_its_quotation_marks(password: str) -> None:
     quoted = password.replace("\\", "\\\\").replace('"', '\\"')
-    assert parse(f'{PLAIN} required password="{quoted}";', "x") == ("PlainLoginModule", {"password": password})
+    assert parse_jaas(f'{PLAIN} required password="{quoted}";', "x") == ("PlainLoginModule", {"password": password})

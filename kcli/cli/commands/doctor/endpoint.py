@@ -6,8 +6,7 @@ import asyncio
 from typing import Any
 
 from kcli.broker.connection.connection import Connection
-from kcli.broker.connection.mapping import mapped
-from kcli.broker.connection.resolve import open_socket
+from kcli.broker.connection.resolve import mapped, open_socket
 from kcli.broker.connection.versions import Ranges
 from kcli.broker.security.access import Access
 from kcli.errors import ConnectError

@@ -134,7 +134,7 @@ async def _sent(options: RawOptions, kind: type[Request[Any]], version: int | No
         version = await _version(broker, kind, version)
         request = request_of(kind, version, body)
         if options.hex:
-            from kcli.broker.connection.dumping import Dumping
+            from kcli.broker.connection.tracing import Dumping
 
             Dumping.armed = True
         if kind.api_key == PRODUCE and getattr(request, "acks", None) == 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
-from kcli.broker.connection.dumping import Dumping
+from kcli.broker.connection.tracing import Dumping
 from kcli.cli.main import main
 from kcli.proto.messages import REQUESTS
 from kcli.sandbox.thread import SandboxThread
