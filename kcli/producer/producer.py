@@ -9,9 +9,8 @@ from kcli.errors import Aborted, Closed, KcliError, UsageError
 from kcli.metrics.observer import ProducerObserver
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.engine.engine import Engine
-from kcli.producer.intake.lines import LineBlock, rows_of
 from kcli.producer.intake.placement import Placement
-from kcli.producer.intake.send_lines import Bulk
+from kcli.producer.intake.send_lines import Bulk, LineBlock, rows_of
 from kcli.producer.intake.send_records import ROW, Records, report
 from kcli.proto.core import split_lines
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.columnar import Columnar
     from kcli.producer.intake.forward import Forward
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
-    from kcli.producer.intake.lines import LineOptions
+    from kcli.producer.intake.send_lines import LineOptions
     from kcli.producer.intake.send_records import Delivered, Headers, Row
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions

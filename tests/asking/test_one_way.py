@@ -19,7 +19,7 @@ OTHER_SIDE = ("kcli/sandbox/", "kcli/proto/")  # a broker's, and the messages th
         (r"\bFindCoordinatorRequest\(", {"kcli/cluster/find_coordinators.py", "kcli/cli/commands/doctor/rights.py"}),
         (r"\bsession_epoch=-1\b", {"kcli/asking/fetch_once.py"}),
         (r"\bsleep\(.*(\.next\(\)|\bafter\()", {"kcli/backoff.py"}),  # a pause of its own: Backoff.pause
-        (r"\bretriable = True\b|\bretriable = code\b", {"kcli/errors.py", "kcli/producer/batches/sequence.py"}),
+        (r"\bretriable = True\b|\bretriable = code\b", {"kcli/errors.py", "kcli/producer/batches/queue.py"}),
     ],
 )
 def test_it_is_written_once(written: str, where: set[str]) -> None:

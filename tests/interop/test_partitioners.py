@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer as ConfluentProducer
 
-from kcli.producer.intake.hashing import Partitioner
+from kcli.producer.intake.placement import Partitioner
 from kcli.sandbox.thread import SandboxThread
 
 KEYS = [b"%d" % n for n in range(50)] + [b"a", "größe".encode(), b"\x00\xff", b"x" * 200]

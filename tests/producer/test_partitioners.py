@@ -11,7 +11,7 @@ import pytest
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.producer.intake.hashing import Partitioner, crc32, fnv1a
+from kcli.producer.intake.placement import Partitioner, crc32, fnv1a
 from kcli.producer.producer import Producer
 from kcli.proto.murmur2 import partition_of
 from kcli.settings import PARTITIONERS, ProducerSettings

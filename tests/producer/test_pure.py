@@ -14,12 +14,11 @@ from kcli.model import TopicPartition
 from kcli.producer.batches.accumulator import Accumulator
 from kcli.producer.batches.active import Active
 from kcli.producer.batches.batch import ProducerBatch
-from kcli.producer.batches.budget import Budget
+from kcli.producer.batches.ledger import Budget
 from kcli.producer.batches.queue import PartitionQueue, after
 from kcli.producer.batches.split import split
-from kcli.producer.engine.error_policy import Verdict, judge, maybe_written
-from kcli.producer.engine.responses import may_have_arrived
-from kcli.producer.intake.partitioner import Sticky
+from kcli.producer.engine.responses import Verdict, judge, may_have_arrived, maybe_written
+from kcli.producer.intake.placement import Sticky
 from kcli.proto.batch import read_batches
 from kcli.settings import ProducerSettings
 from tests.each import each

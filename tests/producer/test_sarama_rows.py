@@ -10,8 +10,7 @@ import pytest
 from kcli import codes
 from kcli.errors import KcliError, UsageError
 from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
-from kcli.producer.engine.exchange import Exchange
-from kcli.producer.engine.sender import LeaderSender
+from kcli.producer.engine.sender import Exchange, LeaderSender
 from kcli.proto.batch import read_batches
 from tests.producer.world import World, balanced, play, producing, send_batches
 

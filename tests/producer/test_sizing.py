@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kcli import codes
+from kcli.producer.batches.accumulator import MARGIN, MOST, Sizing
 from kcli.producer.batches.batch import BatchOutcome
-from kcli.producer.batches.sizing import MARGIN, MOST, Sizing
 from kcli.settings import ProducerSettings
 from tests.producer.world import World, balanced, play, producing
 

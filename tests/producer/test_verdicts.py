@@ -11,7 +11,7 @@ import pytest
 from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError, UnknownOutcome
-from kcli.producer.engine.error_policy import MAYBE_WRITTEN, Verdict, judge
+from kcli.producer.engine.responses import MAYBE_WRITTEN, Verdict, judge
 from kcli.producer.transactions.gate import FATAL
 from kcli.proto.messages.produce import BatchIndexAndErrorMessage, PartitionProduceResponse
 from tests.each import each

@@ -12,8 +12,6 @@ import asyncio
 from kcli.model import TopicPartition
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import PartitionQueue
-from kcli.producer.batches.rush import SMALL, Rush
-from kcli.producer.batches.sizing import Sizing
 from kcli.producer.batches.split import split
 from kcli.proto.batch import RESERVED
 
@@ -27,6 +25,16 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 CLOSE_IN_THREAD = 64 * 1024  # compressing more than this would keep heartbeats and answers waiting (B31)
+FAST = 64 * 1024  # bytes handed over in one call that count as bulk
+SMALL = 16 * 1024  # bytes: Kafka's default batch.size, above which a batch is worth its cost
+LONGEST = 1.0  # seconds that a small batch is held during a rush, at most
+LINGERS = 200
+WORSE = 0.05  # the least step up, as Java's
+BETTER = 8  # the step down is one so-many-th of the difference
+MARGIN = 1.05  # the estimate is a guess; Java multiplies by as much
+MOST = 4
+"""Raw bytes of a batch are at most this multiple of batch.size: one thread compresses a batch in one piece, and its
+reader has to hold it in one piece too."""
 
 
 class Accumulator:
@@ -312,3 +320,79 @@ class Accumulator:
     def _forget_if_idle(self, queue: PartitionQueue) -> None:
         if not queue.waiting and not queue.in_flight and queue.open is None:
             self.active.discard(queue)
+
+
+# Input in bulk that comes faster than lingers end: to close a small batch then costs a request's worth of work for
+# records that the next moment would have brought together.
+class Rush:
+    """Whether bulk input is under way: during a call that hands over much, and for one linger after it. What comes
+    slower, or in small pieces, is no rush."""
+
+    __slots__ = ("_calls", "_linger", "_until", "longest")
+
+    def __init__(self, linger: float) -> None:
+        self._linger = linger
+        self._calls = 0
+        self._until = 0.0
+        self.longest = max(linger, min(LINGERS * linger, LONGEST))
+        """Seconds from its creation that a small batch is held at most."""
+
+    def begin(self, size: int) -> bool:
+        """A call begins to hand over `size` bytes; whether that is much."""
+        if size < FAST:
+            return False
+        self._calls += 1
+        return True
+
+    def end(self, now: float) -> None:
+        """A call ends of which `begin` said that it hands over much."""
+        self._calls -= 1
+        self._until = now + self._linger
+
+    def on(self, now: float) -> bool:
+        return self._calls > 0 or now < self._until
+
+    def next_look(self, now: float) -> float:
+        """When it may be over."""
+        return now + self._linger if self._calls else self._until
+
+
+# How large a batch may grow before it is closed: batch.size limits the sent bytes, so under compression their estimate
+# (D4, D5, KIP-126).
+#
+# The ratio of a topic follows its sealed batches, at once when they are larger than estimated and in steps when they
+# are smaller. Java's steps down are tiny, because its brokers reject a batch that is too large; here a batch that is
+# larger than a request is split before it is sent, so the estimate may follow more closely.
+class Sizing:
+    """Raw bytes a batch may have, by topic."""
+
+    __slots__ = ("_most", "_ratios", "_size", "estimates")
+
+    def __init__(self, settings: ProducerSettings) -> None:
+        # a batch that is larger than a request or than the buffer could never be sent or made
+        self._size = min(settings.batch_size, settings.max_request_size, settings.buffer_memory)
+        self.estimates = settings.compression != "none"
+        self._most = max(min(MOST * self._size, settings.buffer_memory // 4), self._size)
+        self._ratios: dict[str, float] = {}
+
+    def limit(self, topic: str) -> int:
+        """Raw bytes of records after which a batch of the topic is full."""
+        if not self.estimates:
+            return self._size
+        ratio = self._ratios.get(topic, 1.0)
+        return min(int(self._size / (ratio * MARGIN)), self._most)
+
+    def ratio(self, topic: str) -> float:
+        """The estimate: compressed bytes to a raw one."""
+        return self._ratios.get(topic, 1.0)
+
+    def observe(self, topic: str, raw: int, sealed: int) -> None:
+        """A batch of `raw` bytes of records came out with `sealed`."""
+        if not self.estimates or not raw:
+            return
+        seen, now = sealed / raw, self._ratios.get(topic, 1.0)
+        self._ratios[topic] = max(now + WORSE, seen) if seen > now else now - (now - seen) / BETTER
+
+    def too_large(self, topic: str, raw: int, sealed: int) -> None:
+        """A batch was larger than the broker accepts: start again from its ratio, at least that of plain bytes."""
+        self._ratios[topic] = max(1.0, sealed / raw if raw else 1.0)

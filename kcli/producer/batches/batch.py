@@ -10,8 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
 
+    from kcli.codes import ErrorCode
     from kcli.errors import KcliError
-    from kcli.model import TopicPartition
+    from kcli.model import Node, TopicPartition
     from kcli.proto.batch import SealedBatch
     from kcli.settings import ProducerSettings
 
@@ -124,3 +125,20 @@ class ProducerBatch:
         if self.fate is None:
             self.fate = Fate(self.at, loop)
         return Promise(self.fate, self.builder.count - 1, timestamp)
+
+
+class Answer:
+    """A partition's part of a Produce response: error, base offset, append time in ms (-1: unknown), the records that
+    a broker refused by index (KIP-467), and the current leader (KIP-951; -1: not given)."""
+
+    __slots__ = ("append_time", "base_offset", "code", "endpoint", "leader_epoch", "leader_id", "message", "records")
+
+    def __init__(self, code: ErrorCode) -> None:
+        self.code = code
+        self.base_offset = -1
+        self.append_time = -1
+        self.message: str | None = None
+        self.records: dict[int, str | None] = {}
+        self.leader_id = -1
+        self.leader_epoch = -1
+        self.endpoint: Node | None = None

@@ -6,21 +6,21 @@ A task that ends unexpectedly fails the producer: every waiter gets the error, n
 from __future__ import annotations
 
 import asyncio
+import atexit
 import math
+import sys
 
 from kcli.errors import Closed, KcliError
 from kcli.producer.batches.accumulator import Accumulator
 from kcli.producer.batches.active import Active
-from kcli.producer.batches.budget import Budget
-from kcli.producer.batches.ledger import Ledger
-from kcli.producer.batches.sealing import Sealers
-from kcli.producer.batches.sequence import Identity
-from kcli.producer.engine.draining import Draining
+from kcli.producer.batches.ledger import Budget, Ledger
+from kcli.producer.batches.queue import Identity
+from kcli.producer.engine.draining import Draining, Pacing
 from kcli.producer.engine.lookups import Search
-from kcli.producer.engine.pacing import Pacing
 from kcli.producer.engine.responses import Returns
 from kcli.producer.engine.sender import LeaderSender
-from kcli.producer.engine.unsent import opened, stopped
+from kcli.system.child import after_fork
+from kcli.tasks import DaemonThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +31,14 @@ if TYPE_CHECKING:
     from kcli.metrics.values import ProducerMetrics
     from kcli.model import Cluster, TopicPartition
     from kcli.producer.batches.batch import ProducerBatch
+    from kcli.producer.batches.ledger import Counts
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.transactions.transaction import Transactions
     from kcli.settings import ProducerSettings
+
+_unsettled: dict[int, Counts] = {}
+"""Of each producer that was started and not stopped, by id: the counts alone, so that it may be collected before."""
+SEALERS = 2
 
 
 class Engine:
@@ -95,7 +100,7 @@ class Engine:
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
-        opened(self.ledger.counts)
+        note_open(self.ledger.counts)
         self._returns.time = self.loop.time
         self._supervisor = self.loop.create_task(self._supervise(), name="producer")
         self._supervisor.add_done_callback(self._ended)
@@ -123,7 +128,7 @@ class Engine:
         unknown = Closed(f"{closed} was closed before the record was acknowledged")
         self.ledger.fail_everything(unknown, Closed(f"{closed} was closed before the record was stored"))
         self.ledger.changed.set()
-        stopped(self.ledger.counts)
+        note_stopped(self.ledger.counts)
         if self._supervisor is not None:
             await asyncio.gather(self._supervisor, *self._left, return_exceptions=True)
 
@@ -357,3 +362,65 @@ def unsettled(batch: ProducerBatch) -> list[ProducerBatch]:
     if batch.parts:
         return [batch for part in batch.parts for batch in unsettled(part)]
     return [] if batch.settled else [batch]
+
+
+def note_open(counts: Counts) -> None:
+    """A producer was started."""
+    if not _unsettled:
+        atexit.unregister(_warn_unsent)
+        atexit.register(_warn_unsent)
+    _unsettled[id(counts)] = counts
+
+
+def note_stopped(counts: Counts) -> None:
+    """The records of a producer have an outcome, each of them."""
+    _unsettled.pop(id(counts), None)
+
+
+def _warn_unsent() -> None:
+    left = sum(counts.accepted - counts.acked - counts.failed - counts.unknown for counts in _unsettled.values())
+    if left > 0 and sys.stderr is not None:
+        what = "1 record is" if left == 1 else f"{left} records are"
+        print(
+            f"kcli: the program ends, and {what} in the queue or on the wire and may be lost: "
+            "leave the producer's `with` block, or call flush()",
+            file=sys.stderr,
+        )
+
+
+after_fork(_unsettled.clear)
+
+
+class Sealers:
+    """`done` is called in the loop with the batch, and with what went wrong, if anything did."""
+
+    def __init__(self, settings: ProducerSettings, done: Callable[[ProducerBatch, KcliError | None], None]) -> None:
+        self._settings = settings
+        self._done = done
+        self._threads: DaemonThread | None = None
+        self._under_way: dict[asyncio.Future[None], None] = {}
+
+    def seal(self, batch: ProducerBatch) -> None:
+        """Close the batch in a thread."""
+        if self._threads is None:
+            self._threads = DaemonThread("kcli-seal", SEALERS)
+        future = self._threads.do(batch.close, self._settings)
+        batch.sealing = True
+        self._under_way[future] = None
+        future.add_done_callback(lambda done: self._sealed(batch, done))
+
+    def _sealed(self, batch: ProducerBatch, done: asyncio.Future[None]) -> None:
+        del self._under_way[done]
+        batch.sealing = False
+        problem = None if done.cancelled() else done.exception()
+        if problem is not None and not isinstance(problem, KcliError):
+            problem = KcliError(f"a batch could not be sealed: {problem!r}")
+        self._done(batch, problem)
+
+    def stop(self) -> None:
+        """End the threads after what they have begun, without waiting; what they have not begun stays open."""
+        for future in list(self._under_way):
+            future.cancel()
+        if self._threads is not None:
+            self._threads.stop()
+            self._threads = None

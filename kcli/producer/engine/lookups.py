@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kcli.model import Cluster, TopicPartition
-    from kcli.producer.batches.sequence import Identity
+    from kcli.producer.batches.queue import Identity
     from kcli.settings import ProducerSettings
 
 

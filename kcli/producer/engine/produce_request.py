@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.model import Node
-from kcli.producer.batches.answer import Answer
+from kcli.producer.batches.batch import Answer
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kcli.proto.one_batch import OneBatchRequest, OneBatchResponse
 from kcli.proto.schema import NO_ID

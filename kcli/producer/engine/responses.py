@@ -3,27 +3,27 @@ ledger."""
 
 from __future__ import annotations
 
+from enum import Enum
+
 from kcli import codes
 from kcli.backoff import after
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded
 from kcli.producer.batches.split import split
-from kcli.producer.engine.error_policy import LOST_SEQUENCE, Verdict, judge, maybe_written
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.codes import ErrorCode
     from kcli.errors import KcliError
     from kcli.metrics.observer import ProducerObserver
     from kcli.model import Cluster
     from kcli.producer.batches.accumulator import Accumulator
-    from kcli.producer.batches.answer import Answer
-    from kcli.producer.batches.batch import ProducerBatch
+    from kcli.producer.batches.batch import Answer, ProducerBatch
     from kcli.producer.batches.ledger import Ledger
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.settings import ProducerSettings
-
 
 LOG = Log("producer")
 
@@ -154,3 +154,38 @@ class Returns:
 def may_have_arrived(problem: KcliError) -> bool:
     """Whether the broker may have executed a request that was lost with this error."""
     return isinstance(problem, ConnectError | DeadlineExceeded) and problem.sent
+
+
+class Verdict(Enum):
+    DONE = "done"
+    AGAIN = "again"
+    SPLIT = "split"
+    NEW_EPOCH = "new epoch"
+    FAILED = "failed"
+
+
+MAYBE_WRITTEN = (
+    codes.REQUEST_TIMED_OUT,
+    codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    codes.NETWORK_EXCEPTION,  # also what a batch gets that the answer does not mention (D33)
+    codes.UNKNOWN_SERVER_ERROR,
+    codes.KAFKA_STORAGE_ERROR,
+)
+LOST_SEQUENCE = (codes.UNKNOWN_PRODUCER_ID, codes.INVALID_PRODUCER_EPOCH)
+
+
+def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool) -> Verdict:
+    """The verdict on a batch of `records` records. A duplicate is a success with an unknown offset (D26)."""
+    if not code or code is codes.DUPLICATE_SEQUENCE_NUMBER:
+        return Verdict.DONE
+    if code is codes.MESSAGE_TOO_LARGE:
+        return Verdict.SPLIT if records > 1 else Verdict.FAILED
+    if idempotent and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
+        return Verdict.NEW_EPOCH if next_in_line else Verdict.AGAIN
+    return Verdict.AGAIN if code.retriable else Verdict.FAILED
+
+
+def maybe_written(code: ErrorCode, acks: int) -> bool:
+    """Whether the batch may be in the log although the answer is an error. A leader that is deposed while the
+    replicas are still fetching answers NOT_LEADER, and its successor may have the batch."""
+    return code in MAYBE_WRITTEN or (acks == -1 and code is codes.NOT_LEADER_OR_FOLLOWER)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
+from itertools import accumulate
 
 from kcli import codes
 from kcli.backoff import Backoff, retry
 from kcli.errors import BrokerError, DeadlineExceeded, UsageError
 from kcli.model import TopicPartition
-from kcli.producer.intake.hashing import MURMUR2, Partitioner
-from kcli.producer.intake.partitioner import Sticky
-from kcli.proto.core import OpenTopic, partition_keys
+from kcli.proto.core import OpenTopic, Stay, partition_keys, partition_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import random
     from array import array
     from collections.abc import Callable, Iterable, Sequence
 
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Lines
     from kcli.settings import ProducerSettings
 
+    Hash = Callable[[bytes, int], int]
+
 UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
+MURMUR2 = ("murmur2", "murmur2_random")
+FEW = 32
+"""Of so few partitions each is looked at. Of more one is drawn, and kept with the probability that its weight has:
+the same distribution, at a cost that does not grow with the topic."""
+
+
+TRIES = 64  # then each is looked at: most have no leader, or long queues
 
 
 class Placement:
@@ -185,3 +195,129 @@ class Placement:
         keys = zip(lines.key_starts, lines.key_lengths, strict=True)
         partitions = (self.of_key(topic, bytes(chunk[at : at + n]) if n >= 0 else None, everyone) for at, n in keys)
         return type(places)("i", [-1 if partition is None else partition for partition in partitions])
+
+
+# Where a key's records go, by the names librdkafka and Java give it (D11), so that kcli and they agree.
+#
+# | name | key | no key |
+# |---|---|---|
+# | murmur2, murmur2_random | Java's default | sticky |
+# | consistent_random | CRC-32, librdkafka's default; an empty key counts as none | sticky |
+# | consistent | CRC-32 | as an empty key: one partition |
+# | fnv1a_random | FNV-1a, sarama's default | sticky |
+# | fnv1a | FNV-1a | as an empty key: one partition |
+# | random | sticky, whatever the key | sticky |
+# | roundrobin | one after the other of those with a leader, whatever the key | the same |
+#
+# A function of the caller decides instead in `own_partitioner.py`.
+def crc32(key: bytes, count: int) -> int:
+    """librdkafka's `consistent`."""
+    import zlib
+
+    return zlib.crc32(key) % count
+
+
+def fnv1a(key: bytes, count: int) -> int:
+    """sarama's hash partitioner and librdkafka's `fnv1a`: FNV-1a of 32 bits, signed, its absolute value."""
+    value = 0x811C9DC5
+    for byte in key:
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return (value if value < 1 << 31 else (1 << 32) - value) % count
+
+
+class Partitioner:
+    """By name. `of` gives a partition, or None where the topic's sticky choice decides. `available(partition)`: the
+    partition has a leader that takes records."""
+
+    def __init__(self, name: str, available: Callable[[int], bool]) -> None:
+        self._available = available
+        self._turn = -1 if name == "roundrobin" else None
+        self._hash: Hash | None = {
+            "murmur2": partition_of,
+            "murmur2_random": partition_of,
+            "consistent": crc32,
+            "consistent_random": crc32,
+            "fnv1a": fnv1a,
+            "fnv1a_random": fnv1a,
+        }.get(name)
+        self._keyless = name in ("consistent", "fnv1a")
+        self._empty_is_none = name == "consistent_random"
+
+    def of(self, key: bytes | None, everyone: Sequence[int]) -> int | None:
+        """The partition among all of the topic's."""
+        count = len(everyone)
+        if self._turn is not None:
+            return self._next(count)
+        if self._hash is None or (key is None and not self._keyless) or (self._empty_is_none and not key):
+            return None
+        return self._hash(key or b"", count)
+
+    def _next(self, count: int) -> int:
+        """The next partition that is available; the next one at all where none is."""
+        assert self._turn is not None
+        for ahead in range(1, count + 1):
+            if self._available(turn := (self._turn + ahead) % count):
+                self._turn = turn
+                return turn
+        self._turn = (self._turn + 1) % count
+        return self._turn
+
+
+# Where a record without key and partition goes: uniform sticky (KIP-794), a state per topic (A5.08).
+#
+# It stays on a partition until about a batch of bytes went there, then picks another among those with a leader; the
+# fuller a partition's queue, the less likely it is picked.
+class Sticky(Stay):
+    """The sticky choice of one topic. `batch_size()` is in raw bytes; it, `depth(partition)`, how many batches wait
+    there, and `deepest()`, the most that wait for one of them, are asked only when another partition is picked, which
+    is once a batch. A partition without a leader is left at once: `has_leader(partition)` is asked every time."""
+
+    def __init__(
+        self,
+        batch_size: Callable[[], int],
+        has_leader: Callable[[int], bool],
+        depth: Callable[[int], int],
+        deepest: Callable[[], int],
+    ) -> None:
+        self._batch_size = batch_size
+        self._has_leader = has_leader
+        self._depth = depth
+        self._deepest = deepest
+        self.current = -1
+        self.left = 0  # bytes until another one is picked
+        self.rng: random.Random | None = None
+
+    def choose(self, everyone: Sequence[int]) -> int:
+        """The partition for the next bytes. Leaderless partitions count only when all are (D12)."""
+        if self.left <= 0 or self.current >= len(everyone) or not self._has_leader(self.current):
+            self.current = everyone[0] if len(everyone) == 1 else self._pick(everyone)
+            self.left = self._batch_size()
+        return self.current
+
+    def _pick(self, everyone: Sequence[int]) -> int:
+        if self.rng is None:
+            import random
+
+            self.rng = random.Random()
+        tries = 0 if len(everyone) <= FEW else TRIES
+        deepest = self._deepest() if tries else 0
+        for _ in range(tries):
+            drawn = everyone[self.rng.randrange(len(everyone))]
+            weight = deepest + 1 - self._depth(drawn)
+            if drawn != self.current and self.rng.randrange(deepest + 1) < weight and self._has_leader(drawn):
+                return drawn
+        return self._pick_among_all(everyone, self.rng)
+
+    def _pick_among_all(self, everyone: Sequence[int], rng: random.Random) -> int:
+        """The same choice by looking at each partition."""
+        candidates = [p for p in everyone if self._has_leader(p)] or list(everyone)
+        others = [p for p in candidates if p != self.current] or candidates
+        depths = [self._depth(p) for p in others]
+        heaviest = max(depths) + 1
+        weights = list(accumulate(heaviest - d for d in depths))
+        at = rng.randrange(weights[-1])
+        return others[bisect_right(weights, at)]
+
+    def went(self, size: int, *, full: bool = False) -> None:
+        """`size` bytes went to the chosen partition. `full`: its batch has no more room."""
+        self.left = 0 if full else self.left - size

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.producer.intake.small_batches import SmallBatches
+from kcli.proto.batch import RESERVED, seal
 from kcli.proto.columns import OVERHEAD, now_ms
-from kcli.proto.core import spread_rows
+from kcli.proto.core import Builder, spread_rows
+from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Sequence
+    from typing import TypedDict
 
+    from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.engine.engine import Engine
-    from kcli.producer.intake.lines import LineBlock
     from kcli.producer.intake.placement import Placement
     from kcli.producer.intake.send_records import Records, Row
+    from kcli.proto.batch import SealedBatch
     from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
     from kcli.settings import ProducerSettings
 
+    class LineOptions(TypedDict, total=False):
+        """The fields of a `LineBlock` that have a default."""
+
+        delimiter: int
+        key_delimiter: bytes | None
+        key: bytes | None
+        partition: int | None
+        timestamp: int | None
+        empty_is_null: bool
+
 
 KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut up at once
+FEW = 16  # records of a batch
 
 
 class Bulk:
@@ -186,3 +200,91 @@ class Bulk:
                 accumulator.close(queue)
                 accumulator.open(queue, self._engine.loop.time())
         return grown
+
+
+class SmallBatches:
+    """`check` raises when nothing may be sent now. `used`: batches are small, and as they are when they are sealed."""
+
+    def __init__(self, engine: Engine, settings: ProducerSettings, check: Callable[[], None]) -> None:
+        self._engine = engine
+        self._check = check
+        self._records = settings.batch_records
+        self._max_block = settings.max_block
+        self._transactional = settings.transactional_id is not None
+        self.used = settings.compression == "none" and self._records <= min(FEW, settings.buffer_records)
+
+    async def send(self, queue: PartitionQueue, block: LineBlock, stamp: int) -> int:
+        """Send what makes whole batches, from the block's start on; where the rest begins. Raises as
+        `Producer.send_lines`."""
+        engine, records, at = self._engine, self._records, block.start
+        budget, pacing = engine.budget, engine.pacing
+        while at < block.end:
+            room = min(10 * (block.end - at), engine.accumulator.sizing.limit(block.topic))
+            if not budget.take_now(room, records):
+                await budget.take(room, records, self._max_block)
+            grown = added = 0
+            try:
+                self._check()
+                if queue.open is not None:
+                    break  # it is filled first
+                most = min(pacing.room(queue), 1 + (budget.max_records - budget.records) // records)
+                whole, grown, at = self._cut(block, at, stamp, room, most)
+                added = len(whole) * records
+            finally:
+                budget.give(room - grown, records - added)
+            if not whole:
+                break
+            engine.ledger.counts.accepted += added
+            engine.accumulator.add_whole(queue, whole, engine.loop.time())
+            if at < block.end and pacing.runs_ahead(queue):
+                await pacing.pause(queue)
+        return at
+
+    def _cut(self, block: LineBlock, at: int, stamp: int, room: int, most: int) -> tuple[list[SealedBatch], int, int]:
+        """As many as `most` whole batches with `room` bytes of records; those bytes; where the next line begins."""
+        chunk, end, delimiter, empty_is_null = block.chunk, block.end, block.delimiter, block.empty_is_null
+        records, transactional, builder = self._records, self._transactional, Builder()
+        whole: list[SealedBatch] = []
+        grown = 0
+        for _ in range(most):
+            stop = builder.append_lines(chunk, at, end, delimiter, stamp, room - grown, records, empty_is_null)
+            if builder.count < records or grown + builder.size > room:
+                break
+            sealed = seal(builder.take(), records, stamp, stamp, transactional=transactional)
+            whole.append(sealed)
+            grown += sealed.size - RESERVED
+            at = stop
+        return whole, grown, at
+
+
+class LineBlock(Value):
+    """Whole lines of chunk[start:end], each a record for `topic`: a value, or key and value around `key_delimiter`, or
+    a value under the fixed `key`. `delimiter` is a byte, `timestamp` in milliseconds (None: now); without `partition`
+    the partitioner chooses. With `empty_is_null` an empty key or value is null."""
+
+    topic: str = ""
+    chunk: Buffer = b""
+    start: int = 0
+    end: int = 0
+    delimiter: int = 10
+    key_delimiter: bytes | None = None
+    key: bytes | None = None
+    partition: int | None = None
+    timestamp: int | None = None
+    empty_is_null: bool = False
+
+
+def rows_of(block: LineBlock, lines: Lines) -> list[Row]:
+    """The lines of a block as rows, for interceptors, which see each record."""
+    view = memoryview(block.chunk)
+    key, partition, timestamp = block.key, block.partition, block.timestamp
+
+    def cut(start: int, length: int) -> bytes | None:
+        return bytes(view[start : start + length]) if length >= 0 else None
+
+    return [
+        (partition, timestamp, key if key is not None else cut(key_at, key_size), cut(value_at, value_size), ())
+        for key_at, key_size, value_at, value_size in zip(
+            lines.key_starts, lines.key_lengths, lines.value_starts, lines.value_lengths, strict=True
+        )
+    ]

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from kcli.codes import ErrorCode
     from kcli.model import GroupMetadata, TopicPartition
-    from kcli.producer.transactions.identity import TransactionalIdentity
-    from kcli.producer.transactions.requests import Coordination
+    from kcli.producer.transactions.requests import Coordination, TransactionalIdentity
     from kcli.proto.messages.txn_offset_commit import TxnOffsetCommitResponse
 
     class Position(Protocol):

@@ -9,11 +9,10 @@ import random
 import pytest
 
 from kcli.model import TopicPartition
-from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.accumulator import FAST, SMALL, Accumulator, Rush
 from kcli.producer.batches.active import Active
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.batches.queue import PartitionQueue
-from kcli.producer.batches.rush import FAST, SMALL, Rush
 from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
 from tests.producer.world import World, balanced, now, play, producing

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from kcli.errors import KcliError
-from kcli.producer.batches.sealing import THREADS, Sealers
+from kcli.producer.engine.engine import SEALERS, Sealers
 from kcli.settings import ProducerSettings
 
 
@@ -27,22 +27,22 @@ class Slow:
 async def test_what_no_thread_has_begun_stays_open_at_the_end() -> None:
     go, settled = threading.Event(), dict[Any, KcliError | None]()
     sealers = Sealers(ProducerSettings(compression="lz4"), settled.__setitem__)
-    batches: list[Any] = [Slow(go) for _ in range(THREADS + 1)]
+    batches: list[Any] = [Slow(go) for _ in range(SEALERS + 1)]
     for batch in batches:
         sealers.seal(batch)
     assert all(batch.sealing for batch in batches)
-    for batch in batches[:THREADS]:
+    for batch in batches[:SEALERS]:
         await asyncio.to_thread(batch.begun.wait, 10)
     running = [each for each in threading.enumerate() if each.name == "kcli-seal"]
-    assert len(running) == THREADS
+    assert len(running) == SEALERS
     sealers.stop()
     go.set()
     for each in running:
         await asyncio.to_thread(each.join, 10)
         assert not each.is_alive()
     await asyncio.sleep(0)
-    assert [batch.begun.is_set() for batch in batches] == [True] * THREADS + [False]
-    assert [batch.sealing for batch in batches] == [False] * (THREADS + 1)
+    assert [batch.begun.is_set() for batch in batches] == [True] * SEALERS + [False]
+    assert [batch.sealing for batch in batches] == [False] * (SEALERS + 1)
     assert settled == dict.fromkeys(batches)
 
 

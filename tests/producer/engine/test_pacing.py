@@ -9,7 +9,7 @@ import pytest
 from kcli.model import TopicPartition
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import PartitionQueue
-from kcli.producer.engine.pacing import AHEAD, AHEAD_SMALL, PATIENCE, Pacing
+from kcli.producer.engine.draining import AHEAD, AHEAD_SMALL, PATIENCE, Pacing
 from kcli.settings import ProducerSettings
 from tests.producer.world import World, now, play, producing
 
