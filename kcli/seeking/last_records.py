@@ -4,20 +4,21 @@ removed have offsets and are no records."""
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.consumer.consumer import Consumer
 from kcli.errors import DeadlineExceeded, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
+from kcli.seeking.read_range import LITTLE, stretches
 from kcli.settings import ConsumerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kcli.grammar.bound import Bound
-    from kcli.model import Cluster
     from kcli.proto.batch import Batch
+    from kcli.serde.payload_time import Decode
 
     Counted = tuple[Batch | None, int, int]
     """A batch, None where no offset is missing in it; its first offset and how many records it has."""
@@ -125,3 +126,38 @@ def _nth(counted: list[Counted], number: int) -> int:
             return first + number if batch is None else batch.columns().offsets[number]
         number -= count
     raise AssertionError("a stretch has the record")
+
+
+class Newest(NamedTuple):
+    """One of the newest records with a value."""
+
+    timestamp: int
+    at: TopicPartition
+    offset: int
+    value: bytes
+
+
+async def newest(
+    cluster: Cluster, spans: dict[TopicPartition, tuple[int, int]], decode: Decode | None = None
+) -> list[Newest]:
+    """A record with a value from near the end of each partition, the newest by timestamp first. It looks further back
+    only where no partition gave one: tombstones and markers may be many. Raises KcliError."""
+    back = 1
+    left = {at: span for at, span in spans.items() if span[0] < span[1]}
+    while left:
+        starts = {at: max(low, high - back) for at, (low, high) in left.items()}
+        answers = await stretches(cluster, {at: (start, LITTLE) for at, start in starts.items()}, decode)
+        rows = []
+        for at, answer in answers.items():
+            if isinstance(answer, KcliError):
+                raise answer
+            for index in range(len(answer.offsets) - 1, -1, -1):
+                value = answer.value(index)
+                if value is not None and answer.offsets[index] < left[at][1]:
+                    rows.append(Newest(answer.timestamps[index], at, answer.offsets[index], value))
+                    break
+        if rows:
+            return sorted(rows, reverse=True)
+        left = {at: span for at, span in left.items() if starts[at] > span[0]}
+        back *= 8
+    return []

@@ -771,7 +771,7 @@ def run(seed: Any, way: Any = None) -> Any:
     try:
         with (
             patch("kcli.backoff.urandom", chance.randbytes),
-            patch("kcli.consumer.group.heartbeats.urandom", chance.randbytes),
+            patch("kcli.consumer.group.states.urandom", chance.randbytes),
             patch("random.Random", lambda *_: chance),
         ):
             schedule.play()

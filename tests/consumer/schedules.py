@@ -392,7 +392,7 @@ def run(seed):
     try:
         with (
             patch("kcli.backoff.urandom", chance.randbytes),
-            patch("kcli.consumer.group.heartbeats.urandom", chance.randbytes),
+            patch("kcli.consumer.group.states.urandom", chance.randbytes),
             patch("random.Random", lambda *_: chance),
         ):
             play(schedule.scene())

@@ -19,7 +19,7 @@ from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
-from kcli.seeking.probe import newest
+from kcli.seeking.last_records import newest
 from kcli.seeking.read_range import stretches
 from kcli.seeking.search import NARROW
 from kcli.seeking.seeking import First, Span, first_at, spans

@@ -16,8 +16,7 @@ import pytest
 import kcli
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
-from kcli.sync.consumer import SyncConsumer
-from kcli.sync.stream import Stream
+from kcli.sync.consumer import Stream, SyncConsumer
 from tests.each import each
 
 AT = TopicPartition("t", 0)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kcli.model import OffsetAndMetadata, TopicPartition
-from kcli.sync.stream import Stream
+from kcli.sync.consumer import Stream
 
 AT = TopicPartition("t", 0)
 

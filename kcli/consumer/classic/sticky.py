@@ -9,17 +9,18 @@ only if that one still subscribes to the topic (Java returns it all the same, or
 
 from __future__ import annotations
 
-from kcli.consumer.classic.claims import Claims, Past
-from kcli.consumer.classic.java_hash import hash_order, string_hash, text_order
-from kcli.consumer.classic.racks import Racks
+from bisect import bisect_left, insort
+
+from kcli.consumer.classic.claims import Claims, Past, Racks
+from kcli.consumer.classic.java_hash import hash_order, partition_hash, string_hash, text_order
 from kcli.model import TopicPartition
+from kcli.proto.consumer_protocol import NO_GENERATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from kcli.consumer.classic.claims import Assignment
-    from kcli.consumer.classic.racks import Layout
+    from kcli.consumer.classic.claims import Assignment, Layout
     from kcli.proto.consumer_protocol import Subscription
 
 
@@ -34,8 +35,6 @@ def assign_sticky(
     if all(topics == wanted[0] for topics in wanted):
         build = _Constrained(layout, racks, claims)
         return build.build(), build.moving
-    from kcli.consumer.classic.sticky_general import General
-
     return General(layout, racks, claims, members, pasts).build(), None
 
 
@@ -145,3 +144,242 @@ class _Constrained:
         if self._lost.get(at, name) != name or at in self._disputed:
             self.moving[at] = name
         return len(self._given[name])
+
+
+class Moves:
+    """The partitions moved so far, by topic and (from, to). Instead of moving one back along a pair that was already
+    used, the one that moved the other way returns: that keeps more partitions where they were."""
+
+    def __init__(self) -> None:
+        self._pair: dict[TopicPartition, tuple[str, str]] = {}
+        self._moved: dict[tuple[str, str, str], _HashSet] = {}
+
+    def note(self, at: TopicPartition, source: str, target: str) -> None:
+        earlier = self._pair.pop(at, None)
+        if earlier is not None:
+            key = (at.topic, *earlier)
+            self._moved[key].remove(at)
+            if not self._moved[key]:
+                del self._moved[key]
+            source = earlier[0]
+            if source == target:
+                return
+        self._pair[at] = (source, target)
+        self._moved.setdefault((at.topic, source, target), _HashSet()).add(at)
+
+    def instead(self, at: TopicPartition, source: str, target: str) -> TopicPartition:
+        """The partition to move when `at` should go from `source` to `target`."""
+        if at in self._pair:
+            source = self._pair[at][0]
+        reverse = self._moved.get((at.topic, target, source))
+        return at if reverse is None else reverse.first()
+
+
+class _HashSet:
+    """A set of partitions whose first element is the one Java's HashSet would yield."""
+
+    def __init__(self) -> None:
+        self._members: dict[TopicPartition, None] = {}
+        self._table = 16
+
+    def __bool__(self) -> bool:
+        return bool(self._members)
+
+    def add(self, at: TopicPartition) -> None:
+        self._members[at] = None
+        if len(self._members) * 4 > self._table * 3:
+            self._table *= 2
+
+    def remove(self, at: TopicPartition) -> None:
+        del self._members[at]
+
+    def first(self) -> TopicPartition:
+        return hash_order(self._members, partition_hash, self._table)[0]
+
+
+class ByLoad:
+    """Members ordered by how much they have, then by name. Take a member out before its load changes."""
+
+    def __init__(self, given: Assignment) -> None:
+        self._given = given
+        self._order: list[tuple[int, bytes, str]] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for _, _, name in self._order)
+
+    def _key(self, name: str) -> tuple[int, bytes, str]:
+        return len(self._given[name]), text_order(name), name
+
+    def add(self, name: str) -> None:
+        insort(self._order, self._key(name))
+
+    def remove(self, name: str) -> None:
+        place = bisect_left(self._order, self._key(name))
+        if place < len(self._order) and self._order[place][2] == name:
+            del self._order[place]
+
+    def spread(self) -> int:
+        """The largest load minus the smallest."""
+        return self._order[-1][0] - self._order[0][0]
+
+
+class General:
+    """One assignment in the making."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        racks: Racks,
+        claims: Claims,
+        members: Mapping[str, Subscription],
+        pasts: Mapping[str, Past],
+    ) -> None:
+        self._layout = layout
+        self._racks = racks
+        self._members = members
+        self._wants = {name: [t for t in dict.fromkeys(m.topics) if t in layout] for name, m in members.items()}
+        self._readers: dict[str, list[str]] = {topic: [] for topic in layout}
+        for name, topics in self._wants.items():
+            for topic in topics:
+                self._readers[topic].append(name)
+        self._given: Assignment = {name: claims.owned[name] for name in hash_order(claims.owned, string_hash)}
+        self._owner = {at: name for name, given in self._given.items() for at in given}
+        topics = sorted(layout, key=lambda topic: (len(self._readers[topic]), text_order(topic)))
+        self._all = [TopicPartition(topic, number) for topic in topics for number in range(len(layout[topic]))]
+        self._loads = ByLoad(self._given)
+        self._moves = Moves()
+        self._must_revoke = False
+        self._before = _previous(members, pasts, claims.newest)
+
+    def build(self) -> Assignment:
+        kept = self._keep()
+        rest = [at for at in self._all if at not in kept]
+        for name in self._given:
+            self._loads.add(name)
+        starting = not any(self._given.values())
+        if self._racks.consumers:
+            rest_within = [at for at in rest if not self._hand_out(at, within_rack=True)]
+            for at in rest_within:
+                self._hand_out(at, within_rack=False)
+        else:
+            for at in rest:
+                self._hand_out(at, within_rack=False)
+        self._balance(rest, starting)
+        return self._given
+
+    def _keep(self) -> set[TopicPartition]:
+        """Drop what a member owns and may not keep; the rest stays where it is."""
+        kept: set[TopicPartition] = set()
+        for name, given in self._given.items():
+            wanted = set(self._wants[name])
+            staying = [at for at in given if at.topic in wanted and not self._racks.mismatch(name, at)]
+            self._must_revoke |= len(staying) < len(given)
+            given[:] = staying
+            kept.update(staying)
+        return kept
+
+    def _hand_out(self, at: TopicPartition, *, within_rack: bool) -> bool:
+        """Give `at` to the member with the least that wants its topic."""
+        for name in self._loads:
+            if at.topic in self._wants[name] and not (within_rack and self._racks.mismatch(name, at)):
+                self._loads.remove(name)
+                self._given[name].append(at)
+                self._owner[at] = name
+                self._loads.add(name)
+                return True
+        return False
+
+    def _balance(self, rest: list[TopicPartition], starting: bool) -> None:
+        """Move partitions from the loaded to the idle, within the part of the group where that is possible."""
+        movable = {topic for topic, readers in self._readers.items() if len(readers) >= 2}
+        everything = [at for at in self._all if at.topic in movable]
+        fixed = {name: self._given[name] for name in self._members if not self._can_change(name, movable)}
+        for name in fixed:
+            self._loads.remove(name)
+            del self._given[name]
+        earlier = {name: list(given) for name, given in self._given.items()}
+        if not self._must_revoke:  # first try with the new ones only: they have no owner yet
+            self._move([at for at in rest if at.topic in movable])
+        moved = self._move(everything)
+        if not starting and moved and _unevenness(self._given) >= _unevenness(earlier):
+            self._given.clear()
+            self._given.update(earlier)
+        self._given.update(fixed)
+
+    def _can_change(self, name: str, movable: set[str]) -> bool:
+        given = self._given[name]
+        return len(given) < self._most(name) or any(at.topic in movable for at in given)
+
+    def _most(self, name: str) -> int:
+        return sum(len(self._layout[topic]) for topic in self._wants[name])
+
+    def _balanced(self) -> bool:
+        """True when no member could take a partition from one that has at least two more."""
+        if self._loads.spread() <= 1:
+            return True
+        for name in self._loads:
+            count = len(self._given[name])
+            if count == self._most(name):
+                continue
+            for topic in self._wants[name]:
+                for number in range(len(self._layout[topic])):
+                    owner = self._owner[TopicPartition(topic, number)]
+                    if owner != name and count + 1 < len(self._given[owner]):
+                        return False
+        return True
+
+    def _move(self, partitions: list[TopicPartition]) -> bool:
+        """Go round until nothing can be improved; True when something was moved."""
+        moved = False
+        while True:
+            again = False
+            for at in partitions:
+                if self._balanced():
+                    break
+                target = self._better(at)
+                if target is not None:
+                    self._reassign(at, target)
+                    moved = again = True
+            if not again:
+                return moved
+
+    def _better(self, at: TopicPartition) -> str | None:
+        """The member that should have `at` instead: its former owner if that helps, else the one with the fewest."""
+        load = len(self._given[self._owner[at]])
+        old = self._before.get(at)
+        if old is not None and old in self._readers[at.topic] and load > len(self._given[old]) + 1:
+            return old
+        if any(load > len(self._given[other]) + 1 for other in self._readers[at.topic]):
+            return next(name for name in self._loads if at.topic in self._wants[name])
+        return None
+
+    def _reassign(self, at: TopicPartition, target: str) -> None:
+        at = self._moves.instead(at, self._owner[at], target)
+        source = self._owner[at]
+        self._loads.remove(source)
+        self._loads.remove(target)
+        self._moves.note(at, source, target)
+        self._given[source].remove(at)
+        self._given[target].append(at)
+        self._owner[at] = target
+        self._loads.add(target)
+        self._loads.add(source)
+
+
+def _previous(members: Iterable[str], pasts: Mapping[str, Past], newest: int) -> dict[TopicPartition, str]:
+    """The owner of a partition in the latest generation before the newest."""
+    owners: dict[TopicPartition, tuple[int, str]] = {}
+    for name in members:
+        past = pasts[name]
+        generation = NO_GENERATION if past.generation is None else past.generation
+        if generation < newest:
+            for at in past.partitions:
+                if at not in owners or generation > owners[at][0]:
+                    owners[at] = (generation, name)
+    return {at: name for at, (_, name) in owners.items()}
+
+
+def _unevenness(given: Mapping[str, list[TopicPartition]]) -> int:
+    """The sum over all pairs of members of how much their loads differ."""
+    loads = sorted(map(len, given.values()))
+    return sum(load * (2 * place - len(loads) + 1) for place, load in enumerate(loads))

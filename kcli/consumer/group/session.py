@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from kcli import codes
 from kcli.backoff import LEAST, Floor
 from kcli.consumer.group.coordinator import Coordinator
-from kcli.consumer.group.standstill import Standstill
 from kcli.consumer.group.states import AWAY, JOINING, STABLE, SYNCING
 from kcli.errors import BrokerError, Closed, KcliError
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, TimerHandle
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from kcli.consumer.group.assigned import Holdings, Positions
@@ -41,6 +41,10 @@ OVER = {
     "silent": "no poll within max.poll.interval.ms: the member sends no heartbeats until the next poll",
     "expired": "the session expired: no heartbeat was answered within session.timeout.ms",
 }
+OVERDUE = 1.0
+"""Seconds that a heartbeat may be late before it is clear that the whole process stood still."""
+PULSE = 0.25
+"""Seconds between two signs of life of the loop while a heartbeat is under way."""
 
 
 def overtaken(error: KcliError) -> bool:
@@ -403,3 +407,53 @@ class Session(ABC):
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+
+class Standstill:
+    """Notices that the loop did not run. `unsure` from then on, until the coordinator has answered a heartbeat that was
+    sent later: the answer to a heartbeat under way may have been written before the stop."""
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self._loop = loop
+        self._pulse: TimerHandle | None = None  # while a heartbeat is under way
+        self._alive = 0.0  # when the loop was last seen to run; only then
+        self._stopped_under_way = False
+        self.unsure = False
+
+    def look(self, due: float | None) -> None:
+        """To be called before a poll and before a heartbeat, so that the first of them notices a stop. `due` is when
+        the next heartbeat is to be sent, None without one, 0 for at once."""
+        if self._pulse is not None:
+            if self._loop.time() - self._alive > PULSE + OVERDUE:
+                self.unsure = self._stopped_under_way = True
+        elif due is not None and due > 0 and self._loop.time() - due > OVERDUE:
+            self.unsure = True
+
+    def sent(self) -> None:
+        """A heartbeat is sent."""
+        self._stopped_under_way = False
+        self._beat()
+
+    def ended(self, answered: bool) -> bool:
+        """The heartbeat has its answer, or none. True if the answer may be older than a stop: send one more."""
+        self.look(None)
+        self.close()
+        if answered and not self._stopped_under_way:
+            self.unsure = False
+        return answered and self.unsure
+
+    def over(self) -> None:
+        """The membership ended, and with it the doubt."""
+        self.unsure = False
+
+    def close(self) -> None:
+        """No more timers."""
+        if self._pulse is not None:
+            self._pulse.cancel()
+            self._pulse = None
+
+    def _beat(self) -> None:
+        if self._pulse is not None:
+            self.look(None)
+        self._alive = self._loop.time()
+        self._pulse = self._loop.call_later(PULSE, self._beat)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from collections import namedtuple
+from os import urandom
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +54,10 @@ ANSWERS: dict[str, dict[str, str]] = {
     },
 }
 """E40, by error name. What is not listed: retried when Kafka calls it retriable, else fatal (RAISE for a commit)."""
+JOIN, LEAVE, LEAVE_STATIC = 0, -1, -2
+"""Member epochs that are questions."""
+FIRST_INTERVAL = 3.0
+"""Seconds between heartbeats until the coordinator says its own (E55)."""
 
 
 def judge(api: str, code: ErrorCode) -> str:
@@ -64,3 +70,12 @@ def judge(api: str, code: ErrorCode) -> str:
     if code.retriable:
         return RETRY
     return RAISE if api == "commit" else FATAL
+
+
+def new_member_id() -> str:
+    """A random UUID as Kafka writes them: 22 characters, the first one no sign (KIP-1082)."""
+    raw = bytearray(urandom(16))
+    raw[0] &= 0x7F
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    return b2a_base64(raw, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")

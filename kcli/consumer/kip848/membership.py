@@ -8,7 +8,6 @@ reported. What is held when the membership goes is lost, not revoked (E53), and 
 from __future__ import annotations
 
 from kcli import codes
-from kcli.consumer.group.heartbeats import FIRST_INTERVAL, JOIN, LEAVE, LEAVE_STATIC, new_member_id
 from kcli.consumer.group.states import (
     ANSWERS,
     AWAY,
@@ -16,6 +15,10 @@ from kcli.consumer.group.states import (
     FAILED,
     FATAL,
     FIND,
+    FIRST_INTERVAL,
+    JOIN,
+    LEAVE,
+    LEAVE_STATIC,
     LOST,
     OUT,
     PROCEED,
@@ -24,6 +27,7 @@ from kcli.consumer.group.states import (
     RETRY,
     STABLE,
     Identity,
+    new_member_id,
 )
 from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions

@@ -7,11 +7,11 @@ refuses the others with it. So a refused range is halved until the offsets are k
 from __future__ import annotations
 
 import asyncio
+from collections import namedtuple
 from itertools import count
 
 from kcli import codes
 from kcli.consumer.share.ranges import NAMES, RENEW, Outcome, Range, cut, halves, merged
-from kcli.consumer.share.share_session import FINAL, ShareSession
 from kcli.errors import BrokerError, DeadlineExceeded, DecodeError, KcliError, UnsupportedVersion, cannot_connect
 from kcli.model import TopicPartition
 from kcli.proto.messages.share_acknowledge import (
@@ -23,6 +23,9 @@ from kcli.proto.messages.share_acknowledge import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import NamedTuple
+
     from kcli.codes import ErrorCode
     from kcli.consumer.share.chunk import Place
     from kcli.consumer.share.engine import AckEngine
@@ -30,10 +33,20 @@ if TYPE_CHECKING:
     Ranges = dict[Place, list[Range]]
     Said = dict[Place, tuple[int, str | None]]  # error code and message
 
+    class Plan(NamedTuple):
+        """What to send: these partitions, and the ones to forget."""
+
+        epoch: int
+        send: list[Place]
+        forget: list[Place]
+else:
+    Plan = namedtuple("Plan", "epoch send forget")
+
 LOOKS = 64
 """How many requests one refusal may cost; what is not told apart by then is refused as a whole."""
 TRIES = 3
 _lanes = count(1)
+NEW, FINAL, LAST = 0, -1, 2**31 - 1
 
 
 class Acknowledging:
@@ -267,3 +280,38 @@ class Acknowledging:
         if not self.busy:
             self.urgent = False
             self._reader.acknowledged.set()
+
+
+class ShareSession:
+    """What one broker remembers of this member. `epoch` is that of the next request."""
+
+    __slots__ = ("_held", "epoch")
+
+    def __init__(self) -> None:
+        self.epoch = NEW
+        self._held: set[Place] = set()
+
+    @property
+    def open(self) -> bool:
+        """Whether anything can be acknowledged: the request that opens a session must not."""
+        return self.epoch != NEW
+
+    def surplus(self, wanted: Collection[Place]) -> bool:
+        """Whether the broker would give records of partitions that are not wanted."""
+        return any(place not in wanted for place in self._held)
+
+    def plan(self, wanted: Collection[Place], acknowledged: Collection[Place] = ()) -> Plan:
+        """The next ShareFetch: new or acknowledged partitions are sent, unused ones are forgotten."""
+        send = sorted({place for place in wanted if place not in self._held} | set(acknowledged))
+        forget = sorted(place for place in self._held if place not in wanted and place not in acknowledged)
+        self._held = (self._held | set(send)).difference(forget)
+        return Plan(self.epoch, send, forget)
+
+    def answered(self) -> None:
+        """The broker took the last request, a ShareFetch or a ShareAcknowledge."""
+        self.epoch = 1 if self.epoch == LAST else self.epoch + 1
+
+    def broke(self) -> None:
+        """The broker has no session any more, or its state is unknown: another one begins."""
+        self.epoch = NEW
+        self._held = set()

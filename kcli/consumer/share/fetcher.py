@@ -24,10 +24,10 @@ from kcli.proto.messages.share_fetch import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.consumer.share.acknowledging import Plan
     from kcli.consumer.share.chunk import Place
     from kcli.consumer.share.engine import ShareEngine
     from kcli.consumer.share.ranges import Range
-    from kcli.consumer.share.share_session import Plan
     from kcli.model import TopicPartition
     from kcli.proto.messages.share_fetch import PartitionData, ShareFetchResponse
 

@@ -7,8 +7,19 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.group.heartbeats import new_member_id
-from kcli.consumer.group.states import AWAY, FAILED, FATAL, FIND, LOST, OUT, PROCEED, RETRY, STABLE, Identity
+from kcli.consumer.group.states import (
+    AWAY,
+    FAILED,
+    FATAL,
+    FIND,
+    LOST,
+    OUT,
+    PROCEED,
+    RETRY,
+    STABLE,
+    Identity,
+    new_member_id,
+)
 from kcli.consumer.kip848.membership import ConsumerMembership
 from kcli.proto.messages import consumer_group_heartbeat as kip848
 from kcli.settings import GroupSettings

@@ -125,7 +125,7 @@ async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_fo
 async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_heard_its_coordinator(
     monkeypatch: pytest.MonkeyPatch, session_timeout: float, lost: bool
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(session_timeout=session_timeout)) as (session, reader):
         await until(lambda: session.assignment == ALL and session._standstill._pulse is None)
@@ -139,7 +139,7 @@ async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_hea
 async def test_E46_a_member_that_stood_still_reads_nothing_while_its_first_heartbeat_is_under_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
         await until(lambda: session.assignment == ALL and session._standstill._pulse is None)
@@ -160,8 +160,8 @@ async def test_E46_a_member_that_stood_still_reads_nothing_while_its_first_heart
 async def test_E46_a_heartbeat_that_was_under_way_when_the_process_stood_still_says_nothing_of_now(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
-    monkeypatch.setattr("kcli.consumer.group.standstill.PULSE", 0.01)
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.session.PULSE", 0.01)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
         await until(lambda: session.assignment == ALL)
@@ -182,7 +182,7 @@ async def test_E46_a_heartbeat_that_was_under_way_when_the_process_stood_still_s
 async def test_E46_a_member_that_stood_still_just_before_its_heartbeat_reads_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.group.standstill.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka) as (session, reader):
         await until(lambda: session.assignment == ALL and session._standstill._pulse is None)

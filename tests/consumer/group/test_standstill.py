@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kcli.consumer.group.standstill import OVERDUE, PULSE, Standstill
+from kcli.consumer.group.session import OVERDUE, PULSE, Standstill
 
 
 class Clock:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.share.membership import ShareMembership
+from kcli.consumer.share.acknowledging import LAST, ShareSession
+from kcli.consumer.share.member import ShareMembership
 from kcli.consumer.share.ranges import ACCEPT, RELEASE, Range, Undecided, cut, halves, merged
-from kcli.consumer.share.share_session import LAST, ShareSession
 from kcli.errors import UsageError
 from kcli.proto.messages.share_group_heartbeat import (
     Assignment,

@@ -4,7 +4,7 @@ that times are more out of order than was allowed for."""
 from __future__ import annotations
 
 from kcli.errors import KcliError
-from kcli.seeking.probe import newest
+from kcli.seeking.last_records import newest
 from kcli.seeking.seeking import first_at
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kcli.model import Cluster, TopicPartition
-    from kcli.seeking.probe import Newest
+    from kcli.seeking.last_records import Newest
     from kcli.seeking.seeking import First, Span
     from kcli.serde.payload_time import TimeField
 
