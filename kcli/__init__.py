@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from kcli.errors import UnsupportedVersion as UnsupportedVersion
     from kcli.errors import UsageError as UsageError
     from kcli.grammar.bound import Bound as Bound
-    from kcli.metrics.histogram import Histogram as Histogram
     from kcli.metrics.hooks import Hooks as Hooks
     from kcli.metrics.values import ClientMetrics as ClientMetrics
     from kcli.metrics.values import ConsumerMetrics as ConsumerMetrics
+    from kcli.metrics.values import Histogram as Histogram
     from kcli.metrics.values import ProducerMetrics as ProducerMetrics
     from kcli.metrics.values import RequestMetrics as RequestMetrics
     from kcli.model import Broker as Broker

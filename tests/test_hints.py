@@ -25,7 +25,7 @@ OPTIONS = {flag for _, command in every() for flag in command.by_flag}
 COMMANDS = {*SUBJECTS, "help", "version"}
 PROGRAMS = (
     *("sandbox/__main__.py", "pipeline/session/gateway.py", "system/processes.py"),
-    *("changes/confirmation.py", "changes/journal.py"),
+    *("changes/change.py", "changes/journal.py"),
 )
 """A program with options of its own, the options of Java and of ps; and the command lines that make changes."""
 FOREIGN = ("kafka-features.sh", "ulimit")

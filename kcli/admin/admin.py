@@ -66,7 +66,7 @@ class Admin:
         self, counts: Mapping[str, int], *, dry_run: bool = False
     ) -> dict[str, KcliError | None]:
         """Raise each topic to that number of partitions; None where it was done."""
-        from kcli.admin.topics.partitions import grow_topics
+        from kcli.admin.topics.delete_records import grow_topics
 
         return await grow_topics(self._cluster, counts, dry_run=dry_run)
 
@@ -121,7 +121,7 @@ class Admin:
         self, groups: Iterable[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
         """All that each group committed; a group that does not exist has committed nothing."""
-        from kcli.admin.groups.committed import committed_offsets
+        from kcli.admin.groups.commits import committed_offsets
 
         return await committed_offsets(Coordinators(self._cluster), groups)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.admin.groups.groups import delete_groups, find_groups, who
 from kcli.admin.groups.members import MemberMissing, refusal_to_remove, remove_members
 from kcli.admin.groups.rows import GroupInUse, GroupMissing

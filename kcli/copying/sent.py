@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.admin.groups.groups import list_groups
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import good

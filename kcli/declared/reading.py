@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from kcli.acls import Acl
 from kcli.admin.configs.resources import resource
 from kcli.admin.quotas.quotas import DEFAULT, KEYS, entity, value_of
+from kcli.config.secrets.sources import KINDS as SOURCES
 from kcli.config.secrets.sources import Source, from_table
-from kcli.declared.checked import Checker
-from kcli.declared.dotted import dotted, flatten
 from kcli.declared.entries import acls_of
 from kcli.declared.model import Declared, Login, Setting, Settings, Subject, Topic
 from kcli.declared.schema import SCHEMA
+from kcli.declared.schema import Schema as Shape
 from kcli.declared.units import plain
 from kcli.errors import UsageError
 from kcli.registry.folder import ENDS
 from kcli.schemas import AVRO, Reference, Schema
 from kcli.secret import secretive
 from kcli.serde.avro.compatibility import LEVELS
+from kcli.text.suggest import did_you_mean
 
 Map = dict[str, Any]
+SAID = {"object": "keys and values below it", "array": "a list", "integer": "a whole number", "number": "a number"}
 
 
 def declared(documents: list[tuple[str, Any]]) -> Declared:
@@ -220,3 +223,133 @@ def _number(value: Any) -> int | None:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def dotted(document: Any) -> Iterator[Map]:
+    """The maps whose keys have dots: TOML makes tables of such keys when they are written without quotation marks."""
+    if not isinstance(document, dict):
+        return
+    topics, configs, defaults = (document.get(key) for key in ("topics", "configs", "defaults"))
+    holders = [*(topics.values() if isinstance(topics, dict) else ()), defaults]
+    yield from (
+        holder["configs"] for holder in holders if isinstance(holder, dict) and isinstance(holder.get("configs"), dict)
+    )
+    for names in configs.values() if isinstance(configs, dict) else ():
+        yield from (one for one in (names.values() if isinstance(names, dict) else ()) if isinstance(one, dict))
+
+
+def flatten(of: Map) -> None:
+    """`{retention: {ms: 1}}` as `{retention.ms: 1}`, but for what names a secret's place."""
+    lines: dict[str, int] = getattr(of, "lines", {})
+    again = True
+    while again:
+        again = False
+        for key, value in list(of.items()):
+            if isinstance(value, dict) and value and value.keys().isdisjoint(SOURCES):
+                del of[key]
+                for inner, one in value.items():
+                    of[f"{key}.{inner}"] = one
+                    lines[f"{key}.{inner}"] = getattr(value, "lines", {}).get(inner, lines.get(key, 1))
+                again = True
+
+
+class Checker:
+    """One file."""
+
+    def __init__(self, path: str, schema: Shape) -> None:
+        self._path = path
+        self._whole = schema
+
+    def check(self, document: Any) -> None:
+        """Raises UsageError."""
+        if not isinstance(document, dict):
+            raise UsageError(f"{self._path}:1: a declared cluster is a map: {', '.join(self._whole['properties'])}")
+        self._value(document, self._whole, 1, "")
+
+    def _wrong(self, line: int, where: str, why: str) -> UsageError:
+        return UsageError(f"{self._path}:{line}: {where}{': ' if where else ''}{why}")
+
+    def _value(self, value: Any, schema: Shape, line: int, where: str) -> None:
+        schema = self._meant(value, schema)
+        if value is None:
+            raise self._wrong(line, where, "there is no value")
+        if "const" in schema:
+            if value != schema["const"]:
+                raise self._wrong(line, where, f"this kcli reads {schema['const']}, not {value}")
+            return
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        if isinstance(value, dict):
+            if "object" not in types:
+                raise self._wrong(line, where, f"expected {self._expected(schema)}, not keys and values")
+            self._object(value, schema, line, where)
+        elif isinstance(value, list):
+            if "array" not in types:
+                raise self._wrong(line, where, f"expected {self._expected(schema)}, not a list")
+            for number, one in enumerate(value, 1):
+                lines = list(getattr(one, "lines", {}).values())
+                at = f"{where} {number}" if isinstance(one, dict) else where
+                self._value(one, schema["items"], min(lines, default=line), at)
+        else:
+            self._scalar(value, schema, types, line, where)
+
+    def _meant(self, value: Any, schema: Shape) -> Shape:
+        """The schema without references and choices: of those the one of the value's kind."""
+        if "$ref" in schema:
+            return self._meant(value, self._whole["$defs"][schema["$ref"].rpartition("/")[2]])
+        if "anyOf" not in schema:
+            return schema
+        kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
+        choices: list[Shape] = [self._meant(value, one) for one in schema["anyOf"]]
+        return next((choice for choice in choices if kind and choice["type"] == kind), choices[0])
+
+    def _expected(self, schema: Shape) -> str:
+        kind = schema["type"]
+        return SAID.get(kind, "one value") if isinstance(kind, str) else "one value"
+
+    def _object(self, value: dict[str, Any], schema: Shape, line: int, where: str) -> None:
+        lines = getattr(value, "lines", {})
+        known = schema.get("properties", {})
+        for key, one in value.items():
+            at, name = lines.get(key, line), f"{where}: {key}" if where else key
+            rest = schema["additionalProperties"]
+            if key in known:
+                self._value(one, known[key], at, name)
+            elif rest is False:
+                near = did_you_mean(key, known) or f"; known: {', '.join(known)}"
+                raise self._wrong(at, where, f"unknown key {key}{near}")
+            elif not key:
+                raise self._wrong(at, where, "a name is empty")
+            else:
+                self._value(one, rest, at, name)
+        for key in schema.get("required", ()):
+            if key not in value:
+                raise self._wrong(line, where, f"{key} is missing")
+
+    def _scalar(self, value: Any, schema: Shape, types: list[str], line: int, where: str) -> None:
+        text = str(value)
+        if not isinstance(value, str | int | float):  # a date of TOML
+            raise self._wrong(line, where, f"{text}: write it in quotation marks")
+        if "object" in types or "array" in types:
+            raise self._wrong(line, where, f"expected {self._expected(schema)}, not {text}")
+        if "enum" in schema and text not in schema["enum"]:
+            near = did_you_mean(text, schema["enum"]) or f"; known: {', '.join(schema['enum'])}"
+            raise self._wrong(line, where, f"{text} is none{near}")
+        if types == ["integer"] or types == ["number"]:
+            try:
+                number = int(text) if types == ["integer"] else float(text)
+            except ValueError:
+                raise self._wrong(line, where, f"expected {self._expected(schema)}, not {text}") from None
+            for bound, fits in (
+                ("minimum", number >= schema.get("minimum", number)),
+                ("maximum", number <= schema.get("maximum", number)),
+            ):
+                if not fits:
+                    raise self._wrong(line, where, f"{text} is not the {bound} {schema[bound]} or {_beyond(bound)}")
+        elif types == ["boolean"] and text.lower() not in ("true", "false"):
+            raise self._wrong(line, where, f"expected true or false, not {text}")
+        elif types == ["string"] and schema.get("minLength") and not text:
+            raise self._wrong(line, where, "it is empty")
+
+
+def _beyond(bound: str) -> str:
+    return "more" if bound == "minimum" else "less"

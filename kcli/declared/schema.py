@@ -1,4 +1,4 @@
-"""The JSON schema of a declared cluster: what `kcli schema apply file` prints, and what checked.py checks with.
+"""The JSON schema of a declared cluster: what `kcli schema apply file` prints, and what reading.py checks with.
 
 In YAML every scalar is read as a text, so that `number` and `integer` also take a text that is one.
 """

@@ -9,9 +9,8 @@ from itertools import pairwise
 from math import inf
 
 from kcli.lag.figures import Lag, Sample, facts_of, measured
-from kcli.lag.series import Series
+from kcli.lag.series import Series, rising, robust_slope, slope, step_rate, usual_step
 from kcli.lag.status import BEHIND, CALM, COMMITS, GROWING, HALTED, OK, ORPHANED, PATIENCE, STALLED, STUCK
-from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
 from kcli.values import Value, field
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ coordinators and leaders: groups are batched per coordinator, partitions of all 
 
 from __future__ import annotations
 
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.admin.groups.groups import find_groups, match_groups, progress_of
 from kcli.admin.groups.rows import Described, Member
 from kcli.asking.coordinators import Coordinators

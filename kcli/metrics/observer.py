@@ -7,8 +7,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 
 from kcli.errors import Closed
-from kcli.metrics.histogram import Histogram
-from kcli.metrics.values import MILLISECOND, ClientMetrics, ConsumerMetrics, ProducerMetrics, RequestMetrics
+from kcli.metrics.values import MILLISECOND, ClientMetrics, ConsumerMetrics, Histogram, ProducerMetrics, RequestMetrics
 from kcli.proto.messages import api_name
 from kcli.text.log import Log
 

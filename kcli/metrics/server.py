@@ -1,18 +1,22 @@
-"""A page of metrics over HTTP, for Prometheus to fetch."""
+"""A page of metrics for Prometheus to fetch: its text format 0.0.4, and how it is served over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from kcli.errors import OPTION, UsageError
-from kcli.text.prometheus import CONTENT_TYPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
 HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
+Labels = tuple[tuple[str, object], ...]
+Rows = list[tuple[Labels, float]]
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def address(text: str) -> tuple[str, int]:
@@ -66,3 +70,21 @@ def reply(line: str, page: str) -> bytes:
     data = body.encode()
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\nConnection: close\r\n\r\n"
     return head.encode() + (b"" if method == "HEAD" else data)
+
+
+def page(rows: Mapping[str, Rows], described: Mapping[str, str], counters: Collection[str] = ()) -> str:
+    """The metrics that have rows, each with its sentence of `described`; all but `counters` are gauges."""
+    kinds = {name: "counter" if name in counters else "gauge" for name in rows}
+    return "".join(_metric(name, described[name], kinds[name], some) for name, some in rows.items() if some)
+
+
+def _metric(name: str, sentence: str, kind: str, rows: Iterable[tuple[Labels, float]]) -> str:
+    lines = [f"# HELP {name} {sentence}", f"# TYPE {name} {kind}"]
+    for labels, value in rows:
+        inner = ",".join(f'{label}="{_escaped(str(text))}"' for label, text in labels)
+        lines.append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

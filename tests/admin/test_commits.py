@@ -8,8 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.admin.cluster.brokers import fenced_brokers
-from kcli.admin.groups.commits import delete_commits, write_commits
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets, delete_commits, write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UnknownOutcome

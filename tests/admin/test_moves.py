@@ -10,12 +10,9 @@ from kcli import codes
 from kcli.admin.cluster.elections import elect_leaders
 from kcli.admin.quotas.quotas import alter_quotas, entity
 from kcli.admin.reassign import assignment_file
-from kcli.admin.reassign.move_progress import shares
-from kcli.admin.reassign.reassignments import Ongoing, alter_reassignments, list_reassignments
+from kcli.admin.reassign.reassignments import Ongoing, alter_reassignments, list_reassignments, shares
 from kcli.admin.reassign.throttles import moves, wanted
-from kcli.admin.storage.disk_plan import evened
-from kcli.admin.storage.disks import Replica, alter_log_dirs
-from kcli.admin.storage.log_dirs import LogDir, ReplicaSize
+from kcli.admin.storage.disks import LogDir, Replica, ReplicaSize, alter_log_dirs, evened
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition

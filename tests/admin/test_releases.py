@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.cluster.kafka_versions import oldest, release_of
+from kcli.admin.cluster.brokers import oldest, release_of
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from kcli.changes.confirmation import Said
+from kcli.changes.change import Said
 from kcli.errors import UsageError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.admin.groups.committed import topic_names
+from kcli.admin.groups.commits import topic_names
 from kcli.asking.ask import ask_leader
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.offsets import LATEST, list_offsets

@@ -16,9 +16,8 @@ from kcli.admin.quotas.quotas import entity
 from kcli.cli.commands.apply.files import read
 from kcli.cli.documents import toml_reader, yaml_reader
 from kcli.config.secrets.sources import Source
-from kcli.declared.checked import Checker
 from kcli.declared.model import Declared
-from kcli.declared.reading import declared
+from kcli.declared.reading import Checker, declared
 from kcli.declared.schema import SCHEMA
 from kcli.declared.units import plain, same
 from kcli.declared.writing import text_of

@@ -11,9 +11,8 @@ import pytest
 from kcli.lag import partition_lag
 from kcli.lag.figures import Sample
 from kcli.lag.partition_lag import Log, Standing, Track, stand
-from kcli.lag.series import Series
+from kcli.lag.series import Series, rising, robust_slope, slope, step_rate
 from kcli.lag.status import GROWING, IDLE, OK, REWOUND, STUCK, UNKNOWN
-from kcli.lag.trend import rising, robust_slope, slope, step_rate
 from kcli.model import TopicPartition
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kcli.metrics.histogram import Histogram
+from kcli.metrics.values import Histogram
 
 
 def test_an_empty_one_is_zero() -> None:

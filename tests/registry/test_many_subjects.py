@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kcli.sandbox.registry.rest import routes, schema_answers, server
+from kcli.sandbox.registry.rest import schema_answers, server
 from kcli.sandbox.thread import SandboxThread
 from tests.registry.commands import Commands
 from tests.sandbox.registry.asking import INT, ask, register
@@ -23,7 +23,7 @@ PLAIN = {"deleted": False, "kind": "AVRO", "references": [], "metadata": "", "ru
 @pytest.mark.slow
 def test_a_list_takes_a_request_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests, searches = Counter[str](), Counter[str]()
-    route, search = routes.find, schema_answers._found
+    route, search = server.find, schema_answers._found
 
     def counted(method: str, parts: Any, asked: Any) -> Any:
         requests["/".join(parts)] += 1

@@ -18,7 +18,7 @@ NAMES = re.compile(r"\b(?:{})\b|/proc/".format("|".join({*MODULES, *set().union(
 """Only a source that has one of them is worth parsing."""
 BEHIND_A_QUESTION = {
     "cli/runtime/question.py": {"os.set_blocking"},  # returns before on Windows
-    "sandbox/log/segment_files.py": {"os.pwrite", "os.pwritev"},  # of a class that is taken where they are
+    "sandbox/log/recovery.py": {"os.pwrite", "os.pwritev"},  # of a class that is taken where they are
     "cli/commands/consume/sink.py": {"socket.MSG_DONTWAIT"},  # stdout is a socket: not on Windows
 }
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.acls import Acl
 from kcli.admin.acls.acls import create_acls
 from kcli.admin.quotas.quotas import alter_quotas, entity
-from kcli.admin.reassign.move_progress import Share
-from kcli.admin.reassign.reassignments import Ongoing
+from kcli.admin.reassign.reassignments import Ongoing, Share
 from kcli.admin.transactions.transactions import Described, Listed
 from kcli.client import Client
 from kcli.model import TopicPartition

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from kcli.admin.groups.commits import write_commits
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets, write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition

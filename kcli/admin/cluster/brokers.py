@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 
 from kcli.admin.cluster.cluster import describe_cluster
-from kcli.admin.cluster.kafka_versions import release_of
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.ask import ask_anyone
 from kcli.errors import KcliError, TooOld, UnsupportedVersion
@@ -19,6 +19,42 @@ from kcli.proto.messages.api_versions import versions_request
 from kcli.values import Value, field
 
 ANSWERS_WITHIN = 5.0  # seconds
+METADATA_VERSIONS = (
+    (34, None),
+    (31, "4.4"),
+    (30, "4.3"),
+    (28, "4.2"),
+    (26, "4.1"),
+    (22, "4.0"),
+    (21, "3.9"),
+    (20, "3.8"),
+    (15, "3.7"),
+    (12, "3.6"),
+    (9, "3.5"),
+    (8, "3.4"),
+    (4, "3.3"),
+)
+"""(first level, release) of the feature metadata.version, as Kafka's MetadataVersion lists them."""
+
+NEWEST = "4.4"
+APIS = (
+    (1, 18, "4.1"),
+    (3, 13, "4.0"),
+    (1, 17, "3.9"),
+    (1, 16, "3.7"),
+    (1, 15, "3.5"),
+    (1, 13, "3.1"),
+    (1, 12, "2.7"),
+    (1, 11, "2.3"),
+    (1, 10, "2.1"),
+    (1, 8, "2.0"),
+    (1, 7, "1.1"),
+    (1, 6, "1.0"),
+    (1, 5, "0.11"),
+    (1, 3, "0.10.1"),
+    (18, 0, "0.10.0"),
+)
+"""(API, version, first Kafka that has it)."""
 
 
 class BrokerRow(Value):
@@ -103,3 +139,21 @@ async def fenced_brokers(cluster: Cluster) -> list[Node]:
     return [
         Node(broker.broker_id, broker.host, broker.port, broker.rack) for broker in answer.brokers if broker.is_fenced
     ]
+
+
+def release_of(apis: Mapping[int, tuple[int, int]], metadata_version: int | None) -> str | None:
+    """ "4.3" if the highest supported metadata.version shows the release, else "≥ 4.1" by the API versions; None before
+    Kafka 0.10. Brokers with ZooKeeper, and before 3.3, have no metadata.version."""
+    for level, release in METADATA_VERSIONS:
+        if metadata_version is not None and metadata_version >= level:
+            return release or f"≥ {NEWEST}"
+    least = oldest(apis)
+    return least and f"≥ {least}"
+
+
+def oldest(apis: Mapping[int, tuple[int, int]]) -> str | None:
+    """The oldest Kafka that speaks these versions, such as "4.1"; None for one before 0.10."""
+    for key, version, release in APIS:
+        if key in apis and apis[key][1] >= version:
+            return release
+    return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from kcli import codes
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.admin.groups.groups import find_groups, some_members
 from kcli.admin.groups.rows import Described, GroupMissing
 from kcli.asking.fan_out import PATIENCE, good

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.asking.controller import ask_controller
 from kcli.asking.fan_out import PATIENCE, gather
 from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
+from kcli.proto.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kcli.proto.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 
 TYPE_CHECKING = False
@@ -58,3 +60,24 @@ def new_start(where: Bound, ends: tuple[int, int], found: int | None) -> tuple[i
         "time": looked_up,
     }[where.kind]
     return min(max(wanted, start), end), f"clamped: {wanted} is past the log's end" if wanted > end else ""
+
+
+async def grow_topics(
+    cluster: Cluster, counts: Mapping[str, int], *, dry_run: bool = False
+) -> dict[str, KcliError | None]:
+    """Raise each topic to that number of partitions, or with `dry_run` let the controller check it. None where it was
+    done."""
+    if not counts:
+        return {}
+    topics = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in counts.items()]
+    request = CreatePartitionsRequest(topics=topics, timeout_ms=30_000, validate_only=dry_run)
+    answer = await ask_controller(cluster, request, lambda answer: [row.error_code for row in answer.results])
+    errors: dict[str, KcliError | None] = {}
+    for row in answer.results:
+        code, name = codes.of(row.error_code), row.name
+        failed = BrokerError(code, name, row.error_message, api=request.api_key, topic=name) if code else None
+        errors[name] = failed
+    return {
+        name: errors.get(name, KcliError(f"{name}: the broker's response does not contain this topic"))
+        for name in counts
+    }

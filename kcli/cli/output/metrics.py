@@ -9,8 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.metrics.histogram import Histogram
-    from kcli.metrics.values import ClientMetrics, ConsumerMetrics, ProducerMetrics
+    from kcli.metrics.values import ClientMetrics, ConsumerMetrics, Histogram, ProducerMetrics
 
 
 def say_producer(client: ClientMetrics, producer: ProducerMetrics) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.changes.change import DONE
-from kcli.changes.confirmation import Said
+from kcli.changes.change import DONE, Said
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, format_of, opened_cluster, plural, say

@@ -3,7 +3,8 @@ knows since when a group has its status, and what happened to it.
 
     state_folder/history/CLUSTER.ndjson          the newer half, at most 24 MiB
     state_folder/history/CLUSTER.ndjson.1        the older one
-    state_folder/history/CLUSTER.ndjson.still    offsets of partitions that stand still (standstills.py), at most 2 MiB
+    state_folder/history/CLUSTER.ndjson.still    offsets of partitions that stand still, and the commit intervals of
+                                                 those that commit rarely, at most 2 MiB, replaced as a whole
 
 Only this user may read them (mode 600). One process writes, the others read: a lock that ends with its process says
 which. A line is written by one call, so that a killed process leaves at most one incomplete line, which is skipped.
@@ -19,17 +20,20 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.cluster.cluster import cluster_id
 from kcli.lag.events import Event
-from kcli.lag.formats import standstills
+from kcli.model import TopicPartition
 from kcli.paths import private, state_folder
 from kcli.system import files
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kcli.lag.history import GroupStanding, History, Standstills
+    from kcli.lag.partition_lag import Stood
     from kcli.lag.watch import LagSnapshot
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster
+
+    Topics = dict[str, list[tuple[float, bool, tuple[float, ...], dict[str, int]]]]
 
 VERSION = "kcli.lag.past/1"
 KEPT = 86_400.0
@@ -39,6 +43,9 @@ BEAT = 60.0
 HALF = 24 << 20
 """Bytes of a file before it becomes the older one."""
 EVENT = ("time", "group", "kind", "text", "topic", "partition", "offsets")
+STANDSTILLS_VERSION = "kcli.lag.still/3"
+MOST_STANDSTILLS = 2 << 20
+"""Bytes of a file; where there would be more, none is kept."""
 
 
 class Point(Value):
@@ -107,12 +114,12 @@ class Past:
 
     def stood(self) -> Standstills | None:
         """What stood still when the cluster was last watched, None where that is not known. Before `open`."""
-        return standstills.read(f"{self.path}.still")
+        return read_standstills(f"{self.path}.still")
 
     def stand(self, stood: Standstills) -> None:
         """Keep the offsets of partitions that stand still, in place of those before."""
         if self.writes and stood != self._stood:
-            standstills.write(f"{self.path}.still", stood)
+            write_standstills(f"{self.path}.still", stood)
             self._stood = stood
 
     def stand_for(self, watched: Mapping[str, set[TopicPartition]], stood: Standstills) -> None:
@@ -131,7 +138,7 @@ class Past:
                 mine = {at: one for at, one in stood.get(group, {}).items() if at in places}
                 if others or mine:
                     kept[group] = others | mine
-            standstills.write(f"{self.path}.still", kept)
+            write_standstills(f"{self.path}.still", kept)
         finally:
             os.close(lock)
 
@@ -253,3 +260,53 @@ def _point(
     moment: float, lag: int | None, time_lag: float | None, in_rate: float | None, out_rate: float | None, status: str
 ) -> Point:
     return Point(time=moment, lag=lag, time_lag=time_lag, in_rate=in_rate, out_rate=out_rate, status=status)
+
+
+# A dashboard or `--watch` that is started again knows since when a partition is STUCK or STALLED if it finds it at the
+# same offset, and does not call one STUCK that commits every ten minutes.
+def write_standstills(path: str, stood: Standstills) -> None:
+    """Replace the file, or remove it where it would be too large. Raises OSError."""
+    import json
+
+    groups = {group: _by_time(some) for group, some in stood.items()}
+    data = json.dumps(
+        {"kcli": STANDSTILLS_VERSION, "groups": groups}, ensure_ascii=True, separators=(",", ":")
+    ).encode()
+    if len(data) > MOST_STANDSTILLS:
+        if os.path.exists(path):
+            os.unlink(path)
+        return
+    with open(f"{path}.new", "wb", opener=private) as file:
+        file.write(data)
+    os.replace(f"{path}.new", path)
+
+
+def read_standstills(path: str) -> Standstills | None:
+    """What stood still; None where that is not known: without the file, or with one that is damaged."""
+    import json
+
+    try:
+        with open(path, "rb") as file:
+            whole = json.loads(file.read(MOST_STANDSTILLS + 1))
+        if whole["kcli"] != STANDSTILLS_VERSION:
+            return None
+        return {str(group): dict(_places(topics)) for group, topics in whole["groups"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _by_time(some: dict[TopicPartition, Stood]) -> Topics:
+    """Partitions with their offsets, by topic and time: those of a group often stop at one moment."""
+    topics: dict[str, dict[tuple[float, bool, tuple[float, ...]], dict[str, int]]] = {}
+    for at, (done, since, member_moved, waits) in some.items():
+        places = topics.setdefault(at.topic, {}).setdefault((round(since, 3), member_moved, waits), {})
+        places[str(at.partition)] = done
+    return {topic: [(*key, places) for key, places in times.items()] for topic, times in topics.items()}
+
+
+def _places(topics: Topics) -> Iterator[tuple[TopicPartition, Stood]]:
+    for topic, times in topics.items():
+        for since, member_moved, waits, places in times:
+            stood = float(since), bool(member_moved), tuple(map(float, waits))
+            for partition, done in places.items():
+                yield TopicPartition(str(topic), int(partition)), (int(done), *stood)

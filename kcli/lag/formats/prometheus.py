@@ -10,7 +10,7 @@ from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import SEVERITY
 from kcli.lag.watch import LagSnapshot
-from kcli.text.prometheus import Labels, Rows, page
+from kcli.metrics.server import Labels, Rows, page
 
 HELP = {
     "kafka_consumergroup_lag": "Offsets behind: end minus committed.",

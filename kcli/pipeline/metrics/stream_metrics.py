@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from kcli.metrics.server import Rows, page
 from kcli.pipeline.jobs.bad import bad_of
 from kcli.pipeline.jobs.files.timed import Written
 from kcli.pipeline.jobs.work import Look, lag_of, rows_of
 from kcli.pipeline.progress_sum import Progress
-from kcli.text.prometheus import Rows, page
 from kcli.values import Value
 
 HELP = {

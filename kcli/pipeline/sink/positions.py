@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kcli import codes
-from kcli.admin.groups.commits import write_commits
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets, write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
 from kcli.admin.configs.resources import Resource
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
@@ -26,7 +26,7 @@ from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.admin.configs.resources import Config
-    from kcli.admin.storage.log_dirs import LogDir
+    from kcli.admin.storage.disks import LogDir
     from kcli.admin.topics.topics import Partition
     from kcli.client import Client
     from kcli.errors import KcliError

@@ -30,7 +30,7 @@ from kcli.consumer.consumer import Consumer
 from kcli.consumer.share.settings import ShareSettings
 from kcli.errors import KcliError
 from kcli.lag.assertion import LagAssertion
-from kcli.lag.formats import standstills
+from kcli.lag.formats import past
 from kcli.lag.formats.past import Past
 from kcli.lag.formats.sentences import reason
 from kcli.lag.snapshot import take
@@ -359,7 +359,7 @@ def _home(folder: Path, prefix: str, cases: dict[str, Case]) -> dict[str, str]:
         patch.setenv("XDG_STATE_HOME", str(folder))
         path = Path(Past(CLUSTER_ID).path)
     path.parent.mkdir(parents=True)
-    standstills.write(f"{path}.still", stood)
+    past.write_standstills(f"{path}.still", stood)
     return {"XDG_STATE_HOME": str(folder)}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.lag.formats import standstills
+from kcli.lag.formats import past
 from kcli.lag.formats.past import Past, recall
 from kcli.lag.history import History
 from kcli.lag.partition_lag import NOWHERE
@@ -32,10 +32,10 @@ STOOD: Standstills = {
 
 def test_what_is_written_is_read_again_and_only_by_this_user(tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson.still"
-    standstills.write(str(path), STOOD)
-    assert standstills.read(str(path)) == STOOD
-    standstills.write(str(path), {})
-    assert standstills.read(str(path)) == {}
+    past.write_standstills(str(path), STOOD)
+    assert past.read_standstills(str(path)) == STOOD
+    past.write_standstills(str(path), {})
+    assert past.read_standstills(str(path)) == {}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
@@ -57,9 +57,9 @@ def test_what_is_written_is_read_again_and_only_by_this_user(tmp_path: Path) -> 
 )
 def test_a_file_that_is_damaged_is_as_none(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "c.ndjson.still"
-    assert standstills.read(str(path)) is None
+    assert past.read_standstills(str(path)) is None
     path.write_bytes(data)
-    assert standstills.read(str(path)) is None
+    assert past.read_standstills(str(path)) is None
 
 
 @pytest.mark.slow
@@ -69,14 +69,14 @@ def test_ten_thousand_topics_and_a_thousand_groups_that_stand_still_fit(tmp_path
         f"group-{g}": {TopicPartition("t", p): (123_456_789, 1e9 + p % 3, False, ()) for p in range(100)}
         for g in range(1000)
     }
-    standstills.write(path, many)
-    assert len(standstills.read(path) or ()) == 1000
-    assert os.path.getsize(path) <= standstills.MOST
+    past.write_standstills(path, many)
+    assert len(past.read_standstills(path) or ()) == 1000
+    assert os.path.getsize(path) <= past.MOST_STANDSTILLS
     places = [TopicPartition("t", p) for p in range(100)]
     more = many | {f"more-{g}": {at: (1, 1.0 + at.partition, False, ()) for at in places} for g in range(1000)}
-    standstills.write(path, more)
-    assert standstills.read(path) is None, "nothing old is kept, and no file grows without end"
-    standstills.write(path, more)
+    past.write_standstills(path, more)
+    assert past.read_standstills(path) is None, "nothing old is kept, and no file grows without end"
+    past.write_standstills(path, more)
 
 
 def test_only_the_process_that_writes_the_history_writes_it_and_only_when_it_changes(tmp_path: Path) -> None:
@@ -101,15 +101,15 @@ def test_a_watch_of_some_groups_keeps_those_of_others_and_leaves_the_file_to_a_d
     billing, strange = ({group: set(some)} for group, some in STOOD.items())
     watch.stand_for(billing, {"billing": STOOD["billing"]})
     watch.stand_for(strange | {"calm": {TopicPartition("t", 0)}}, {'a "strange" näme': STOOD['a "strange" näme']})
-    assert standstills.read(str(path)) == STOOD
+    assert past.read_standstills(str(path)) == STOOD
     watch.stand_for(billing, {})
-    assert (standstills.read(str(path)) or {}).keys() == {'a "strange" näme'}
+    assert (past.read_standstills(str(path)) or {}).keys() == {'a "strange" näme'}
     board.open(1000.0)
     watch.stand_for(strange, {})
-    assert (standstills.read(str(path)) or {}).keys() == {'a "strange" näme'}
+    assert (past.read_standstills(str(path)) or {}).keys() == {'a "strange" näme'}
     board.close()
     watch.stand_for(strange, {})
-    assert standstills.read(str(path)) == {}
+    assert past.read_standstills(str(path)) == {}
 
 
 def test_a_watch_of_some_topics_keeps_what_is_known_of_the_others(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from kcli.pipeline.background import Background

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.cluster.kafka_versions import oldest
+from kcli.admin.cluster.brokers import oldest
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.handshake import agree_on_versions
 from kcli.broker.connection.versions import Ranges

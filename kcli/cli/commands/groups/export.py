@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from kcli.admin.cluster.cluster import cluster_id
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.admin.groups.groups import find_groups, group_names
 from kcli.admin.groups.offset_files import csv_text, row
 from kcli.admin.groups.rows import GroupMissing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.storage.log_dirs import LogDir, log_dirs
+from kcli.admin.storage.disks import LogDir, log_dirs
 from kcli.cli.output.tables.document import Document
 from kcli.cli.parsing.option import Options
 from kcli.model import Cluster

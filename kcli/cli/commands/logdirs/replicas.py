@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.storage.log_dirs import ReplicaSize
+from kcli.admin.storage.disks import ReplicaSize
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.brokers.ids import broker_ids

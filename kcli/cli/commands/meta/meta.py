@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.metadata import Told, ask_metadata
+from kcli.admin.cluster.cluster import Told, ask_metadata
 from kcli.admin.topics.topics import describe_topics, id_text
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.tables.document import Document

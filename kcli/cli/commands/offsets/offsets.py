@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.commits import committed_offsets
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good

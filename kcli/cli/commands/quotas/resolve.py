@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas import rules
-from kcli.admin.quotas.quotas import describe_quotas, text_of
+from kcli.admin.quotas.quotas import InForce, Rung, describe_quotas, text_of
+from kcli.admin.quotas.quotas import resolve as rungs_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -75,7 +75,7 @@ def resolve(options: ResolveOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         quotas = await describe_quotas(cluster)
-        answers = rules.resolve(quotas, user=options.user or NOBODY, client=options.client or "", ip=options.ip)
+        answers = rungs_of(quotas, user=options.user or NOBODY, client=options.client or "", ip=options.ip)
         document.of(RungRow)[:] = [
             _rung_row(quota.key, rung)
             for quota in answers
@@ -87,7 +87,7 @@ def resolve(options: ResolveOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-def _rung_row(key: str, rung: rules.Rung) -> RungRow:
+def _rung_row(key: str, rung: Rung) -> RungRow:
     at = rung.entity
     return RungRow.of(
         at,
@@ -100,7 +100,7 @@ def _rung_row(key: str, rung: rules.Rung) -> RungRow:
     )
 
 
-def _quota_row(quota: rules.InForce) -> InForceRow:
+def _quota_row(quota: InForce) -> InForceRow:
     return InForceRow(
         quota=quota.key,
         limit="no limit" if quota.value is None else text_of(quota.key, quota.value),

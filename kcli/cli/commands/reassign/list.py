@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kcli.admin.reassign.move_progress import Share, shares
-from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
+from kcli.admin.reassign.reassignments import Ongoing, Share, list_reassignments, shares
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.min_isr import MIN_ISR, min_isr
+from kcli.admin.configs.topics import MIN_ISR, min_isr
 from kcli.cli.commands.reassign.planning import Plan
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.groups import QuietOptions

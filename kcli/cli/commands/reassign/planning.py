@@ -7,8 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file, balance
-from kcli.admin.reassign.move_progress import replica_sizes
-from kcli.admin.reassign.reassignments import Ongoing, about, list_reassignments
+from kcli.admin.reassign.reassignments import Ongoing, about, list_reassignments, replica_sizes
 from kcli.admin.storage.disks import Replica
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
-from kcli.admin.reassign.move_progress import shares
-from kcli.admin.reassign.reassignments import list_reassignments
+from kcli.admin.reassign.reassignments import list_reassignments, shares
 from kcli.admin.storage.disks import Replica, directories
 from kcli.cli.commands.reassign.planning import FileOptions
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions

@@ -11,8 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Protocol, Self
 
 from kcli.admin.configs.resources import Resource
-from kcli.admin.reassign.move_progress import shares
-from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments
+from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments, shares
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.commands.reassign.throttling import clean

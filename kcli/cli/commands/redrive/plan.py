@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from kcli.changes.confirmation import Said
+from kcli.changes.change import Said
 from kcli.cli.commands.consume.selection import EARLIEST, given_filters
 from kcli.cli.commands.copy.resume import ResumeOptions, rate_of
 from kcli.cli.commands.copy.stored import StoredOptions, StoredSelection

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import ComposeResult
 
-from kcli.admin.reassign.move_progress import Share, shares
-from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
+from kcli.admin.reassign.reassignments import Ongoing, Share, list_reassignments, shares
 from kcli.model import TopicPartition
 from kcli.text.numbers import duration, size
 from kcli.tui import routes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.topics import Topic as Described
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import good

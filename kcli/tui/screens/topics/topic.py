@@ -15,7 +15,7 @@ from textual.containers import Vertical
 from textual.widgets import TabPane
 
 from kcli.admin.configs.resources import Resource
-from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.stats import ends_before
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import good

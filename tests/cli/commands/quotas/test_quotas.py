@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
-from kcli.admin.quotas.quotas import KEYS, Entity, entity, text_of, value_of
-from kcli.admin.quotas.rules import ladder, resolve
+from kcli.admin.quotas.quotas import KEYS, Entity, entity, ladder, resolve, text_of, value_of
 from kcli.cli.main import main
 from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of, bytes_text

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.storage.disk_plan import evened
-from kcli.admin.storage.disks import Replica
-from kcli.admin.storage.log_dirs import LogDir, log_dirs
+from kcli.admin.storage.disks import LogDir, Replica, evened, log_dirs
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.reassign.disks.moving import Moves, move
