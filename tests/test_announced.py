@@ -17,7 +17,7 @@ import pytest
 
 from kcli.client import Client
 from kcli.sandbox import Sandbox
-from kcli.sandbox.wire.traffic import MOST_HELD
+from kcli.sandbox.wire.connection import MOST_HELD
 from kcli.settings import ClientSettings, parse_bootstrap
 
 MB = 1024 * 1024

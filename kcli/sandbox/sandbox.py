@@ -8,18 +8,18 @@ lose the last seconds. After either a decided transaction is completed, and an o
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from kcli.sandbox.cluster.brokers import Brokers
 from kcli.sandbox.cluster.cluster import SandboxCluster
-from kcli.sandbox.log.journal import Journal
+from kcli.sandbox.log.recovery import Journal
 from kcli.sandbox.settings import SandboxSettings
-from kcli.sandbox.wire.admission import Admission, Notices
 from kcli.sandbox.wire.broker import SandboxBroker
-from kcli.sandbox.wire.connection import Connection
+from kcli.sandbox.wire.connection import Connection, Traffic
 from kcli.sandbox.wire.fetch_sessions import session_ids
 from kcli.sandbox.wire.listener import Listener, possible
-from kcli.sandbox.wire.traffic import Traffic
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kcli.sandbox.registry.registry import Registry
     from kcli.sandbox.registry.rest.server import RegistryServer
 
-
 FIRST_NODE = 1
+AGAIN = 60.0  # seconds until a sentence of the same kind may be printed again
 
 
 class Sandbox:
@@ -136,3 +136,48 @@ def _context(settings: SandboxSettings) -> SSLContext | None:
     from kcli.sandbox.access.tls import server_context
 
     return server_context(settings.tls)
+
+
+class Notices:
+    """Sentences for `tell`, each kind at most once a minute."""
+
+    def __init__(self, tell: Callable[[str], None] | None) -> None:
+        self._tell = tell
+        self._last: dict[str, float] = {}
+
+    def say(self, kind: str, sentence: str) -> None:
+        now = time.monotonic()
+        if self._tell is not None and now - self._last.get(kind, -AGAIN) >= AGAIN:
+            self._last[kind] = now
+            self._tell(sentence)
+
+
+class Admission:
+    """All brokers together have at most `limit` connections."""
+
+    def __init__(self, brokers: Brokers, limit: int, notices: Notices) -> None:
+        self._brokers = brokers
+        self._limit = limit
+        self._notices = notices
+
+    def admits(self) -> bool:
+        """Whether one more may connect. When all places are taken, the connection that is open for longest and has
+        asked for nothing is closed; without such a connection, the new one is refused."""
+        if sum(broker.connections for broker in self._brokers) < self._limit:
+            return True
+        quiet = [peer for broker in self._brokers if (peer := broker.quiet_connection()) is not None]
+        room = bool(quiet) or any(broker.turn_away() for broker in self._brokers)
+        what = "the oldest that asked for nothing was closed" if room else "no more are let in"
+        self._notices.say("connections", f"{self._limit} connections are open, as many as there may be: {what}")
+        if not quiet:
+            return room
+        oldest = min(quiet, key=lambda peer: peer.since)
+        oldest.forget()  # now, for more may come before it is gone
+        oldest.abort()
+        return True
+
+    def no_more_files(self, problem: OSError) -> None:
+        """The system gives no more."""
+        self._notices.say(
+            "files", f"no connection can be taken for now: {problem.strerror} (`ulimit -n` says how many)"
+        )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli import codes
-from kcli.acls import CLUSTER, KINDS, OPERATIONS, PATTERNS, Acl, AclFilter, covers, decide
+from kcli.acls import CLUSTER, KINDS, OPERATIONS, PATTERNS, POSSIBLE, Acl, AclFilter, covers, decide
 from kcli.errors import BrokerError
 
+if TYPE_CHECKING:
+    from kcli.sandbox.wire.request_context import RequestContext
+
 Note = Callable[[str, dict[str, Any]], None]
+UNTOLD = -(2**31)
+"""Nobody asked."""
 
 
 class Acls:
@@ -100,3 +105,10 @@ def unknown(*words: tuple[str | None, dict[str, int]]) -> None:
 
 def _refused(message: str) -> BrokerError:
     return BrokerError(codes.INVALID_REQUEST, message=message)
+
+
+def operations(context: RequestContext, kind: str, name: str = CLUSTER, *, wanted: bool = True) -> int:
+    """The bits for a topic, a group or the cluster; UNTOLD unless they are `wanted`."""
+    if not wanted:
+        return UNTOLD
+    return sum(1 << OPERATIONS[operation] for operation in POSSIBLE[kind] if context.may(operation, kind, name))

@@ -11,7 +11,7 @@ from kcli.proto.messages.api_versions import (
     SupportedFeatureKey,
 )
 from kcli.sandbox.answers import versions_answered
-from kcli.sandbox.cluster.features import SUPPORTED
+from kcli.sandbox.cluster.quorum import SUPPORTED
 from kcli.sandbox.wire.request_context import RequestContext
 
 SOFTWARE = 3  # the first version with the name and version of the client's software

@@ -14,7 +14,7 @@ from kcli.proto.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
-from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.access.acls import operations
 from kcli.sandbox.answers.sharing import by_topic
 from kcli.sandbox.wire.request_context import RequestContext
 

@@ -13,9 +13,7 @@ from kcli.proto.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kcli.sandbox.answers.modern import switched_on
-from kcli.sandbox.groups.consumer.group import HEARTBEAT
-from kcli.sandbox.groups.consumer.heartbeat_rules import JOIN, check
+from kcli.sandbox.groups.consumer.group import HEARTBEAT, JOIN, check
 from kcli.sandbox.wire.request_context import RequestContext
 
 
@@ -54,3 +52,9 @@ def _new_id() -> str:
     from base64 import urlsafe_b64encode
 
     return urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+
+
+def switched_on(context: RequestContext) -> None:
+    """Raises BrokerError UNSUPPORTED_VERSION below group.version 1, as Kafka does."""
+    if context.cluster.features.level("group.version") < 1:
+        raise BrokerError(codes.UNSUPPORTED_VERSION, message="the consumer protocol of KIP-848 is not enabled")

@@ -8,7 +8,7 @@ from kcli.proto.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.access.acls import operations
 from kcli.sandbox.wire.request_context import RequestContext
 
 BROKERS, CONTROLLERS = 1, 2  # endpoint types

@@ -15,6 +15,7 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 from kcli.rights import CONFIGURED
+from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.configs.broker_configs import ALL, THROTTLE, THROTTLES, names
 from kcli.sandbox.configs.definitions import (
     BROKER,
@@ -26,10 +27,10 @@ from kcli.sandbox.configs.definitions import (
     UNKNOWN,
     Definition,
 )
-from kcli.sandbox.configs.given import given
-from kcli.sandbox.configs.group_configs import GROUP_CONFIGS
-from kcli.sandbox.configs.named_configs import CLIENT_METRICS_CONFIGS, LOGGERS
+from kcli.sandbox.configs.named_configs import CLIENT_METRICS_CONFIGS, GROUP_CONFIGS, LOGGERS
 from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
+from kcli.sandbox.faults.control_client import CONTROL
+from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.request_context import RequestContext
 
 DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT = 1, 2, 3, 4, 5
@@ -38,6 +39,7 @@ DOCUMENTED = 3  # the first version with documentation
 
 Row = DescribeConfigsResourceResult
 Synonym = DescribeConfigsSynonym
+INTERVALS = ("consumer.heartbeat.interval.ms", "share.heartbeat.interval.ms")
 
 
 async def answer(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -192,3 +194,34 @@ def _loggers(context: RequestContext, name: str) -> list[Row]:
 
 ROWS = {TOPIC: _topic, BROKER: _broker, GROUP: _group, CLIENT_METRICS: _metrics, LOGGER: _loggers}
 """What lists the configs of a resource, by the type of the resource."""
+
+
+def given(cluster: SandboxCluster, broker: SandboxBroker) -> dict[str, str]:
+    """By name, the values of this broker."""
+    settings = cluster.settings
+    protocol = ("SASL_" if settings.sasl is not None else "") + ("SSL" if settings.tls is not None else "PLAINTEXT")
+    values = {
+        "advertised.listeners": f"{protocol}://{settings.advertised_host}:{broker.port}",
+        "auto.create.topics.enable": str(settings.auto_create).lower(),
+        "broker.id": str(broker.node_id),
+        "default.replication.factor": str(cluster.topics.copies(-1)),
+        "group.consumer.migration.policy": settings.migration_policy,
+        "group.initial.rebalance.delay.ms": str(round(settings.rebalance_delay * 1000)),
+        "listeners": f"{protocol}://{settings.host}:{broker.port}",
+        "log.dirs": ",".join(settings.directories(broker.node_id)),
+        "node.id": str(broker.node_id),
+        "num.partitions": str(settings.partitions),
+        "process.roles": "broker,controller",
+    }
+    for name in INTERVALS:
+        values[GROUP_CONFIGS[name].broker] = GROUP_CONFIGS[name].default
+    if broker.rack is not None:
+        values["broker.rack"] = broker.rack
+    if cluster.access.authorizer is not None:
+        authorizer = cluster.access.authorizer
+        values["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+        values["super.users"] = ";".join(authorizer.super_users)
+        values["allow.everyone.if.no.acl.found"] = str(authorizer.everyone).lower()
+    if cluster.control is not None:
+        values[CONTROL] = cluster.control.address
+    return values

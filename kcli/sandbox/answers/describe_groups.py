@@ -11,7 +11,7 @@ from kcli.proto.messages.describe_groups import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from kcli.sandbox.access.authorized import UNTOLD, operations
+from kcli.sandbox.access.acls import UNTOLD, operations
 from kcli.sandbox.groups.states import STABLE
 from kcli.sandbox.wire.request_context import RequestContext
 

@@ -11,7 +11,7 @@ from kcli.proto.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
-from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.access.acls import operations
 from kcli.sandbox.answers.metadata import partitions
 from kcli.sandbox.wire.request_context import RequestContext
 

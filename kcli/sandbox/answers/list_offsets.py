@@ -15,7 +15,7 @@ from kcli.proto.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
-from kcli.sandbox.log.times import (
+from kcli.sandbox.log.log import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING,

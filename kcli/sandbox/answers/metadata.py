@@ -15,7 +15,7 @@ from kcli.proto.messages.metadata import (
     MetadataResponseTopic,
 )
 from kcli.proto.schema import NO_ID
-from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.access.acls import operations
 from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.cluster.topics import Topic
 from kcli.sandbox.wire.request_context import RequestContext, in_turns

@@ -13,7 +13,7 @@ from kcli.proto.messages.share_group_describe import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
-from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.access.acls import operations
 from kcli.sandbox.answers.sharing import by_topic, existing
 from kcli.sandbox.wire.request_context import RequestContext
 

@@ -11,7 +11,7 @@ from kcli.proto.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from kcli.sandbox.cluster.features import METADATA, SUPPORTED
+from kcli.sandbox.cluster.quorum import METADATA, SUPPORTED
 from kcli.sandbox.wire.request_context import RequestContext
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3

@@ -7,27 +7,24 @@ import os
 from binascii import b2a_base64
 from typing import TYPE_CHECKING
 
-from kcli.errors import UsageError
+from kcli import codes
+from kcli.errors import BrokerError, UsageError
 from kcli.sandbox.access.access import Access
 from kcli.sandbox.access.quotas import Quotas
 from kcli.sandbox.access.sasl import Users
 from kcli.sandbox.cluster.brokers import Brokers
-from kcli.sandbox.cluster.features import Features
 from kcli.sandbox.cluster.moves import Moves
-from kcli.sandbox.cluster.quorum import Quorum
-from kcli.sandbox.cluster.retention import Retention
-from kcli.sandbox.cluster.topics import Topic, Topics
+from kcli.sandbox.cluster.quorum import Features, Quorum
+from kcli.sandbox.cluster.topics import Partition, Topic, Topics
 from kcli.sandbox.configs.broker_configs import BrokerConfigs
 from kcli.sandbox.configs.named_configs import NamedConfigs
 from kcli.sandbox.faults.control import Control
 from kcli.sandbox.faults.faults import Faults
-from kcli.sandbox.faults.registry import RegistryFaults
+from kcli.sandbox.faults.wire import RegistryFaults
 from kcli.sandbox.groups.groups import Groups
-from kcli.sandbox.log.journal import Journal
-from kcli.sandbox.log.recovery import State
+from kcli.sandbox.log.recovery import Journal, State
 from kcli.sandbox.settings import SandboxSettings
-from kcli.sandbox.transactions.producer_ids import ProducerIds
-from kcli.sandbox.transactions.transactions import Transactions
+from kcli.sandbox.transactions.transactions import ProducerIds, Transactions
 from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.share_sessions import ShareSessions
@@ -144,7 +141,7 @@ class SandboxCluster:
     @property
     def producer_ids(self) -> ProducerIds:
         if self._producer_ids is None:
-            from kcli.sandbox.transactions.producer_ids import ProducerIds
+            from kcli.sandbox.transactions.transactions import ProducerIds
 
             self._producer_ids = ProducerIds(self.journal.note)
         return self._producer_ids
@@ -239,3 +236,32 @@ class SandboxCluster:
         for part in (self._groups, self._transactions, self._moves, self.topics, self.journal):
             if part is not None:
                 part.close()
+
+
+class Retention:
+    """`memory` is how many bytes of records all topics may have together; None for no limit."""
+
+    def __init__(self, topics: Topics, memory: int | None) -> None:
+        self._topics = topics
+        self._memory = memory
+        self._bytes = 0  # at most: what was deleted since the last count is still in it
+
+    def make_room(self, partition: Partition, size: int) -> None:
+        """Before `size` bytes are appended: delete by retention.bytes. Raises BrokerError POLICY_VIOLATION if the
+        sandbox's memory limit would be exceeded."""
+        limit = partition.topic.number("retention.bytes")
+        if limit >= 0:
+            partition.log.keep_bytes(max(limit - size, 0))
+        if self._memory is None:
+            return
+        self._bytes += size
+        if self._bytes > self._memory:
+            logs = (p.log for topic in self._topics.by_name.values() for p in topic.partitions)
+            self._bytes = sum(log.size for log in logs) + size
+            if self._bytes > self._memory:
+                self._bytes -= size
+                raise BrokerError(
+                    codes.POLICY_VIOLATION,
+                    message=f"the sandbox's memory of {self._memory} bytes is full: delete topics or records, "
+                    "set retention.bytes, or keep the data on disk",
+                )

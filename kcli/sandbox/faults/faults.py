@@ -12,8 +12,7 @@ from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import FOREVER, Planned
-from kcli.sandbox.faults.registry import RegistryFaults
-from kcli.sandbox.faults.wire import WireFaults
+from kcli.sandbox.faults.wire import RegistryFaults, WireFaults
 from kcli.sandbox.groups.groups import Groups
 from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.share_sessions import ShareSessions

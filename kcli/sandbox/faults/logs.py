@@ -16,6 +16,7 @@ from kcli.sandbox.wire.client_rules import ClientRules
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 BOMB_STEP = 1024 * 1024
+_RECORD = b"\x00\x00\x00\x01\x0ehanging\x00"  # no deltas, a null key, seven bytes of value, no headers
 
 
 class LogFaults:
@@ -70,8 +71,6 @@ class LogFaults:
         """A transaction is open in the partition that no coordinator will end, its last record that many seconds old;
         with a transactional id its coordinator knows the producer and not this partition (KIP-664). Returns its first
         offset."""
-        from kcli.sandbox.faults.hanging import hanging_batch
-
         target = self._topics.partition(topic, partition)
         producer, epoch = self._producer(transactional_id)
         known = target.producers.known.get(producer)
@@ -101,7 +100,7 @@ class LogFaults:
 
     def end_with_marker(self, topic: str, partition: int, *, commit: bool = True, producer_id: int = 1 << 40) -> int:
         """A transaction marker is the last thing in the log (E4, E18). Returns its offset."""
-        from kcli.sandbox.transactions.markers import marker
+        from kcli.sandbox.transactions.transaction import marker
 
         return self.append(topic, partition, marker(producer_id, 0, commit=commit, now=1_000))
 
@@ -187,3 +186,14 @@ def _record(offset_delta: int, timestamp_delta: int, record: Record) -> bytes:
         parts += [encode_varint(-1)] if value is None else [encode_varint(len(value)), value]
     body = b"".join(parts)
     return encode_varint(len(body)) + body
+
+
+# A hanging transaction, made as they come about: a batch of a transaction arrives after its coordinator has ended
+# that, or was never told of the partition, and brokers before KIP-890 took it.
+def hanging_batch(producer_id: int, epoch: int, sequence: int, timestamp: int) -> bytes:
+    """A transactional batch of one record, `timestamp` in ms; the log puts in offset, leader epoch and CRC."""
+    body = bytes([2 * len(_RECORD)]) + _RECORD
+    head = LAYOUT.pack(
+        0, SIZE - 12 + len(body), -1, 2, 0, TRANSACTIONAL, 0, timestamp, timestamp, producer_id, epoch, sequence, 1
+    )
+    return head + body

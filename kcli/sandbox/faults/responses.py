@@ -12,8 +12,7 @@ from kcli.proto.encoding import Writer
 from kcli.proto.schema import Response
 from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.faults.planned import Conduct
-from kcli.sandbox.wire.outgoing import Outgoing
-from kcli.sandbox.wire.peer import CloseConnection
+from kcli.sandbox.wire.peer import CloseConnection, Outgoing
 from kcli.values import Field, Value
 
 

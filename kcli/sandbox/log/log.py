@@ -3,15 +3,23 @@ them). A fetch is a slice of a segment: no record and no byte is looked at."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.buffer import Buffer
-from kcli.sandbox.log.aborted_index import AbortedIndex
-from kcli.sandbox.log.batches import SIZE, TRANSACTIONAL, Header
+from kcli.sandbox.log.batches import CONTROL, SIZE, TRANSACTIONAL, Header
 from kcli.sandbox.log.segment import LARGEST, SMALLEST, Segment, Store
+
+if TYPE_CHECKING:
+    from kcli.sandbox.cluster.topics import Partition
+
+Found = tuple[int, int, int]  # offset, timestamp (ms), leader epoch
+
+EARLIEST, LATEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -2, -1, -3, -4, -5, -6
+NOTHING = (-1, -1, -1)
 
 
 class Log:
@@ -184,3 +192,103 @@ class Log:
         while self._segments:
             self._drop(-1)
         self._store.delete()
+
+
+class Aborted(NamedTuple):
+    """Offsets `first` to `marker` of a producer were aborted; below `stable` all was decided by then."""
+
+    producer_id: int
+    first: int
+    marker: int
+    stable: int
+
+
+DECIDES = CONTROL | TRANSACTIONAL
+TYPE_AT = 7  # in the records of a marker: 5 bytes before the key, whose second int16 is the type (F.3)
+
+
+class AbortedIndex:
+    """`open` maps a producer id to the first offset of its transaction, the oldest first."""
+
+    def __init__(self) -> None:
+        self.open: dict[int, int] = {}
+        self._aborted: list[Aborted] = []  # by marker
+        self._markers: list[int] = []
+
+    def note(self, header: Header, body: Buffer) -> None:
+        """Count a batch with the transactional bit; `body` is what follows its header."""
+        producer = header.producer_id
+        if header.attributes & DECIDES != DECIDES:
+            self.open.setdefault(producer, header.base_offset)
+            return
+        first = self.open.pop(producer, None)
+        if first is not None and int.from_bytes(body[TYPE_AT : TYPE_AT + 2], "big") == 0:
+            stable = self.stable(header.base_offset + 1)
+            self._aborted.append(Aborted(producer, first, header.base_offset, stable))
+            self._markers.append(header.base_offset)
+
+    def stable(self, end: int) -> int:
+        """The last stable offset of a log that ends at `end`: everything before it is decided."""
+        return next(iter(self.open.values()), end)
+
+    def aborted(self, start: int, stop: int) -> list[Aborted]:
+        """The aborted transactions with offsets in [start, stop)."""
+        matched: list[Aborted] = []
+        for at in range(bisect_left(self._markers, start), len(self._markers)):
+            aborted = self._aborted[at]
+            if aborted.first < stop:
+                matched.append(aborted)
+            if aborted.stable >= stop:  # whatever was aborted later began at or after it
+                break
+        return matched
+
+    def forget_before(self, start: int) -> None:
+        """The log begins at `start` now."""
+        gone = bisect_left(self._markers, start)
+        del self._aborted[:gone], self._markers[:gone]
+
+
+def offset_at(partition: Partition, timestamp: int, *, committed: bool) -> Found:
+    """(offset, timestamp, leader epoch) of the first record at or after `timestamp` (ms), or for one of the special
+    values. With `committed` the log ends at the last stable offset. Offset -1 without one."""
+    log = partition.log
+    end = log.stable if committed else log.end
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        epoch = log.epoch_at(log.start)
+        return log.start, -1, partition.leader_epoch if epoch < 0 < log.end else epoch
+    if timestamp == LATEST:
+        return end, -1, partition.leader_epoch
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
+        return NOTHING
+    if timestamp == MAX_TIMESTAMP:
+        timestamp = max((segment.times[row] for segment, row in log.batches() if _kept(log, segment, row)), default=-1)
+        if timestamp < 0:
+            return NOTHING
+    position = _search(log, timestamp)
+    return position if position[0] < end else NOTHING
+
+
+def _kept(log: Log, segment: Segment, row: int) -> bool:
+    """Whether a reader may still have something of the batch."""
+    after = segment.bases[row + 1] if row + 1 < len(segment.bases) else segment.next_offset
+    return after > log.start
+
+
+def _search(log: Log, timestamp: int) -> Found:
+    for segment, row in log.batches():
+        if segment.times[row] >= timestamp and _kept(log, segment, row):
+            position = _record_at(log, segment, row, timestamp)
+            if position is not None:
+                return position
+    return NOTHING
+
+
+def _record_at(log: Log, segment: Segment, row: int, timestamp: int) -> Found | None:
+    from kcli.proto.batch import read_batches
+
+    for batch in read_batches(segment.view[segment.start_of(row) : segment.ends[row]], check_crcs=False):
+        columns = batch.columns()
+        for offset, at in zip(columns.offsets, columns.timestamps, strict=True):
+            if at >= timestamp and offset >= log.start:
+                return int(offset), int(at), segment.epochs[row]
+    return None

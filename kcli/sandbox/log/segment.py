@@ -1,6 +1,6 @@
 """A segment: one buffer of fixed size that is only written behind its end, so any part of it may be sent as it lies.
 
-In memory it is anonymous memory (untouched pages cost nothing); on disk: segment_files.py. Bytes once written never
+In memory it is anonymous memory (untouched pages cost nothing); on disk: recovery.py. Bytes once written never
 change; that is why slices are handed out.
 """
 

@@ -6,17 +6,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kcli.sandbox.registry import refusals
-from kcli.sandbox.registry.associations import Associations
-from kcli.sandbox.registry.compatibility import messages
-from kcli.sandbox.registry.names import checked, split
-from kcli.sandbox.registry.scoped import Scoped
-from kcli.sandbox.registry.store import Content, Reference, Store, Version
-from kcli.sandbox.registry.texts import canonical
+from kcli.sandbox.registry.names import DEFAULT, GLOBAL, checked, shown, split
+from kcli.sandbox.registry.store import Associations, Content, Reference, Store, Version
+from kcli.sandbox.registry.texts import avro_type, canonical
+from kcli.schemas import AVRO, SchemaRefused
+from kcli.serde.avro.compatibility import BACKWARD, Violation, check, compared
 from kcli.values import Frozen
 
 LARGEST = 2**31 - 1  # of ids and versions
 DEEPEST = 64  # references behind references
 MOST_NEEDED = 1000  # schemas that one needs
+DESCRIPTIONS = {
+    "NAME_MISMATCH": "The name of the schema has changed",
+    "FIXED_SIZE_MISMATCH": "The size of FIXED type field at path '{path}' in the {one} schema does not match with the "
+    "{other} schema",
+    "MISSING_ENUM_SYMBOLS": "The {one} schema is missing enum symbols '{detail}' at path '{path}' in the {other} "
+    "schema",
+    "READER_FIELD_MISSING_DEFAULT_VALUE": "The field '{detail}' at path '{path}' in the {one} schema has no default "
+    "value and is missing in the {other} schema",
+    "TYPE_MISMATCH": "The type (path '{path}') of a field in the {one} schema does not match with the {other} schema",
+    "MISSING_UNION_BRANCH": "The {one} schema is missing a type inside a union field at path '{path}' in the {other} "
+    "schema",
+}
+REGISTRY = ""
+"""The scope of the whole registry, which is the default context too."""
+MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
 
 
 class Draft(Frozen):
@@ -266,3 +280,98 @@ def _property(content: Content, name: str) -> object:
 
     properties = json.loads(content.metadata).get("properties") if content.metadata else None
     return properties.get(name) if isinstance(properties, dict) else None
+
+
+# Whether a schema goes with versions that a subject has, in the words of Confluent's registry. Avro is compared as
+# Java compares it; of JSON Schema and Protobuf any change is let in.
+def messages(level: str, new: Content, rows: Sequence[Version], needed: Callable[[Content], list[str]]) -> list[str]:
+    """Why not; empty where the level holds. `rows` are the versions, the oldest first. Raises Refused."""
+    rows = compared(level, rows)
+    if not rows:
+        return []
+    if any(row.content.kind != new.kind for row in rows):
+        return [_object("SCHEMA_TYPE_MISMATCH", "The schema type does not match the earlier one", new.kind)]
+    if new.kind != AVRO:
+        return []
+    try:
+        types = [avro_type(row.content.text, needed(row.content)) for row in rows]
+        violations = check(level, avro_type(new.text, needed(new)), types)
+    except SchemaRefused as problem:
+        raise refusals.bad_schema(str(problem)) from None
+    if not violations:
+        return []
+    first = violations[0].version  # Confluent's registry shows the first version that does not go with it
+    old = rows[first]
+    shown = [_violation(violation) for violation in violations if violation.version == first]
+    text = old.content.text
+    return [
+        *shown,
+        f"{{oldSchemaVersion: {old.number}}}",
+        f"{{oldSchema: '{text}'}}",
+        f"{{compatibility: '{level}'}}",
+    ]
+
+
+def _violation(violation: Violation) -> str:
+    kind, path, detail = violation.reason
+    one, other = ("new", "old") if violation.direction == BACKWARD else ("old", "new")
+    return _object(kind, DESCRIPTIONS[kind].format(path=path, detail=detail, one=one, other=other), detail)
+
+
+def _object(kind: str, description: str, detail: str) -> str:
+    return f"{{errorType:'{kind}', description:'{description}', additionalInfo:'{detail}'}}"
+
+
+def scope_of(subject: str) -> str:
+    """A subject, a context (`:.staging:`), or the registry."""
+    context, name = split(subject)
+    return REGISTRY if context == DEFAULT and not name else shown(context, name)
+
+
+class Scoped:
+    """Settings of one kind (`level`, `mode`) by scope, each a few named values. `note` writes a change first."""
+
+    def __init__(self, kind: str, note: Callable[[str, dict[str, Any]], None], default: Mapping[str, Any]) -> None:
+        self._kind = kind
+        self._note = note
+        self._default = default
+        self._own: dict[str, dict[str, Any]] = {}
+
+    def own(self, subject: str) -> dict[str, Any]:
+        """What was set for just this scope, empty where nothing was."""
+        return self._own.get(scope_of(subject), {})
+
+    def contexts(self) -> set[str]:
+        """Those that have a setting, or a subject that has one."""
+        return {split(scope)[0] for scope in self._own} - {GLOBAL}
+
+    def of(self, subject: str) -> dict[str, Any]:
+        """What holds there, each value from the nearest scope that has it."""
+        found = dict(self._default)
+        for scope in reversed(_chain(scope_of(subject))):
+            found |= self._own.get(scope, {})
+        return found
+
+    def put(self, subject: str, values: dict[str, Any]) -> None:
+        """Set values, None removes one; others that the scope has stay."""
+        scope = scope_of(subject)
+        merged = {name: value for name, value in {**self._own.get(scope, {}), **values}.items() if value is not None}
+        self._note(f"registry {self._kind}", {"key": scope, "value": merged})
+        self._own[scope] = merged
+
+    def delete(self, subject: str) -> None:
+        """Let it inherit again."""
+        scope = scope_of(subject)
+        self._note(f"registry {self._kind}", {"key": scope, "value": None})
+        self._own.pop(scope, None)
+
+    def restore(self, scope: str, values: dict[str, Any]) -> None:
+        """As it was written."""
+        self._own[scope] = values
+
+
+def _chain(scope: str) -> list[str]:
+    """The scope and those that it inherits from, the nearest first."""
+    context = split(scope)[0]
+    around = [shown(context, "")] if context not in (DEFAULT, GLOBAL) else []
+    return list(dict.fromkeys([scope, *around, shown(GLOBAL, ""), REGISTRY]))

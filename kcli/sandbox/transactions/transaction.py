@@ -5,11 +5,15 @@ Ongoing … (KIP-98). Every step here is a decision only; `transactions.py` writ
 
 from __future__ import annotations
 
+import time
 from asyncio import TimerHandle
+from struct import Struct
 from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.sandbox.cluster.topics import Partition
+from kcli.sandbox.log.batches import CHECKED_FROM, CONTROL, LAYOUT, SIZE, TRANSACTIONAL, Header, checksum
 
 EMPTY, ONGOING = "Empty", "Ongoing"
 PREPARE_COMMIT, PREPARE_ABORT = "PrepareCommit", "PrepareAbort"
@@ -19,6 +23,10 @@ STATES = (EMPTY, ONGOING, *DECIDED, COMPLETE_COMMIT, COMPLETE_ABORT)
 KNOWN_TO_KAFKA = (*STATES, "Dead", "PrepareEpochFence")  # names a filter may use
 LAST_EPOCH = 32766  # the next one only ever fences; then a new producer id is due
 _KEPT = ("producer_id", "previous_id", "next_id", "epoch", "last_epoch", "timeout_ms", "state", "started", "bumps")
+ABORT, COMMIT = 0, 1
+COORDINATOR_EPOCH = 0  # one process: no older coordinator can be left over
+_RECORD = Struct(">bbbbbhhbhib")  # lengths and deltas are varints of one byte; key (version, type), value, no headers
+_MARKER_SIZE = SIZE + _RECORD.size
 
 
 class Transaction:
@@ -148,3 +156,22 @@ class Transaction:
     def identity(self) -> tuple[int, int]:
         """(producer id, epoch) of the transaction after this one, for the answer to EndTxn."""
         return (self.next_id, 0) if self.next_id >= 0 else (self.producer_id, self.epoch)
+
+
+def marker(producer_id: int, epoch: int, *, commit: bool, now: int) -> bytes:
+    """The control batch; `now` in ms. Its offset and leader epoch are put in by the log."""
+    body = _RECORD.pack(2 * 16, 0, 0, 0, 2 * 4, 0, COMMIT if commit else ABORT, 2 * 6, 0, COORDINATOR_EPOCH, 0)
+    head = LAYOUT.pack(0, _MARKER_SIZE - 12, -1, 2, 0, CONTROL | TRANSACTIONAL, 0, now, now, producer_id, epoch, -1, 1)
+    header = Header(head)
+    header.crc = checksum(body, checksum(head[CHECKED_FROM:]))
+    return header.pack() + body
+
+
+def end_in(partition: Partition, producer_id: int, epoch: int, *, commit: bool) -> None:
+    """Write the marker. From then on older epochs of the producer are refused in this partition, and readers see the
+    outcome. Raises BrokerError KAFKA_STORAGE_ERROR."""
+    data = marker(producer_id, epoch, commit=commit, now=int(time.time() * 1000))
+    header = Header(data)
+    partition.log.append(header, data, partition.leader_epoch, None)
+    partition.producers.ended(header)
+    partition.wake()

@@ -19,10 +19,8 @@ from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.faults.planned import Conduct
 from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import Witness
-from kcli.sandbox.wire.outgoing import SEND_BUFFER, Outgoing
-from kcli.sandbox.wire.peer import CloseConnection
+from kcli.sandbox.wire.peer import SEND_BUFFER, CloseConnection, Outgoing
 from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
-from kcli.sandbox.wire.traffic import MOST_HELD, Traffic
 
 MAX_REQUEST = 100 * 1024 * 1024
 MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
@@ -31,6 +29,8 @@ FREE = 1024 * 1024  # bytes that a connection may hold however much the others d
 KEPT = 2 * 1024 * 1024  # the largest buffer of a connection that is used again
 IN_A_ROW = 8  # requests of one connection that are answered before others have their turn
 PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
+MOST_HELD = 256 * 1024 * 1024
+"""Bytes of requests, whole and half, that all connections to all brokers may hold together."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -311,3 +311,17 @@ async def _before(conduct: Conduct) -> None:
         await asyncio.sleep(conduct.delay)
     if conduct.close_before:
         raise CloseConnection
+
+
+class Traffic:
+    """`seen`: how many requests of each API key came; `held`: bytes of requests that came and are not answered;
+    `failures`: bugs of the sandbox that requests met."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, int] = {}
+        self.held = 0
+        self.failures: list[Exception] = []
+
+    def count(self, api_key: int) -> None:
+        """A request came."""
+        self.seen[api_key] = self.seen.get(api_key, 0) + 1

@@ -14,12 +14,11 @@ from kcli.proto.messages.describe_client_quotas import ComponentData, DescribeCl
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kcli.sandbox import Sandbox
-from kcli.sandbox.access.quota_rates import FETCHED, PRODUCED, Rates, in_force
-from kcli.sandbox.access.quotas import ANY, DEFAULT, EXACT, Quotas
+from kcli.sandbox.access.quotas import ANY, DEFAULT, EXACT, FETCHED, PRODUCED, Quotas, Rates, in_force
 from tests.sandbox.client import Peer, batch
 
 if TYPE_CHECKING:
-    from kcli.sandbox.access.quota_rates import Entity
+    from kcli.sandbox.access.quotas import Entity
 
 USER, APP, CLIENT = (("user", "alice"),), (("client-id", "app"), ("user", "alice")), (("client-id", "app"),)
 LADDER: list[Entity] = [

@@ -7,7 +7,7 @@ import pytest
 from kcli import codes
 from kcli.sandbox import Sandbox
 from kcli.sandbox.faults import faults
-from kcli.sandbox.faults.catalogue import NAMES, NAMESPACES, rows
+from kcli.sandbox.faults.control import NAMES, NAMESPACES, rows
 from kcli.sandbox.thread import SandboxThread
 
 

@@ -12,7 +12,7 @@ from kcli import codes
 from kcli.client import Client
 from kcli.errors import ConnectError, KcliError
 from kcli.sandbox import Sandbox
-from kcli.sandbox.faults.catalogue import NAMES, rows
+from kcli.sandbox.faults.control import NAMES, rows
 from kcli.sandbox.faults.control_client import NotASandbox, find, tell
 from kcli.settings import ClientSettings, parse_bootstrap
 

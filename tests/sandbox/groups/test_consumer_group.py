@@ -12,9 +12,8 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kcli.sandbox import Sandbox
-from kcli.sandbox.groups.consumer.assignors import share_out
-from kcli.sandbox.groups.consumer.group import ConsumerGroup
-from kcli.sandbox.groups.consumer.heartbeat_rules import check
+from kcli.sandbox.groups.consumer.group import ConsumerGroup, check
+from kcli.sandbox.groups.consumer.member import share_out
 
 A, B = b"a" * 16, b"b" * 16
 

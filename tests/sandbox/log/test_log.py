@@ -12,7 +12,7 @@ from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kcli.sandbox import Sandbox
 from kcli.sandbox.log.batches import Header, checksum
-from kcli.sandbox.log.times import EARLIEST, LATEST, MAX_TIMESTAMP
+from kcli.sandbox.log.log import EARLIEST, LATEST, MAX_TIMESTAMP
 from tests.sandbox.client import Peer, batch
 
 

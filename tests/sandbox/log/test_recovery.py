@@ -17,15 +17,15 @@ from kcli.proto.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from kcli.sandbox import Sandbox
-from kcli.sandbox.log import segment_files
-from kcli.sandbox.log.segment_files import CopiedSegment, FileSegment
+from kcli.sandbox.log import recovery
+from kcli.sandbox.log.recovery import CopiedSegment, FileSegment
 from tests.sandbox.client import Peer, batch
 
 
 @pytest.fixture(autouse=True, params=[FileSegment, CopiedSegment])
 def segment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test on files as they are on Linux and macOS, and as on Windows."""
-    monkeypatch.setattr(segment_files, "SEGMENT", request.param)
+    monkeypatch.setattr(recovery, "SEGMENT", request.param)
 
 
 def segments(data: Path, topic: str = "t") -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.sandbox import Sandbox
-from kcli.sandbox.log.times import EARLIEST, LATEST, MAX_TIMESTAMP
+from kcli.sandbox.log.log import EARLIEST, LATEST, MAX_TIMESTAMP
 from tests.sandbox.client import Peer, batch
 from tests.sandbox.transacting import Producer, begun, end_of, ready
 

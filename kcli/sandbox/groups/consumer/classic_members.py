@@ -14,8 +14,7 @@ from kcli.proto.messages.sync_group import SyncGroupRequest
 from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.groups.classic.member import refusal
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
-from kcli.sandbox.groups.consumer.member import JOIN_BY, SYNC_BY, ConsumerMember
-from kcli.sandbox.groups.consumer.topic_ids import named, places
+from kcli.sandbox.groups.consumer.member import JOIN_BY, SYNC_BY, ConsumerMember, named, places
 
 
 def join(

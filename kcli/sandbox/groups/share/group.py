@@ -15,11 +15,11 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kcli.sandbox.cluster.topics import Partition, Topics
-from kcli.sandbox.configs.group_configs import EARLIEST, GroupConfigs, started
+from kcli.sandbox.configs.named_configs import EARLIEST, GroupConfigs, started
 from kcli.sandbox.groups.consumer.group import HEARTBEAT, SESSION
 from kcli.sandbox.groups.share.partition import SharePartition
 from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
-from kcli.sandbox.log.times import offset_at
+from kcli.sandbox.log.log import offset_at
 
 Place = tuple[bytes, int]
 

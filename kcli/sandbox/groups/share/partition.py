@@ -14,8 +14,8 @@ from typing import Any
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.cluster.topics import Partition
-from kcli.sandbox.log.aborted_index import Aborted
 from kcli.sandbox.log.batches import CONTROL, TRANSACTIONAL, Header
+from kcli.sandbox.log.log import Aborted
 
 Acquired = tuple[int, int, int]  # first and last offset, delivery count
 
