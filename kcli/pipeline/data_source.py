@@ -39,8 +39,7 @@ class KcliDataSource(DataSource):
 
         if not self._schemas():
             return schema_of(self.options)
-        from kcli.pipeline.schemas.columns import ddl
-        from kcli.pipeline.schemas.fields import column_of
+        from kcli.pipeline.schemas.fields import column_of, ddl
 
         return schema_of(self.options, {field: ddl(column_of(sealed)) for field, sealed in self._schemas().items()})
 
@@ -106,7 +105,7 @@ class KcliDataSource(DataSource):
         if not wanted:
             return {}
         from kcli.pipeline.connection import guard_of, registry_settings
-        from kcli.pipeline.schemas.writing.look_up import looked_up_to_write
+        from kcli.pipeline.schemas.writing import looked_up_to_write
 
         settings, (guard, profile) = registry_settings(given), guard_of(given)
         return {one.field: looked_up_to_write(one, settings, guard=guard, profile=profile) for one in wanted}

@@ -4,15 +4,21 @@ after another, and connecting anew takes longer than a small one.
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from hashlib import sha256
 from time import monotonic
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
-from kcli.pipeline.background import Background
+from kcli.client import Client
 from kcli.pipeline.connection import Sealed, plain
+from kcli.settings import ClientSettings
 
 MOST = 4
 """Clients that are kept. Beyond this the least recently used one is closed: its settings may be gone."""
@@ -21,6 +27,7 @@ IDLE = 300.0
 _kept: list[tuple[bytes, float, Background]] = []
 """A digest of a client's settings, and since when it is not used; in the order of that. A task that reads and sends has
 two of the same settings."""
+T = TypeVar("T")
 
 
 @contextmanager
@@ -81,3 +88,46 @@ def _made(sealed: Sealed) -> Background:
     kafka = Background(sealed.client)
     kafka.__enter__()
     return kafka
+
+
+class Background:
+    """`with Background(settings) as kafka: kafka.run(something(kafka.client))`."""
+
+    client: Client
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="kcli", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+
+        async def make() -> Client:
+            return await Client(self._settings).__aenter__()
+
+        self.client = self.run(make())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.run(self.client.__aexit__(kind, error, trace))
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin something on the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of something on the loop. Interrupted, it is cancelled."""
+        doing = self.start(work)
+        try:
+            return doing.result()
+        except BaseException:
+            doing.cancel()
+            raise

@@ -15,11 +15,18 @@ import pytest
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.errors import told
-from kcli.pipeline.session import archive, gateway, shuffle
-from kcli.pipeline.session.gateway import SparkFailed, command_of, python_of, spark_home, start
-from kcli.pipeline.session.hosts import reached_by
+from kcli.pipeline.session import archive, gateway, session
+from kcli.pipeline.session.gateway import (
+    SparkFailed,
+    command_of,
+    log_file,
+    prune,
+    python_of,
+    reached_by,
+    spark_home,
+    start,
+)
 from kcli.pipeline.session.java import Java, find_java
-from kcli.pipeline.session.logs import log_file, prune
 from kcli.pipeline.session.session import SessionSettings, conf_of
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
@@ -27,8 +34,7 @@ pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
 import pyarrow as pa
 
 from kcli.pipeline.formats.arrow import micros, text
-from kcli.pipeline.formats.formats import converter
-from kcli.pipeline.formats.msgpack_cell import fitting
+from kcli.pipeline.formats.formats import converter, fitting
 from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Listener, Reporter
 from kcli.pipeline.sink.rows import lines_of, sends_of, spans_of
@@ -325,7 +331,7 @@ def test_a_log_of_the_session_and_its_settings_are_quiet_and_local(tmp_path, mon
 
 
 class Cluster:
-    """Spark as `shuffle.fit` sees it: the executors that have registered, look by look, each with two cores."""
+    """Spark as `session.fit_shuffle` sees it: the executors that have registered, look by look, each with two cores."""
 
     def __init__(self, *executors: int) -> None:
         self.left, self.seen = list(executors), executors[-1]
@@ -355,8 +361,8 @@ class Cluster:
     [
         ("local[6]", {}, [3], [6]),
         ("spark://x:7077", {}, [0, 0, 1, 3], [6]),
-        ("spark://x:7077", {shuffle.PARTITIONS: "7"}, [3], []),
-        ("yarn", {shuffle.CHANGING: "true"}, [3], []),
+        ("spark://x:7077", {session.PARTITIONS: "7"}, [3], []),
+        ("yarn", {session.CHANGING: "true"}, [3], []),
         ("yarn", {}, [0], []),
     ],
 )
@@ -364,9 +370,9 @@ def test_shuffles_have_a_partition_for_each_core_that_runs_tasks(
     master: str, given: dict[str, str], executors: list[int], wanted: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, seconds in (("SETTLED", 0.05), ("PATIENCE", 30 if any(executors) else 0.05), ("EVERY", 0.001)):
-        monkeypatch.setattr(shuffle, name, seconds)
+        monkeypatch.setattr(session, name, seconds)
     spark = Cluster(*executors)
-    shuffle.fit(cast("SparkSession", spark), {"spark.master": master, **given})
+    session.fit_shuffle(cast("SparkSession", spark), {"spark.master": master, **given})
     assert list(spark.chosen.values()) == wanted
 
 

@@ -6,6 +6,7 @@ halved until the odd records are single, and those are read one by one (`json_do
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -18,7 +19,6 @@ from kcli.errors import UsageError
 from kcli.pipeline.formats.arrow import text
 from kcli.pipeline.formats.json_cell import Cell, Misfit, cell_of
 from kcli.pipeline.formats.json_document import SPACE, Malformed, document
-from kcli.pipeline.formats.msgpack_cell import fitting
 
 Decoded = tuple[pa.Array, dict[int, str]]
 """The cells, and by row what is wrong with a record that did not fit."""
@@ -179,3 +179,48 @@ def _from_msgpack(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], An
         if notes:
             errors[number] = notes[0]
     return pa.array(rows, kind), errors
+
+
+def fitting(value: Any, kind: pa.DataType, notes: list[str]) -> Any:
+    """The value as Arrow takes it for `kind`; null where it is of another type, which is noted. Raises nothing: a
+    record that fits badly must not end a task."""
+    if value is None:
+        return None
+    if pa.types.is_struct(kind) and isinstance(value, dict):
+        return {field.name: fitting(value.get(field.name), field.type, notes) for field in kind}
+    if pa.types.is_list(kind) and isinstance(value, list):
+        return [fitting(one, kind.value_type, notes) for one in value]
+    if pa.types.is_map(kind) and isinstance(value, dict):
+        return _map(value, kind, notes)
+    if not pa.types.is_nested(kind):
+        try:
+            found = _cell(value, kind)
+        except (ValueError, TypeError, OverflowError, NotImplementedError):  # Arrow's own are kinds of these
+            found = None
+        if found is not None:
+            return found
+    shown = repr(value)
+    notes.append(f"{shown if len(shown) <= 40 else shown[:39] + '…'} is not {kind}")
+    return None
+
+
+def _map(value: dict[Any, Any], kind: pa.DataType, notes: list[str]) -> Any:
+    """The entries whose keys fit: Arrow knows no null there."""
+    entries = ((fitting(key, kind.key_type, notes), fitting(one, kind.item_type, notes)) for key, one in value.items())
+    return [(key, entry) for key, entry in entries if key is not None]
+
+
+def _cell(value: Any, kind: pa.DataType) -> Any:
+    if isinstance(value, float) and pa.types.is_integer(kind):
+        return None  # Arrow would cut it off
+    if pa.types.is_string(kind) and not isinstance(value, str):
+        if isinstance(value, bytes):
+            return None
+        value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, str):
+        value = value.encode("utf-8", "replace").decode()  # half a surrogate pair is ? as in Java
+        if pa.types.is_temporal(kind):
+            return pa.scalar(value).cast(kind).as_py()
+    if isinstance(value, bool) != pa.types.is_boolean(kind):
+        return None
+    return pa.scalar(value, kind).as_py()

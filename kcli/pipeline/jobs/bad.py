@@ -3,10 +3,9 @@ read."""
 
 from __future__ import annotations
 
+import time
 from itertools import count
 from typing import TYPE_CHECKING, Any
-
-from kcli.pipeline.jobs.counting import observed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 NAME = "kcli_bad"
 _numbers = count(1)
 ERRORS = ("keyError", "valueError")
+PATIENCE = 5.0
+"""Seconds in which Spark tells the count, after the rows were written: its listeners run behind."""
 
 
 class BadRows:
@@ -44,3 +45,35 @@ def bad_of(progress: Any) -> int:
     """Of a batch of a stream, by its progress."""
     found = (progress["observedMetrics"] or {}).items()
     return sum(int(seen["bad"]) for name, seen in found if name.startswith(NAME))
+
+
+class Counted:
+    """`frame` is the one to write. A stream is not counted here: its progress says it."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.frame = frame
+        self._seen: Any = None
+        if not frame.isStreaming:
+            from pyspark.sql import Observation
+            from pyspark.sql import functions as f
+
+            self._seen = Observation()
+            self.frame = frame.observe(self._seen, f.count(f.lit(1)).alias("rows"))
+
+    @property
+    def rows(self) -> int:
+        """After the action: its rows; -1 where they were not counted, because a sink never ran this frame (Spark's
+        own waits for ever then)."""
+        found = None if self._seen is None else observed(self._seen)
+        return -1 if found is None else int(found["rows"])
+
+
+def observed(seen: Any) -> Any:
+    """What an observation saw, after the action; None where its frame was not run (Spark's own waits for ever then)."""
+    known = getattr(seen, "_jo", None)
+    deadline = time.monotonic() + PATIENCE
+    while known is not None and not known.future().isCompleted():
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.02)
+    return seen.get

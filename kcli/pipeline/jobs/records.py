@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.counting import Counted
-from kcli.pipeline.jobs.trigger import Trigger
-from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.jobs.bad import Counted
+from kcli.pipeline.jobs.work import Action, Stream, Trigger
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

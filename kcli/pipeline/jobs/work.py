@@ -18,11 +18,12 @@ from uuid import uuid4
 
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.bad import bad_of
-from kcli.values import Value
+from kcli.values import Frozen, Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 IDLE = 1.0
 """Seconds without a trigger after which a query that drains waits for one."""
@@ -255,3 +256,14 @@ def _offsets(text: Any) -> dict[TopicPartition, int]:
     with suppress(ValueError, TypeError, AttributeError):
         return from_offsets(json.loads(text) if isinstance(text, str) else text)
     return {}
+
+
+class Trigger(Frozen):
+    """All that is there now and then the end (`every` is None), or a batch every `every` seconds."""
+
+    every: float | None = None
+
+    def on(self, writer: DataStreamWriter) -> DataStreamWriter:
+        if self.every is None:
+            return writer.trigger(availableNow=True)
+        return writer.trigger(processingTime=f"{round(self.every * 1000)} milliseconds")

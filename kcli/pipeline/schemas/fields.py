@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.columns import ddl
-from kcli.pipeline.schemas.sealed import SealedSchemas
+from kcli.pipeline.formats.avro_arrow import AvroColumns
+from kcli.pipeline.schemas.reading import Decoded, RegisteredField
+from kcli.pipeline.schemas.sealed import Known, SealedSchemas
+from kcli.proto.core import AvroReader
 from kcli.schemas import SchemaRefused
+from kcli.serde.avro.columns.columns import Column, columns_of
+from kcli.serde.avro.columns.program import column_reader
+from kcli.serde.avro.exact import read_json
+from kcli.serde.avro.parse import parse
+from kcli.serde.avro.types import Type
+from kcli.serde.avro.write import AvroWriter
 from kcli.serde.contracts.rules import encrypting
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from kcli.pipeline.schemas.reading import RegisteredField
-    from kcli.serde.avro.columns.columns import Column
+TYPES = {
+    "null": "VOID",
+    "boolean": "BOOLEAN",
+    "int": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "local": "TIMESTAMP_NTZ",
+    "string": "STRING",
+    "binary": "BINARY",
+}
 
 
 def column_of(sealed: SealedSchemas) -> Column:
@@ -36,8 +58,6 @@ def column_of(sealed: SealedSchemas) -> Column:
         from kcli.pipeline.schemas.json_schema import json_column
 
         return json_column(sealed.reader)
-    from kcli.pipeline.schemas.avro import avro_column
-
     return avro_column(sealed.reader)
 
 
@@ -51,8 +71,6 @@ def field_of(sealed: SealedSchemas) -> RegisteredField:
         from kcli.pipeline.schemas.json_schema import JsonField
 
         return JsonField(sealed)
-    from kcli.pipeline.schemas.avro import AvroField
-
     return AvroField(sealed)
 
 
@@ -71,3 +89,76 @@ def check_types(schema: StructType, schemas: Mapping[str, SealedSchemas]) -> Non
                     f"column {field.name} is {ddl(column)} by its schema in the registry, not "
                     f"{field.dataType.simpleString()}"
                 )
+
+
+def avro_column(known: Known) -> Column:
+    """The column of an Avro schema. Raises SchemaRefused."""
+    return columns_of(_parsed(known))
+
+
+def _parsed(known: Known) -> Type:
+    return parse(known.schema.text, [text for _, text in known.referred])
+
+
+class AvroField(RegisteredField):
+    """Keys or values in Avro."""
+
+    def __init__(self, sealed: SealedSchemas) -> None:
+        super().__init__(sealed)
+        self._reader = _parsed(sealed.reader)
+        self._columns = AvroColumns(columns_of(self._reader))
+
+    def reader_of(self, known: Known, name: bytes) -> AvroReader:
+        writer = self._reader if known == self.sealed.reader else _parsed(known)
+        return column_reader(writer, self._reader, self._columns.column)
+
+    def writer_of(self, known: Known) -> Callable[[str], bytes]:
+        """The specification's JSON encoding."""
+        writer = AvroWriter(_parsed(known), specified=True)
+        return lambda text: writer.write(read_json(text))
+
+    def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[AvroReader]) -> Decoded:
+        return self._columns.read(cells, skips, which, readers)
+
+
+def ddl(column: Column) -> str:
+    """The type of a column."""
+    if column.kind == "decimal":
+        return f"DECIMAL({column.precision},{column.scale})"
+    if column.kind == "array":
+        return f"ARRAY<{ddl(column.parts[0])}>"
+    if column.kind == "map":
+        return f"MAP<{ddl(column.parts[0])}, {ddl(column.parts[1])}>"
+    if column.kind == "struct":
+        return f"STRUCT<{', '.join(f'{quoted(part.name)}: {ddl(part)}' for part in column.parts)}>"
+    return TYPES[column.kind]
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+WIDER = {("int", "long"), ("int", "double"), ("long", "double")}
+"""Kinds of numbers that a table widens."""
+
+
+def not_grown(before: Column, now: Column, path: str = "") -> str:
+    """Why `now` is not `before` with columns added and numbers widened; "" where it is."""
+    if before.kind != now.kind and (before.kind, now.kind) not in WIDER:
+        return f"{path or 'it'} is {ddl(now)}, not {ddl(before)} as"
+    if before.kind == "decimal" and (before.precision, before.scale) != (now.precision, now.scale):
+        return f"{path or 'it'} is {ddl(now)}, not {ddl(before)} as"
+    if before.kind != "struct":
+        pairs = zip(before.parts, now.parts, strict=True)
+        return next((why for old, new in pairs if (why := not_grown(old, new, _within(path, new)))), "")
+    parts = {part.name: part for part in now.parts}
+    for part in before.parts:
+        inner = _within(path, part)
+        why = not_grown(part, parts[part.name], inner) if part.name in parts else f"it lacks {inner}, which is"
+        if why:
+            return why
+    return ""
+
+
+def _within(path: str, part: Column) -> str:
+    return f"{path}.{part.name}" if path else part.name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kcli.errors import KcliError, UsageError
-from kcli.pipeline.schemas.framing.ruled import check_rules_for_reading
+from kcli.pipeline.schemas.framing import check_rules_for_reading
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.wanted import FILE, Wanted
 from kcli.registry.folder import FolderSchemas

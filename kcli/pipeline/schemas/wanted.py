@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.pipeline.pickling import Carried
-from kcli.pipeline.schemas.subjects import strategy_of, topic_of
-from kcli.registry.subjects import NAMED, RECORD, TOPIC
+from kcli.registry.subjects import NAMED, RECORD, STRATEGIES, TOPIC, strategy_named
 from kcli.schemas import AVRO, JSON, PROTOBUF
 
 REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}
@@ -157,3 +157,27 @@ def _check_subject(wanted: Wanted) -> None:
         f"{wanted.field}s are {'written' if wanted.written else 'read'} with; or {wanted.option} names a schema by its "
         "id: id:N"
     )
+
+
+def strategy_of(given: Mapping[str, str], field: str) -> str:
+    """The strategy of keys or values (`field`). Raises UsageError."""
+    option = f"{field}SubjectStrategy"
+    text = given.get(option.lower(), "").strip()
+    strategy = strategy_named(text or TOPIC)
+    if not strategy:
+        raise UsageError(f"option {option} is {', '.join(STRATEGIES[:-1])} or {STRATEGIES[-1]}, not {text}")
+    if text and given.get(f"{field}subject", "").strip():
+        raise UsageError(f"option {option} finds the subject, and {field}Subject names it: give one of them")
+    return strategy
+
+
+def topic_of(given: Mapping[str, str]) -> str:
+    """The one topic that is read or written; "" for several."""
+    topics = given.get("subscribe") or given.get("topic") or given.get("path") or ""
+    names = [name.strip() for name in topics.split(",") if name.strip()]
+    if "assign" in given:
+        try:
+            names = list(json.loads(given["assign"]))
+        except (ValueError, TypeError):
+            return ""  # which is refused elsewhere
+    return names[0] if len(names) == 1 else ""

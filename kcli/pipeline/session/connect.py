@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from kcli.errors import OPTION, ConnectError, UsageError
-from kcli.pipeline.session.logs import log_file
+from kcli.pipeline.session.gateway import log_file
 from kcli.pipeline.session.session import SessionSettings, check_pyspark
 
 if TYPE_CHECKING:

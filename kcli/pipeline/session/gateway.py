@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -16,11 +17,13 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kcli.errors import KcliError
-from kcli.paths import private
+from kcli.paths import private, state_folder
 from kcli.pipeline.session import archive
 from kcli.pipeline.session.java import Java
+from kcli.system.processes import runs
 
 OPENS = """
 java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net
@@ -38,6 +41,9 @@ REFUSED = (
 """Words of a JVM for which the command line is wrong: that of another Spark or Java."""
 START = 120.0
 """Seconds in which the JVM has to answer."""
+LOCAL = "127.0.0.1"
+KEPT = 50
+"""Logs that are kept besides the new one."""
 
 
 class SparkFailed(KcliError):
@@ -198,3 +204,64 @@ def python_path() -> str:
     own = str(Path(kcli.__file__).parent.parent)
     given = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     return os.pathsep.join(dict.fromkeys([own, *given]))
+
+
+def reached_by(where: str, conf: Mapping[str, str]) -> str:
+    """The address of this machine for tasks of the Spark at `where` (a master or a sc:// URL): what spark.driver.host
+    says, else the one that packets to that machine leave from; without a name (yarn) that of the host's name."""
+    if where.startswith("local"):
+        return LOCAL
+    given = conf.get("spark.driver.host")
+    if given:
+        return given
+    # spark://one:7077,two:7077 names masters; k8s://https://host:443 has a URL in it
+    place = urlsplit("//" + where.rpartition("://")[2].split(",")[0]) if "://" in where else None
+    try:
+        if place is None or not place.hostname:
+            return socket.gethostbyname(socket.gethostname())
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            place.hostname, place.port or 443, socket.AF_INET, socket.SOCK_DGRAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.connect(address)  # sends nothing: it only asks for the route
+            found: str = probe.getsockname()[0]
+            return found
+    except (OSError, ValueError):
+        return LOCAL
+
+
+def submitted() -> bool:
+    """Whether spark-submit runs this process."""
+    return bool(os.environ.get("PYSPARK_GATEWAY_PORT"))
+
+
+def submitted_conf() -> dict[str, str]:
+    """The settings that spark-submit was given; none where it does not run this process."""
+    if not submitted():
+        return {}
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
+
+
+def folder() -> Path:
+    """Where the logs are."""
+    return Path(state_folder("spark"))
+
+
+def log_file() -> Path:
+    """The path of a new log. Old ones go."""
+    place = folder()
+    prune(place)
+    return place / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}.log")
+
+
+def prune(place: Path, kept: int = KEPT) -> None:
+    """Leave the `kept` newest, by the time that is in their names; one that this user may not remove stays."""
+    for old in sorted(place.glob("[0-9]*-[0-9]*-[0-9]*.log"), reverse=True)[kept:]:
+        if not runs(int(old.stem.rpartition("-")[2])):
+            try:
+                old.unlink()
+            except OSError:
+                continue

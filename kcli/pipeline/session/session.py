@@ -7,18 +7,19 @@ with Session(SessionSettings()) as spark:
 from __future__ import annotations
 
 import os
+import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kcli.errors import UsageError
 from kcli.paths import cache_folder
-from kcli.pipeline.session import gateway, shuffle, submitted
-from kcli.pipeline.session.gateway import Jvm, SparkFailed
+from kcli.pipeline.session import gateway
+from kcli.pipeline.session.gateway import Jvm, SparkFailed, log_file
 from kcli.pipeline.session.java import find_java
-from kcli.pipeline.session.logs import log_file
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
 MASTER = "local[*,3]"
 """Every core, and a task may fail twice before its job does."""
 REDACTED = "(?i)secret|password|token|jaas|passphrase|credential|access[.]key|ssl.key|user[.]info"
+PARTITIONS = "spark.sql.shuffle.partitions"
+CHANGING = "spark.dynamicAllocation.enabled"
+"""With it the number of cores follows the work, so Spark's usual number stays, and Spark joins what is small."""
+
+PATIENCE, SETTLED, EVERY = 10.0, 0.5, 0.1
+"""Seconds: the wait for a first executor (the first job would wait for it too), the time without another one after
+which they are all there, and the pause between two requests."""
+PLACE = "kcli-code"
+"""What the archive is unpacked as."""
+
+
+ARCHIVES, PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
 
 
 class SessionSettings(Frozen):
@@ -66,7 +79,7 @@ class Session:
         """The session; the JVM is started for it, unless spark-submit did that."""
         check_pyspark()
         settings = self.settings
-        if submitted.here():
+        if gateway.submitted():
             return self._of_submitted()
         java = find_java(settings.java_home)
         conf = conf_of(settings)
@@ -79,7 +92,7 @@ class Session:
                 PYSPARK_PYTHON=gateway.python_of(conf),
             ):
                 self._spark = _connected(conf)
-            shuffle.fit(self._spark, conf)
+            fit_shuffle(self._spark, conf)
         except Exception as problem:
             self.stop()
             raise SparkFailed(
@@ -89,9 +102,9 @@ class Session:
 
     def _of_submitted(self) -> SparkSession:
         """A session of the JVM that spark-submit started."""
-        conf = conf_of(self.settings, submitted.conf())
+        conf = conf_of(self.settings, gateway.submitted_conf())
         self._spark = _connected(conf)
-        shuffle.fit(self._spark, conf)
+        fit_shuffle(self._spark, conf)
         return self._spark
 
     def stop(self) -> None:
@@ -165,9 +178,7 @@ def conf_of(settings: SessionSettings, known: Mapping[str, str] | None = None) -
     if local:
         made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     if not local:
-        from kcli.pipeline.session import executor_code
-
-        given |= executor_code.conf(given)
+        given |= executor_conf(given)
     return made | given
 
 
@@ -181,3 +192,68 @@ def check_pyspark() -> None:
         raise UsageError(
             f'pyspark {version} is installed; kcli\'s source needs 4.2.1 to 4.3: pip install "kcli-kafka[spark]"'
         )
+
+
+# In how many partitions Spark shuffles: one for each core that runs tasks, wherever these cores are. Spark's usual 200
+# make 200 tiny tasks of a small job; a number of the driver's cores leaves a cluster idle.
+def fit_shuffle(spark: SparkSession, conf: Mapping[str, str]) -> None:
+    """Set it for this session, unless `conf` does. A cluster without an executor yet keeps Spark's number."""
+    if PARTITIONS in conf or conf.get(CHANGING, "").lower() == "true":
+        return
+    if conf["spark.master"].startswith("local") or _executors_came(spark):
+        spark.conf.set(PARTITIONS, max(spark.sparkContext.defaultParallelism, 1))
+
+
+def _executors_came(spark: SparkSession) -> bool:
+    """Wait until executors have registered with the driver."""
+    scala: Any = spark._jsc.sc()
+    begin = changed = time.monotonic()
+    seen = 1  # the driver is one of them
+    while True:
+        found, now = int(scala.getExecutorMemoryStatus().size()), time.monotonic()
+        if found != seen:
+            seen, changed = found, now
+        if seen > 1 and now - changed >= SETTLED:
+            return True
+        if seen == 1 and now - begin >= PATIENCE:
+            return False
+        time.sleep(EVERY)
+
+
+# kcli for executors on other machines: an archive that Spark unpacks into each executor's working folder.
+#
+# Executors need numpy and pyarrow in their own Python. The compiled record core is in it and used by the Python it was
+# made for; another one takes the core's twin in plain Python.
+def executor_conf(given: Mapping[str, str]) -> dict[str, str]:
+    """Spark's settings that bring kcli to the executors, beside the archives and the path that are given. An archive
+    that is given under kcli's own name stays as it is."""
+    archives, path = given.get(ARCHIVES, ""), given.get(PATH, "")
+    if not any(one.strip().endswith(f"#{PLACE}") for one in archives.split(",")):
+        archives = ",".join(filter(None, [archives, f"{packed()}#{PLACE}"]))
+    return {ARCHIVES: archives, PATH: ":".join(filter(None, [f"./{PLACE}", path]))}
+
+
+def packed() -> Path:
+    """The archive, in the cache folder; made when one of kcli's files is newer than it."""
+    import kcli
+
+    root = Path(kcli.__file__).parent.parent
+    files = sorted(
+        path
+        for package in ("kcli", "pyspark_kcli")
+        for path in (root / package).rglob("*")
+        if path.suffix in (".py", ".so", ".pyd", ".typed", ".tcss") and "__pycache__" not in path.parts
+    )
+    newest = max(file.stat().st_mtime_ns for file in files)
+    path = Path(cache_folder()) / f"kcli-code-{newest}-{len(files)}.zip"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
+            for file in files:
+                out.write(file, file.relative_to(root).as_posix())
+        part.replace(path)
+        for old in path.parent.glob("kcli-code-*.zip"):
+            if old.stat().st_mtime < path.stat().st_mtime - 86_400:
+                old.unlink(missing_ok=True)
+    return path

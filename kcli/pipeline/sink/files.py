@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import base64
 import pickle
+import re
 from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
@@ -19,9 +22,17 @@ from kcli.pipeline.sink.layout import FileEntry, Layout
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
     from pyspark.sql.types import StructType
 
 NAME = "kcli-files"
+PLAIN = re.compile(r"[A-Za-z0-9._=-]+")
+GROUP = 32 << 20
+"""Bytes of Arrow that become a row group."""
+ROWS = 1 << 20
+"""Rows that become a row group, however small they are."""
+CODECS = {"uncompressed": "none", "lz4_raw": "lz4"}
+"""Spark's words for a codec that Arrow has another for."""
 
 
 class FilesSource(DataSource):
@@ -52,8 +63,6 @@ class FilesWriter(DataSourceArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskFiles:
         """The rows of a task, as files. A task that fails leaves no file."""
         from pyspark import TaskContext
-
-        from kcli.pipeline.sink.part_files import PartFiles
 
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
@@ -87,3 +96,148 @@ def entries_of(report: Path) -> list[FileEntry]:
     """What the tasks of a job wrote, after it."""
     entries: list[FileEntry] = pickle.loads(report.read_bytes())
     return entries
+
+
+class PartFiles:
+    """`add` batches, then `close`; else `undo`. The rows come sorted by the partition values, so one file is open."""
+
+    def __init__(self, layout: Layout, stem: str) -> None:
+        import pyarrow as pa
+
+        self._layout = layout
+        self._stem = stem
+        self._schema = pa.ipc.read_schema(pa.BufferReader(layout.schema))
+        self._system, self._root = layout.storage.opened(layout.folder)
+        self._held: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._rows = 0
+        self._values: tuple[Any, ...] = ()
+        self._writer: ParquetWriter | None = None
+        self._stream: Any = None
+        self._path = ""
+        self._footers: list[Any] = []
+        self._done: list[FileEntry] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Rows more."""
+        for values, rows in self._runs(batch):
+            if values != self._values:
+                self._finish()
+                self._values = values
+            self._held.append(rows)
+            self._bytes += rows.nbytes
+            self._rows += rows.num_rows
+            if self._bytes >= GROUP or self._rows >= ROWS:
+                self._flush()
+
+    def close(self) -> list[FileEntry]:
+        """Complete the last file; the entries of all."""
+        self._finish()
+        return self._done
+
+    def undo(self) -> None:
+        """Delete what was written."""
+        if self._stream is not None:
+            self._writer = None
+            self._stream.close()
+            self._system.delete_file(self._path)
+        for entry in self._done:
+            self._system.delete_file(self._layout.storage.opened(entry.path)[1])
+
+    def _runs(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
+        """The rows of each partition value, without the columns of it."""
+        parts = self._layout.parts
+        rows = batch.drop_columns(list(parts)) if parts else batch
+        if not parts or not batch.num_rows:
+            if batch.num_rows:
+                yield (), rows
+            return
+        import numpy as np
+
+        changes: Any = np.zeros(batch.num_rows - 1, dtype=bool)
+        for name in parts:
+            codes = batch.column(name).dictionary_encode(null_encoding="encode").indices.to_numpy()
+            changes |= codes[1:] != codes[:-1]
+        starts = [0, *(np.flatnonzero(changes) + 1).tolist(), batch.num_rows]
+        for start, end in pairwise(starts):
+            yield tuple(batch.column(name)[start].as_py() for name in parts), rows.slice(start, end - start)
+
+    def _flush(self) -> None:
+        """A row group of what is held."""
+        if not self._held:
+            return
+        import pyarrow as pa
+
+        table = fitted(pa.Table.from_batches(self._held), self._schema)
+        self._held, self._bytes, self._rows = [], 0, 0
+        writer = self._opened()
+        writer.write_table(table, row_group_size=max(table.num_rows, 1))
+        if self._stream.tell() >= self._layout.size:
+            self._complete()
+
+    def _opened(self) -> ParquetWriter:
+        """The writer of the file that is open."""
+        if self._writer is None:
+            from pyarrow.parquet import ParquetWriter
+
+            folders = [_folder(name, value) for name, value in zip(self._layout.labels, self._values, strict=True)]
+            folder = "/".join([self._root, *folders])
+            self._path = f"{folder}/{self._stem}-{len(self._done):05d}.parquet"
+            self._system.create_dir(folder, recursive=True)
+            self._stream = self._system.open_output_stream(self._path)
+            self._footers = []
+            codec = CODECS.get(self._layout.compression, self._layout.compression)
+            self._writer = ParquetWriter(
+                self._stream,
+                self._schema,
+                compression=codec,
+                store_schema=False,
+                metadata_collector=self._footers,
+            )
+        return self._writer
+
+    def _finish(self) -> None:
+        """The end of a partition value."""
+        self._flush()
+        self._complete()
+
+    def _complete(self) -> None:
+        """Close the open file, and note its entry."""
+        if self._writer is None:
+            return
+        self._writer.close()
+        size = self._stream.tell()
+        self._stream.close()
+        self._writer = self._stream = None
+        footer = BytesIO()
+        self._footers[0].write_metadata_file(footer)
+        uri = self._layout.folder[: self._layout.folder.index("://") + 3] + self._path
+        self._done.append(
+            FileEntry(
+                path=uri,
+                rows=self._footers[0].num_rows,
+                size=size,
+                values=self._values,
+                footer=footer.getvalue(),
+            )
+        )
+
+
+def _folder(name: str, value: Any) -> str:
+    """`day=2026-11-24`. Readers know values by the table's log; what every reader of paths escapes in its own way is in
+    no name."""
+    folder = f"{name}={'null' if value is None else value}"
+    return folder if PLAIN.fullmatch(folder) else "other"
+
+
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema, by their names; what the rows have not is null."""
+    import pyarrow as pa
+
+    columns = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

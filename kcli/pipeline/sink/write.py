@@ -66,7 +66,7 @@ class Writing:
         from kcli.pipeline.progress import Reporter
 
         if self.schemas:
-            from kcli.pipeline.schemas.writing.frames import Framing
+            from kcli.pipeline.schemas.writing import Framing
 
             iterator = map(Framing(self.schemas), iterator)
         reporter = Reporter(self.options.progress)

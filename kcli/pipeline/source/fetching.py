@@ -15,9 +15,8 @@ from kcli.consumer.consumer import Consumer
 from kcli.consumer.fetch.positions import OffsetOutOfRange
 from kcli.consumer.poll import Fetched
 from kcli.errors import DeadlineExceeded, KcliError, TopicRecreated
-from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed
-from kcli.pipeline.kept_client import client_of
+from kcli.pipeline.kept_client import Background, client_of
 from kcli.proto.core import Gather
 from kcli.proto.spans import Gathered
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from kcli.pipeline.formats.arrow import Frame
     from kcli.pipeline.schemas.sealed import SealedSchemas
-    from kcli.pipeline.source.quarantine import Kept
-    from kcli.pipeline.source.quarantine_topic import Sent
+    from kcli.pipeline.source.quarantine import Kept, Sent
 
 Offsets = Mapping[TopicPartition, int]
 
@@ -137,7 +136,7 @@ class Reading:
         if not place:
             return None
         if place.startswith(TOPIC):
-            from kcli.pipeline.source.quarantine_topic import Sent
+            from kcli.pipeline.source.quarantine import Sent
 
             return Sent(place.removeprefix(TOPIC), self.sealed, partition)
         from kcli.pipeline.source.quarantine import Kept

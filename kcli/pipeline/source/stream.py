@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader
@@ -23,14 +23,17 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from kcli.admin.groups.commits import write_commits
+from kcli.asking.coordinators import Coordinators
+from kcli.client import Client
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.pipeline import identity
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.log import Log
 from kcli.pipeline.offset_options import KEY, from_offsets, to_json
 from kcli.pipeline.options import ReadOptions
-from kcli.pipeline.source import changes
+from kcli.pipeline.source.fetching import DataLoss, LogChanged
 from kcli.pipeline.source.limits import by_bytes, by_rows
 from kcli.pipeline.source.ranges import Range
 from kcli.pipeline.source.read import Reading, in_log
@@ -48,6 +51,51 @@ FRESH = 0.1
 as of 10,000 partitions, they are believed for as long as it took."""
 REPORTED = 5.0
 """Seconds for which they are believed for the progress, where a batch does not ask itself."""
+PATIENCE, EVERY = 5.0, 0.25
+"""Seconds for which a log may end earlier, as a new leader may know less for a moment; how often it is asked."""
+
+
+def check_new(log: Log, new: Iterable[TopicPartition], *, later: bool, fail: bool) -> Offsets:
+    """Where the logs of new partitions start: they are read from there. `later`: the query had others before, so these
+    must not have lost records. Raises DataLoss unless `fail` is off."""
+    firsts = log.earliest(new)
+    lost = [at for at, first in firsts.items() if first > 0]
+    if lost and later:
+        at = lost[0]
+        text = f"the new partition {at.topic}[{at.partition}] starts at {firsts[at]}: records before it are gone"
+        if fail:
+            raise DataLoss(f"{text}; failOnDataLoss=false reads what is left")
+        print(f"kcli: {text} (failOnDataLoss=false)", file=sys.stderr)
+    return firsts
+
+
+def check_missing(missing: Iterable[TopicPartition]) -> None:
+    """Raise KcliError for a partition that was read and is not among those that are meant."""
+    at = next(iter(missing), None)
+    if at is not None:
+        raise KcliError(
+            f"{at.topic}[{at.partition}] was read by this query and is not there any more: its topic was deleted "
+            "or recreated, or the options name other topics; a new query needs a new checkpoint"
+        )
+
+
+def check_ends(log: Log, known: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> None:
+    """Raise LogChanged where a log ends before what was read of it: what is written there now would be passed over. An
+    end that waits for a transaction is no such end."""
+    behind = [at for at, offset in known.items() if ends.get(at, offset) < offset]
+    until = time.monotonic() + PATIENCE
+    while behind:
+        found = log.high_watermarks(behind)
+        behind = [at for at in behind if found[at] < known[at]]
+        if behind and time.monotonic() >= until:
+            at = behind[0]
+            raise LogChanged(
+                f"{at.topic}[{at.partition}] ends at {found[at]}, and this query was at {known[at]}: its last records "
+                "were lost (an unclean election), or the topic was recreated; start over with another checkpoint, or "
+                "reset this one to the end, which continues with new records"
+            )
+        if behind:
+            time.sleep(EVERY)
 
 
 class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -110,7 +158,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._same(start)
         starts = known | self._new_partitions(known, ends)
         given = dict(options.starting.each)  # a start behind the end waits
-        changes.cut(self.log, {at: offset for at, offset in known.items() if given.get(at) != offset}, ends)
+        check_ends(self.log, {at: offset for at, offset in known.items() if given.get(at) != offset}, ends)
         ends = {at: max(ends.get(at, from_), from_) for at, from_ in starts.items()}
         if isinstance(limit, ReadAllAvailable):
             return self._told(ends)
@@ -185,11 +233,11 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         if missing and self._target is not None:  # it may have come since the target was fixed
             there = set(self.log.partitions(self.options))
             missing = [at for at in missing if at not in there]
-        changes.gone(missing)
+        check_missing(missing)
         return self._firsts(known, [at for at in ends if at not in known])
 
     def _firsts(self, known: Offsets, new: list[TopicPartition]) -> Offsets:
-        return changes.came(self.log, new, later=bool(known), fail=self.options.fail_on_data_loss)
+        return check_new(self.log, new, later=bool(known), fail=self.options.fail_on_data_loss)
 
     # -- what -------------------------------------------------------------------------------------------------------
 
@@ -205,9 +253,19 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Spark has what is before `end`: show it to others as a group's positions. A failure is only told: the
         checkpoint is what counts."""
         if self.options.commit_group:
-            from kcli.pipeline.source.commit_group import commit
-
             try:
                 commit(self.log, self.options.commit_group, from_offsets(end))
             except KcliError as problem:
                 print(f"kcli: group {self.options.commit_group}: {problem}", file=sys.stderr)
+
+
+def commit(log: Log, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+    """Commit the next offsets to be read. Raises the error of the first partition that has one."""
+
+    async def ask(client: Client) -> Mapping[TopicPartition, bool | KcliError]:
+        wanted = {at: OffsetAndMetadata(offset=offset) for at, offset in offsets.items()}
+        return await write_commits(Coordinators(client.cluster), group, wanted)
+
+    for outcome in log.kafka.run(ask).values():
+        if isinstance(outcome, KcliError):
+            raise outcome

@@ -401,8 +401,7 @@ def test_a_start_behind_the_end_of_every_partition_is_told(kcli, topics, capfd):
 
 
 def test_ranges_are_added_up_whatever_reads_them():
-    from kcli.pipeline.progress import Report
-    from kcli.pipeline.progress_sum import Sum
+    from kcli.pipeline.progress import Report, Sum
 
     at = TopicPartition("t", 0)
     summed = Sum({at: (0, 100), TopicPartition("t", 1): (0, 300)})

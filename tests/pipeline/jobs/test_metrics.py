@@ -17,7 +17,7 @@ import pytest
 from kcli.pipeline.jobs.files.timed import Written
 from kcli.pipeline.jobs.work import Look
 from kcli.pipeline.metrics.stream_metrics import Totals, batch_of
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
 if TYPE_CHECKING:

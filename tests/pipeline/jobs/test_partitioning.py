@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.files.partitioning import partitioning_of
+from kcli.pipeline.jobs.files.export import partitioning_of
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
 if TYPE_CHECKING:

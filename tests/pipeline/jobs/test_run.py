@@ -207,7 +207,7 @@ def test_an_end_that_was_asked_for_is_no_open_transaction(topics, tmp_path, capf
 def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
     code = """if True:
         from kcli.cli.commands.pipeline.session.progress import Watch
-        from kcli.pipeline.progress_sum import Progress
+        from kcli.pipeline.progress import Progress
         watch = Watch("export", lines=True)
         for _ in range(3):
             watch._printed = -9.0

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
 
-from kcli.pipeline.schemas.columns import ddl
+from kcli.pipeline.schemas.fields import ddl
 from kcli.pipeline.schemas.json_schema import json_column
 from kcli.pipeline.schemas.sealed import Known
 from kcli.schemas import JSON, Schema, SchemaRefused

@@ -12,7 +12,7 @@ pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]
 
 from google.protobuf.json_format import ParseDict
 
-from kcli.pipeline.schemas.columns import ddl
+from kcli.pipeline.schemas.fields import ddl
 from kcli.pipeline.schemas.protobuf import protobuf_column
 from kcli.pipeline.schemas.sealed import Known
 from kcli.schemas import PROTOBUF, Schema, SchemaRefused

@@ -18,7 +18,7 @@ from kcli.pipeline.connection import registry_settings
 from kcli.pipeline.schemas.look_up import looked_up
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.wanted import Wanted, wanted_of
-from kcli.pipeline.schemas.writing.frames import check_rules
+from kcli.pipeline.schemas.writing import check_rules
 from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
 from kcli.serde.schemas.writers import writer_of
 from tests.pipeline.schemas.sealing import cells_of, frame

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
-from kcli.pipeline.schemas.writing.frames import BadRow, FramedField
+from kcli.pipeline.schemas.writing import BadRow, FramedField
 from kcli.schemas import AVRO, Schema
 from tests.each import each
 from tests.pipeline.schemas.sealing import frame, read

@@ -18,7 +18,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from kcli.errors import UsageError
 from kcli.pipeline.errors import told
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
-from kcli.pipeline.schemas.writing.frames import BadRow, FramedField, check_rules
+from kcli.pipeline.schemas.writing import BadRow, FramedField, check_rules
 from kcli.registry.settings import RegistrySettings
 from kcli.schemas import JSON, PROTOBUF, Schema
 from tests.pipeline.schemas.sealing import read

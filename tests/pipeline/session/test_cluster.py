@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 import pytest
 
-from kcli.pipeline.session.executor_code import PLACE
+from kcli.pipeline.session.session import PLACE
 from tests.pipeline.daemons import PATIENCE, ROOT, Daemon, connect_of, standalone_of
 from tests.pipeline.jobs.test_quarantine import BAD, GOOD, KEPT, sent
 from tests.pipeline.jobs.test_quarantine import LINE as BAD_LINE

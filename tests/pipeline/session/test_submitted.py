@@ -17,7 +17,7 @@ from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.main import main
 from kcli.errors import UsageError
-from kcli.pipeline.session import submitted
+from kcli.pipeline.session import gateway
 from kcli.pipeline.session.gateway import spark_home
 from kcli.pipeline.session.session import SessionSettings, conf_of
 from tests.pipeline.daemons import PATIENCE, ROOT
@@ -94,8 +94,8 @@ def test_the_log_of_an_error_is_written_where_kcli_started_no_jvm(tmp_path: Path
 def given(monkeypatch: pytest.MonkeyPatch, **conf: str) -> None:
     """spark-submit runs this process, and was given these settings."""
     known = {f"spark.{name.replace('_', '.')}": value for name, value in conf.items()}
-    monkeypatch.setattr(submitted, "here", lambda: True)
-    monkeypatch.setattr(submitted, "conf", lambda: known)
+    monkeypatch.setattr(gateway, "submitted", lambda: True)
+    monkeypatch.setattr(gateway, "submitted_conf", lambda: known)
 
 
 def test_the_master_of_spark_submit_says_whether_spark_runs_here(
@@ -134,6 +134,6 @@ def test_the_client_for_s3_and_the_store_that_spark_submit_was_given_are_used(
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / "hadoop-aws-3.5.0.jar").touch()
     assert store_conf("s3://lake/c", {})[region] == "eu-west-1", "it is beside the Spark of spark-submit"
-    monkeypatch.setattr(submitted, "here", lambda: False)
+    monkeypatch.setattr(gateway, "submitted", lambda: False)
     with pytest.raises(UsageError, match=r"--conf spark\.jars\.packages="):
         store_conf("s3://lake/c", {})  # the JVM that kcli starts has PySpark's jars

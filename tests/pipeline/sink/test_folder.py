@@ -10,8 +10,7 @@ import pytest
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files import finalize
-from kcli.pipeline.jobs.files.folder import Folder
-from kcli.pipeline.jobs.files.leftovers import parts_of
+from kcli.pipeline.jobs.files.folder import Folder, parts_of
 from kcli.system.processes import machine
 
 

@@ -9,13 +9,12 @@ import pytest
 from kcli.admin.groups.commits import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
-from kcli.pipeline.background import Background
 from kcli.pipeline.connection import sealed_of
 from kcli.pipeline.errors import told
+from kcli.pipeline.kept_client import Background
 from kcli.pipeline.log import Log
 from kcli.pipeline.offset_options import to_json
-from kcli.pipeline.sink.copying import Copying
-from kcli.pipeline.sink.exactly_once import provenance
+from kcli.pipeline.sink.exactly_once import Copying, provenance
 from kcli.pipeline.sink.positions import Expired, begin, transactional_id
 from kcli.producer.batches.ledger import Counts
 
@@ -82,7 +81,7 @@ def test_the_columns_that_say_where_a_row_is_from_are_a_must(spark, topics):
 def test_a_zombie_is_fenced_and_the_attempt_after_it_goes_on_where_it_committed(spark, topics):
     """A task of long ago, which holds an open transaction, is fenced by the next run and its records are not seen."""
     from kcli.model import GroupMetadata, OffsetAndMetadata
-    from kcli.pipeline.background import Background
+    from kcli.pipeline.kept_client import Background
     from kcli.producer.transactions.state import Fenced
     from kcli.settings import ProducerSettings
 

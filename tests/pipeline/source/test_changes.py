@@ -14,7 +14,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 from kcli.errors import KcliError
 from kcli.pipeline.connection import sealed_of
 from kcli.pipeline.options import read_options
-from kcli.pipeline.source import changes
+from kcli.pipeline.source import stream
 from kcli.pipeline.source.fetching import DataLoss, LogChanged
 from kcli.pipeline.source.stream import StreamReader
 from tests.pipeline.source.test_source import delete_before
@@ -31,7 +31,7 @@ def here(sandbox, request):
 
 @pytest.fixture
 def reader(here, monkeypatch):
-    monkeypatch.setattr(changes, "PATIENCE", 0.3)
+    monkeypatch.setattr(stream, "PATIENCE", 0.3)
     made = []
 
     def make(**options):
@@ -46,7 +46,7 @@ def reader(here, monkeypatch):
 
 
 def ahead(reader, start):
-    reader._looked = -changes.PATIENCE  # what it knows is of before
+    reader._looked = -stream.PATIENCE  # what it knows is of before
     return reader.latestOffset(start, ReadAllAvailable())
 
 

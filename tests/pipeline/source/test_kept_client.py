@@ -14,14 +14,14 @@ from kcli.pipeline import kept_client
 from kcli.pipeline.connection import Sealed, sealed_of
 from kcli.pipeline.kept_client import client_of
 from kcli.pipeline.source.fetching import gathered
-from kcli.pipeline.source.quarantine_topic import Sent
+from kcli.pipeline.source.quarantine import Sent
 from kcli.pipeline.source.ranges import Range
 from tests.pipeline.topics import Topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.pipeline.background import Background
+    from kcli.pipeline.kept_client import Background
     from kcli.sandbox.thread import SandboxThread
 
 API_VERSIONS = 18

@@ -19,8 +19,8 @@ from kcli.pipeline.connection import Sealed, sealed_of
 from kcli.pipeline.log import Log
 from kcli.pipeline.options import read_options
 from kcli.pipeline.sink.positions import begin
-from kcli.pipeline.source import changes
-from kcli.pipeline.source.commit_group import commit
+from kcli.pipeline.source import stream as stream_reader
+from kcli.pipeline.source.stream import commit
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.leaps import Leaps, leaping
 from tests.cli.mutated_commands import OURS, Heard, deadline, environment
@@ -129,8 +129,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plans]:
         SandboxThread(brokers=2, rebalance_delay=0.0) as sandbox,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(changes, "PATIENCE", 0.2)  # it sleeps between Spark's calls, over which no clock leaps
-        patch.setattr(changes, "EVERY", 0.05)
+        patch.setattr(stream_reader, "PATIENCE", 0.2)  # it sleeps between Spark's calls, over which no clock leaps
+        patch.setattr(stream_reader, "EVERY", 0.05)
         asyncio.run(seed(sandbox.bootstrap))
         yield Plans(sandbox, leaps, tmp_path_factory.mktemp("kept"))
 

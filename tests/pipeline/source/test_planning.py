@@ -16,7 +16,7 @@ from kcli.model import TopicPartition
 from kcli.pipeline.connection import sealed_of
 from kcli.pipeline.log import Log, exactly
 from kcli.pipeline.options import ReadOptions, read_options
-from kcli.pipeline.source import sizes
+from kcli.pipeline.source import limits
 from kcli.pipeline.source.limits import by_bytes, sizes_of
 from kcli.pipeline.source.ranges import ranges_of
 from kcli.pipeline.source.read import BatchReader
@@ -84,7 +84,7 @@ def test_a_bounded_number_of_partitions_says_how_large_the_records_of_all_are(
     topics: Topics, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The longest ranges are fetched; the others count as the mean of their topic."""
-    monkeypatch.setattr(sizes, "SAMPLED", 3)
+    monkeypatch.setattr(limits, "SAMPLED", 3)
     small, large = topics.make(4), topics.make(2)
     topics.fill(small, [(one, None, None, b"v" * 100, ()) for one in (0, 1, 1, 1, 1, 2, 3) for _ in range(50)])
     topics.fill(large, [(one, None, None, b"v" * 5000, ()) for one in (0, 0, 0, 1) for _ in range(50)])

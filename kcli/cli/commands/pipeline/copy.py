@@ -32,7 +32,7 @@ from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.log import Log
 from kcli.pipeline.offset_options import to_json
 from kcli.pipeline.options import COLUMNS
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 from kcli.pipeline.sink.positions import begin
 
 if TYPE_CHECKING:

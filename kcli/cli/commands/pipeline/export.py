@@ -28,12 +28,11 @@ from kcli.cli.parsing.command import command
 from kcli.cli.parsing.record_groups import TopicOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
-from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm
-from kcli.pipeline.jobs.files.partitioning import partitioning_of
+from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm, partitioning_of
 from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 from kcli.pipeline.jobs.lake.merging.latest import SEEN
 from kcli.pipeline.jobs.work import Action, Stream
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 from kcli.pipeline.source.task_sizes import LARGE
 
 if TYPE_CHECKING:

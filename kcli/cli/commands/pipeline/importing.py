@@ -24,7 +24,7 @@ from kcli.pipeline.jobs.files.importing import count_of, files_of, form_of, load
 from kcli.pipeline.jobs.frames import chosen
 from kcli.pipeline.jobs.records import Sink
 from kcli.pipeline.jobs.work import Action, Stream
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 from kcli.pipeline.sink.storage import as_s3a, in_s3
 
 if TYPE_CHECKING:

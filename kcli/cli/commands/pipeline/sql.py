@@ -26,10 +26,9 @@ from kcli.errors import UsageError
 from kcli.grammar.offsets import duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.frames import columns_for
-from kcli.pipeline.jobs.sql.query import Script, Step, View
-from kcli.pipeline.jobs.sql.statements import mentioned, split, words
+from kcli.pipeline.jobs.sql.query import Script, Step, View, mentioned, split, words
 from kcli.pipeline.jobs.work import Action, Stream
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 from kcli.pipeline.source.task_sizes import LARGE
 
 if TYPE_CHECKING:

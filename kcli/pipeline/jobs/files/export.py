@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from kcli.errors import OPTION, UsageError
-from kcli.pipeline.jobs.checkpoints import ELSEWHERE, query_of, stored
-from kcli.pipeline.jobs.counting import Counted
+from kcli.errors import OPTION, KcliError, UsageError
+from kcli.pipeline.jobs.bad import Counted
+from kcli.pipeline.jobs.checkpoints import ELSEWHERE, Beside, query_of, stored
 from kcli.pipeline.jobs.files.timed import Timed, Written
 from kcli.pipeline.jobs.frames import with_column
-from kcli.pipeline.jobs.trigger import Trigger
-from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.jobs.work import Action, Stream, Trigger
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
 
     from kcli.pipeline.jobs.lake.committer import Committer
 
@@ -32,6 +33,14 @@ CODECS = {
 USUAL = {"parquet": "zstd", "delta": "zstd", "iceberg": "zstd", "orc": "zstd"}
 TEXT = ("json", "csv")
 """The formats in which keys and values are strings by default."""
+UNITS = {
+    "year": "date_format({}, 'yyyy')",
+    "month": "date_format({}, 'yyyy-MM')",
+    "day": "to_date({})",
+    "hour": "date_format({}, 'yyyy-MM-dd-HH')",
+}
+"""As Iceberg shows the values of its transforms: each sorts as the time does. In Spark's session zone, which is UTC."""
+_UNIT = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
 
 
 class FileForm(Frozen):
@@ -139,8 +148,6 @@ class Export:
         if self._table is not None:
             return self._table_stream(self._table, checkpoint, trigger, stop_file, start)
         if self._form.form != "delta":
-            from kcli.pipeline.jobs.files.columns import check_and_keep
-
             check_and_keep(self._frame, checkpoint, self._form.form)
         writer = self._set(self._frame.writeStream.format(self._form.form).outputMode("append"))
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
@@ -192,3 +199,75 @@ class Export:
     def rows(self) -> int:
         """The number of records written; -1 where they were not counted."""
         return self._counted.rows
+
+
+class ColumnsChanged(KcliError):
+    """Files with these columns and those that are there cannot be read together."""
+
+
+def check_and_keep(frame: DataFrame, checkpoint: Path | str, form: str) -> None:
+    """Hold the columns against those of earlier runs, then write them down. Raises ColumnsChanged."""
+    from kcli.pipeline.jobs.schemas import ddl_of, struct_of
+
+    if isinstance(checkpoint, str):
+        return
+    kept, now = Beside(checkpoint, "columns", "the columns of a pipeline"), frame.schema
+    before = kept.known.get("columns")
+    if before is not None:
+        known = struct_of(frame.sparkSession, before)
+        if form == "csv" and known.names != now.names:
+            raise ColumnsChanged(
+                f"the columns are {', '.join(now.names)}, and earlier runs wrote {', '.join(known.names)}: CSV files "
+                "of both cannot be read together; nothing was written"
+            )
+        if form in ("parquet", "orc"):
+            _check_types(known, now, form)
+    kept.keep({"columns": ddl_of(now)})
+
+
+def _check_types(known: StructType, now: StructType, form: str) -> None:
+    from kcli.pipeline.jobs.schemas import difference
+
+    found = difference(known, now)
+    types = {**found.changed, **found.widened}
+    if types:
+        path, (before, after) = next(iter(types.items()))
+        raise ColumnsChanged(
+            f"the column {path} is {after}, and earlier runs wrote {before}: Spark reads no folder with {form} files "
+            "of both; nothing was written"
+        ).hinted("columns-changed")
+
+
+class Partitioning(Frozen):
+    """`names` are the columns of the folders, in order; `made` has (name, SQL) of those that are made of a time,
+    and `units` (name, unit, the time's SQL)."""
+
+    names: tuple[str, ...] = ()
+    made: tuple[tuple[str, str], ...] = ()
+    units: tuple[tuple[str, str, str], ...] = ()
+
+
+def partitioning_of(given: str | None) -> Partitioning:
+    """`region, day(value.created)`: the second is the column created_day. Raises UsageError for another function."""
+    names: list[str] = []
+    made: dict[str, str] = {}
+    units: list[tuple[str, str, str]] = []
+    for text in (one.strip() for one in (given or "").split(",")):
+        unit = _UNIT.fullmatch(text)
+        if unit is None:
+            names += [text] if text else []
+            continue
+        word, time = unit[1].lower(), unit[2].strip()
+        words: list[str] = re.findall(r"\w+", time)
+        if word not in UNITS or not words:
+            raise UsageError(
+                f"partition_by {text}: expected a column, or {', '.join(UNITS)} of one, such as day(timestamp)"
+            ).hinted(OPTION)
+        name = f"{words[-1]}_{word}"
+        made[name] = UNITS[word].format(time)
+        names.append(name)
+        units.append((name, word, time))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"partition_by: {twice} is named twice").hinted(OPTION)
+    return Partitioning(names=tuple(names), made=tuple(made.items()), units=tuple(units))

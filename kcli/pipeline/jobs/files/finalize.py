@@ -15,8 +15,7 @@ from urllib.parse import unquote
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
-from kcli.pipeline.jobs.files.folder import LOG
-from kcli.pipeline.jobs.files.leftovers import parts_of
+from kcli.pipeline.jobs.files.folder import LOG, parts_of
 from kcli.pipeline.jobs.registry import same
 from kcli.values import Value, field
 

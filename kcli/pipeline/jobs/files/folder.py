@@ -5,6 +5,7 @@ an export or nothing, and what it replaces is there until then. What is not on t
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.checkpoints import begun
-from kcli.pipeline.jobs.files.leftovers import old_of, part_of, recover
 from kcli.pipeline.sink.storage import as_s3a
+from kcli.system.processes import born, machine
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.committer import Committer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)
 """What Spark leaves in a folder that it wrote."""
+PART = re.compile(r"\.part-([0-9a-f]{8})-([0-9]{1,10})")
 
 
 class Folder:
@@ -171,3 +173,47 @@ def size_of(path: Path) -> int:
     return sum(
         path.stat().st_size for path in path.rglob("*") if path.is_file() and not path.name.startswith((".", "_"))
     )
+
+
+def part_of(path: Path) -> Path:
+    """Where a batch of this process fills the folder `path`."""
+    return path.parent / f".{path.name}.part-{machine()}-{os.getpid()}"
+
+
+def old_of(path: Path) -> Path:
+    """Where the export is that is being replaced."""
+    return path.parent / f".{path.name}.old"
+
+
+def parts_of(path: Path) -> tuple[list[Path], list[Path], list[Path]]:
+    """The parts beside a folder: of processes of this machine that are gone, of such that run, and of other
+    machines."""
+    gone: list[Path] = []
+    running: list[Path] = []
+    others: list[Path] = []
+    prefix = f".{path.name}"
+    for folder in sorted(path.parent.iterdir()) if path.parent.is_dir() else ():
+        match = PART.fullmatch(folder.name.removeprefix(prefix)) if folder.name.startswith(prefix) else None
+        if match is None or folder.is_symlink() or not folder.is_dir():
+            continue
+        place, pid = match.groups()
+        (others if place != machine() else running if born(int(pid)) else gone).append(folder)
+    return gone, running, others
+
+
+def recover(path: Path) -> list[str]:
+    """Remove what killed exports of this machine left, and give the name back to an export whose replacement was killed
+    between the two renames. Returns a sentence for each, and for what may be of a run on another machine."""
+    gone, running, others = parts_of(path)
+    said = [f"{one} is of an export on another machine: if none runs there, it was killed; remove it" for one in others]
+    old = old_of(path)
+    if old.is_dir() and not old.is_symlink() and not running and not others:
+        if path.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(path)
+            said.append(f"{path} is the export of before again: the run that was replacing it was killed")
+    for one in gone:
+        shutil.rmtree(one)
+        said.append(f"removed {one}, which an export that was killed left")
+    return said

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
+
 if TYPE_CHECKING:
-    from deltalake import DeltaTable
+    import pyarrow as pa
+    from deltalake import CommitProperties, DeltaTable
 
 FOLDER = "kcli.folder"
 """The entry of a version's history that has the folder of its files, in the table's."""
@@ -32,3 +35,24 @@ def merge(table: DeltaTable, every: float, size: int) -> None:
     last = max((one["timestamp"] for one in merged), default=0) / 1000
     if time.time() - last >= every:
         table.optimize.compact(target_size=size * 3 // 2)
+
+
+def merge_rows(known: DeltaTable, rows: pa.Table, merge: Merge, about: CommitProperties) -> None:
+    """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
+    the table's changes nothing. A batch that changes nothing is no version. Raises what deltalake does."""
+    columns = {quoted(name): f"s.{quoted(name)}" for name in rows.column_names if name != DELETED}
+    same = " AND ".join(f"t.{quoted(key)} = s.{quoted(key)}" for key in merge.keys)
+    gone, later = f"s.{DELETED}", ""
+    if merge.order_by:
+        name = quoted(merge.order_by)
+        later = f" AND (t.{name} IS NULL OR s.{name} >= t.{name})"
+    merger = known.merge(rows, same, source_alias="s", target_alias="t", commit_properties=about)
+    merger.when_matched_delete(gone + later)
+    merger.when_matched_update(columns, predicate=f"NOT {gone}{later}")
+    merger.when_not_matched_insert(columns, predicate=f"NOT {gone}")
+    merger.execute()
+
+
+def quoted(name: str) -> str:
+    """A column, as DataFusion's SQL has it."""
+    return f"`{name.replace('`', '``')}`"

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 from kcli.errors import KcliError
 from kcli.pipeline.jobs.lake.catalogs import first_of, told
 from kcli.pipeline.jobs.lake.committer import NotCommitted
+from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
 from kcli.pipeline.sink.layout import FileEntry
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyiceberg.table import Table, Transaction
-
-    from kcli.pipeline.jobs.lake.merging.latest import Merge
+    from pyiceberg.expressions import BooleanExpression
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table import FileScanTask, Table, Transaction
 
 BATCH = "kcli.batch."
 """The property of a table that has the last batch of a query."""
@@ -55,8 +58,6 @@ def commit_merged(
     transaction: Transaction, rows: pa.Table, merge: Merge, query: str, batch: int, *, label: str
 ) -> None:
     """The same for rows that are merged. Raises NotCommitted, KcliError."""
-    from kcli.pipeline.jobs.lake.merging.iceberg_merge import merge_rows
-
     with refused(label):
         merge_rows(transaction, rows, merge, about_of(query, batch))
         if batch >= 0:
@@ -136,3 +137,164 @@ def data_file(entry: FileEntry, metadata: Any) -> Any:
         key_metadata=None,
         **statistics.to_serialized_dict(),
     )
+
+
+# A batch merged into an Iceberg table by pyiceberg: files with rows of its keys are written anew, in one snapshot.
+#
+# pyiceberg's own upsert compares row by row, and its filters hold an object for each key, 800 MB for a million keys. So
+# the keys of a file are joined with those of the batch as columns, and a filter is the range of the keys.
+def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: dict[str, str]) -> None:
+    """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
+    the table's changes nothing. Raises what pyiceberg does."""
+    import pyarrow.compute as pc
+    from pyiceberg.io.pyarrow import schema_to_pyarrow
+    from pyiceberg.table.snapshots import Operation
+
+    schema = schema_to_pyarrow(transaction.table_metadata.schema(), include_field_ids=False)
+    range_of_keys = within(rows, merge, schema)
+    found, fresh = _found(transaction, rows, merge, range_of_keys)
+    written = _Written(transaction)
+    replaced = list(_replaced(transaction, found, fresh, written))
+    added = written.files(_as(schema, rows.filter(pc.and_(fresh, pc.invert(rows[DELETED])))))
+    if not replaced and not added:
+        return
+    with transaction.update_snapshot(snapshot_properties=about).overwrite(commit_uuid=written.uuid) as snapshot:
+        # rows that another writer adds in the range meanwhile may be of these keys: pyiceberg refuses the commit then,
+        # which it does not for its own appends
+        snapshot.delete_by_predicate(range_of_keys)
+        if not replaced:
+            snapshot._operation = Operation.APPEND
+        for old, kept in replaced:
+            snapshot.delete_data_file(old)
+            added += kept
+        for file in added:
+            snapshot.append_data_file(file)
+
+
+def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """The rows by the columns of the table; one that they do not have is null."""
+    import pyarrow as pa
+
+    for one in schema:
+        if one.name not in rows.column_names:
+            rows = rows.append_column(one, pa.nulls(rows.num_rows, one.type))
+    return rows.select(schema.names).cast(schema)
+
+
+def within(rows: pa.Table, merge: Merge, schema: pa.Schema) -> BooleanExpression:
+    """A filter by which a file is no candidate whose statistics say that it has no key of these rows: the range of each
+    column of the key. A column of nulls alone equals nothing."""
+    from functools import reduce
+
+    import pyarrow.compute as pc
+    from pyiceberg.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual, Reference
+
+    ranges: list[BooleanExpression] = [AlwaysTrue()]
+    for key in merge.keys:
+        kind = schema.field(key).type
+        ends = pc.min_max(rows[key].cast(kind))
+        least, most = ends["min"].as_py(), ends["max"].as_py()
+        if least is None:
+            return AlwaysFalse()
+        if not isinstance(least, bool):  # two values are no range
+            ranges.append(GreaterThanOrEqual(term=Reference(key), value=least))
+            ranges.append(LessThanOrEqual(term=Reference(key), value=most))
+    return reduce(And, ranges)
+
+
+class _Found(NamedTuple):
+    """A file with keys of the batch: the numbers of the rows of the batch, and those of the file's rows of the same
+    keys. pyiceberg reads the rows of a file in their order, whichever columns are wanted."""
+
+    task: FileScanTask
+    ours: Any
+    theirs: Any
+
+
+class _Written:
+    """What writes the rows of this change into files of the table."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self.uuid = uuid4()
+        self._transaction = transaction
+        self._count = count()
+
+    def files(self, rows: pa.Table) -> list[DataFile]:
+        """The files that have these rows now."""
+        from pyiceberg.io.pyarrow import _dataframe_to_data_files
+
+        if not rows.num_rows:
+            return []
+        metadata, io = self._transaction.table_metadata, self._transaction._table.io
+        return list(_dataframe_to_data_files(metadata, rows, io, self.uuid, counter=self._count))
+
+
+def _found(
+    transaction: Transaction, rows: pa.Table, merge: Merge, range_of_keys: BooleanExpression
+) -> tuple[list[_Found], Any]:
+    """The files that have a key of the batch, and which rows of the batch are not older than the table's."""
+    import numpy as np
+    import pyarrow as pa
+
+    compared = (*merge.keys, *([merge.order_by] if merge.order_by else []))
+    found, fresh = [], np.ones(rows.num_rows, bool)
+    empty = transaction.table_metadata.current_snapshot_id is None
+    for task in () if empty else transaction._table.scan(row_filter=range_of_keys).plan_files():
+        there = _read(transaction, task, compared)
+        ours, theirs = _same(rows, there, merge)
+        if len(ours):
+            found.append(_Found(task, ours, theirs))
+        if merge.order_by:
+            fresh[ours.filter(_older(rows, ours, there, theirs, merge.order_by)).to_numpy()] = False
+    return found, pa.array(fresh)
+
+
+def _replaced(
+    transaction: Transaction, found: Sequence[_Found], fresh: Any, written: _Written
+) -> Iterator[tuple[DataFile, list[DataFile]]]:
+    """Each file that has rows of keys that are replaced or deleted, and the files that have its other rows now."""
+    import numpy as np
+    import pyarrow as pa
+
+    for one in found:
+        gone = one.theirs.filter(fresh.take(one.ours))
+        if len(gone):
+            there = _read(transaction, one.task, ())
+            others = np.ones(there.num_rows, bool)
+            others[gone.to_numpy()] = False
+            yield one.task.file, written.files(there.filter(pa.array(others)))
+
+
+def _read(transaction: Transaction, task: FileScanTask, columns: Sequence[str]) -> pa.Table:
+    """The rows of a file that are not deleted, by these columns, () for all."""
+    from pyiceberg.expressions import AlwaysTrue
+    from pyiceberg.io.pyarrow import ArrowScan
+
+    schema = transaction.table_metadata.schema()
+    wanted = schema.select(*columns) if columns else schema
+    return ArrowScan(transaction.table_metadata, transaction._table.io, wanted, AlwaysTrue()).to_table([task])
+
+
+def _same(rows: pa.Table, there: pa.Table, merge: Merge) -> tuple[Any, Any]:
+    """Numbers of rows of the batch and of the table that have the same key, two arrays of one length."""
+    keys = list(merge.keys)
+    ours = _numbered(rows.select(keys).cast(there.select(keys).schema), "_here")
+    both = ours.join(_numbered(there.select(keys), "_there"), keys, join_type="inner")
+    return both["_here"].combine_chunks(), both["_there"].combine_chunks()
+
+
+def _numbered(keys: pa.Table, name: str) -> pa.Table:
+    """The keys, and the number of their row."""
+    import numpy as np
+    import pyarrow as pa
+
+    return keys.append_column(name, pa.array(np.arange(keys.num_rows)))
+
+
+def _older(rows: pa.Table, ours: Any, there: pa.Table, theirs: Any, order_by: str) -> Any:
+    """Which of the pairs are older in the batch than in the table. A table's null is older than all."""
+    import pyarrow.compute as pc
+
+    before = there[order_by].take(theirs)
+    now = rows[order_by].cast(before.type).take(ours)
+    return pc.and_(pc.is_valid(before), pc.fill_null(pc.less(now, before), True))

@@ -16,7 +16,7 @@ from typing import Any
 
 from kcli.cli.main import main
 from kcli.pipeline.jobs.files.folder import Folder
-from kcli.pipeline.jobs.lake import attempts, committer
+from kcli.pipeline.jobs.lake import committer
 from kcli.pipeline.jobs.lake.delta import DeltaTable
 
 
@@ -45,7 +45,7 @@ def arm(point: str) -> None:
 
         setattr(DeltaTable, "_evolved", evolve_and_die)  # noqa: B010
     if point == "mark":
-        setattr(attempts.Attempt, "__exit__", die)  # noqa: B010
+        setattr(committer.Attempt, "__exit__", die)  # noqa: B010
     if point == "folder":
         setattr(Folder, "settle", die)  # noqa: B010
     if point == "swap":

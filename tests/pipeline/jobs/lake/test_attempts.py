@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from kcli.pipeline.jobs.lake.attempts import SETTLED, Attempt, mark_of, sweep
+from kcli.pipeline.jobs.lake.committer import SETTLED, Attempt, mark_of, sweep
 from kcli.pipeline.jobs.lake.delta import DeltaTable
+from kcli.pipeline.sink.files import PartFiles
 from kcli.pipeline.sink.layout import Layout
-from kcli.pipeline.sink.part_files import PartFiles
 from kcli.system.processes import machine
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def entries(table: IcebergTable, numbers: list[int], **layout: Any) -> list[File
     """The files of a task with these rows."""
     from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-    from kcli.pipeline.sink.part_files import PartFiles
+    from kcli.pipeline.sink.files import PartFiles
 
     schema = schema_to_pyarrow(known(table).schema()).serialize().to_pybytes()
     files = PartFiles(Layout(folder=f"{known(table).location()}/data/x", schema=schema, **layout), f"{numbers[0]}")
@@ -99,12 +99,12 @@ def test_a_replacement_is_one_change_of_the_table(table: IcebergTable, tmp_path:
 def test_a_task_that_fails_leaves_no_file_and_full_files_are_followed_by_others(
     table: IcebergTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.pipeline.sink import part_files
+    from kcli.pipeline.sink import files
 
-    monkeypatch.setattr(part_files, "GROUP", 8)
+    monkeypatch.setattr(files, "GROUP", 8)
     schema = pa.schema([pa.field("n", pa.int64())]).serialize().to_pybytes()
     layout = Layout(folder=f"file://{tmp_path}/out", schema=schema, size=1)
-    files = part_files.PartFiles(layout, "a")
+    files = files.PartFiles(layout, "a")
     for n in range(3):
         files.add(pa.record_batch({"n": pa.array([n], pa.int64())}))
     assert len(list(tmp_path.glob("out/*.parquet"))) == 3
@@ -113,7 +113,7 @@ def test_a_task_that_fails_leaves_no_file_and_full_files_are_followed_by_others(
 
 
 def test_rows_lie_by_their_partition_values(tmp_path: Path) -> None:
-    from kcli.pipeline.sink.part_files import PartFiles
+    from kcli.pipeline.sink.files import PartFiles
 
     schema = pa.schema([pa.field("n", pa.int64())]).serialize().to_pybytes()
     layout = Layout(folder=f"file://{tmp_path}/out", schema=schema, parts=("p",), labels=("day",))

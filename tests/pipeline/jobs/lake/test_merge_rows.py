@@ -41,7 +41,7 @@ class Delta:
     def merge(self, rows: pa.Table, merge: Merge, batch: int = 1) -> None:
         from deltalake import CommitProperties, Transaction
 
-        from kcli.pipeline.jobs.lake.merging.delta_merge import merge_rows
+        from kcli.pipeline.jobs.lake.delta_history import merge_rows
 
         about = CommitProperties(app_transactions=[Transaction("q", batch)])
         merge_rows(deltalake.DeltaTable(self.path), rows, merge, about)

@@ -37,7 +37,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.jobs.frames import as_ours, load
 from kcli.pipeline.jobs.profile import Profile, profile
 from kcli.pipeline.jobs.work import Action, Stream
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from typing import Annotated

@@ -25,7 +25,7 @@ from kcli.model import TopicPartition
 from kcli.paths import private
 from kcli.pipeline.jobs.registry import Registered
 from kcli.pipeline.jobs.work import Action, Look, Stream
-from kcli.pipeline.progress_sum import Progress, Sum
+from kcli.pipeline.progress import Progress, Sum
 from kcli.text.numbers import size as size_of
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def drive(frame: Frame, job: Job) -> int:
 
 def _host(remote: str | None, settings: SessionSettings) -> str:
     """By which address tasks reach this process. Under spark-submit the master is in what that was given."""
-    from kcli.pipeline.session import submitted
-    from kcli.pipeline.session.hosts import reached_by
+    from kcli.pipeline.session import gateway
+    from kcli.pipeline.session.gateway import reached_by
 
-    known = {**submitted.conf(), **dict(settings.conf)}
+    known = {**gateway.submitted_conf(), **dict(settings.conf)}
     return reached_by(remote or known.get("spark.master", settings.master), known)
 
 
@@ -293,10 +293,10 @@ class Run:
 
     def advise(self, settings: SessionSettings, code: int) -> None:
         """After a good end: how Spark starts sooner, where this machine has no class-data archive."""
-        from kcli.pipeline.session import submitted
+        from kcli.pipeline.session import gateway
         from kcli.pipeline.session.warm_up import archived
 
-        ours = self.frame.remote is None and not submitted.here()  # no archive serves a JVM that others start
+        ours = self.frame.remote is None and not gateway.submitted()  # no archive serves a JVM that others start
         if code == 0 and self.watched and ours and not archived(settings):
             complain("Spark starts in half the time after `kcli pipeline warmup`, once for this machine")
 

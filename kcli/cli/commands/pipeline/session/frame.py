@@ -15,7 +15,7 @@ from kcli.grammar.units import bytes_of
 from kcli.paths import data_folder
 from kcli.pipeline.jobs.checkpoints import by_kcli
 from kcli.pipeline.schemas.wanted import absolute
-from kcli.pipeline.session import submitted
+from kcli.pipeline.session import gateway
 from kcli.pipeline.session.session import SessionSettings
 from kcli.pipeline.sink.storage import as_s3a
 
@@ -93,7 +93,7 @@ class Frame:
 
     def _master(self) -> str:
         """Where Spark runs: what spark-submit was given goes before everything, as in the session."""
-        known = {**self.conf, **submitted.conf()}
+        known = {**self.conf, **gateway.submitted_conf()}
         return known.get("spark.master") or self.options.master or "local"
 
     def _resumable(self, checkpoint: Path) -> Path:
@@ -151,7 +151,7 @@ def _check_engine(options: PipelineOptions) -> None:
 
 def _check_submitted(options: PipelineOptions) -> None:
     """Raises UsageError for what is spark-submit's to say: it starts a driver on the cluster, and kcli one here."""
-    if submitted.here():
+    if gateway.submitted():
         for flag, value in (("--master", options.master), ("--memory", options.memory), ("--remote", options.remote)):
             if value is not None:
                 raise UsageError(f"{flag}: spark-submit has started Spark, and takes such options itself")

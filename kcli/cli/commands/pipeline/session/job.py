@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Action, Stream
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 from kcli.values import Value
 
 if TYPE_CHECKING:

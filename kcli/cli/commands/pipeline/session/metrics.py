@@ -11,7 +11,7 @@ from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.output.messages import complain
 from kcli.errors import UsageError
 from kcli.paths import private
-from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from kcli.cli.commands.pipeline.session.job import Job, Outcome

@@ -12,7 +12,7 @@ from typing import Any
 from kcli.cli.output.tables.rows import Row, column, duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Look
-from kcli.pipeline.progress_sum import Figures, Progress
+from kcli.pipeline.progress import Figures, Progress
 from kcli.text.numbers import size as size_of
 
 BARS = 12

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kcli.errors import UsageError
-from kcli.pipeline.session import submitted
+from kcli.pipeline.session import gateway
 from kcli.pipeline.sink.storage import in_s3, storage_here
 
 S3A = "spark.hadoop.fs.s3a."
@@ -21,10 +21,10 @@ def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[st
     client."""
     if not in_s3(place):
         return {}
-    conf = {**submitted.conf(), **conf}
+    conf = {**gateway.submitted_conf(), **conf}
     version, there = _hadoop()
     if not there and not any("hadoop-aws" in conf.get(name, "") for name in PLACES):
-        how = "spark-submit --packages " if submitted.here() else "--conf spark.jars.packages="
+        how = "spark-submit --packages " if gateway.submitted() else "--conf spark.jars.packages="
         raise UsageError(
             f"{option}{place}: Spark gets there by hadoop-aws, which PySpark does not bring: "
             f"{how}org.apache.hadoop:hadoop-aws:{version}"
@@ -50,5 +50,5 @@ def _jars() -> list[Path]:
     import pyspark
 
     own = Path(pyspark.__file__).parent / "jars"
-    home = os.environ.get("SPARK_HOME") if submitted.here() else None
+    home = os.environ.get("SPARK_HOME") if gateway.submitted() else None
     return [own] if not home else [Path(home) / "jars", own]

@@ -11,7 +11,7 @@ from pathlib import Path
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options
 from kcli.model import TopicPartition
 from kcli.paths import data_folder
-from kcli.pipeline.jobs.trigger import Trigger
+from kcli.pipeline.jobs.work import Trigger
 from kcli.pipeline.sink.storage import as_s3
 
 USUAL, FILES = 1.0, 60.0
@@ -47,7 +47,7 @@ def show_group(frame: Frame, group: str, ends: Mapping[TopicPartition, int]) -> 
     """Commit where a stream ended under --commit-group: Spark tells the source of every batch but its last."""
     from kcli.pipeline.connection import sealed_of
     from kcli.pipeline.log import Log
-    from kcli.pipeline.source.commit_group import commit
+    from kcli.pipeline.source.stream import commit
 
     options = {name.lower(): value for name, value in cluster_options(frame.connection).items()}
     with Log(sealed_of(options)) as log:

@@ -135,7 +135,7 @@ class WrittenFormats:
             return options
         from kcli.pipeline.connection import guard_of, registry_settings
         from kcli.pipeline.schemas.wanted import wanted_of
-        from kcli.pipeline.schemas.writing.look_up import looked_up_to_write
+        from kcli.pipeline.schemas.writing import looked_up_to_write
 
         given = {name.lower(): text for name, text in options.items()}
         settings, (guard, profile) = registry_settings(given), guard_of(given)

@@ -79,8 +79,7 @@ class Registered:
 
 def _settled(given: Mapping[str, str], found: SealedSchemas, known: str, mode: str, place: str, kept: Pinned) -> str:
     """The schema that the mode chooses of the earlier run's and the latest."""
-    from kcli.pipeline.schemas.columns import ddl, not_grown
-    from kcli.pipeline.schemas.fields import column_of
+    from kcli.pipeline.schemas.fields import column_of, ddl, not_grown
 
     message = f"#{found.message}" if found.message else ""
     earlier = _looked_up({**given, option_of(found.field, writes=False): known + message}, found.field)

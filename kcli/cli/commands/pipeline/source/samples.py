@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.commands.consume.selection import Selection
 from kcli.client import Client
 from kcli.model import TopicPartition
-from kcli.pipeline.source.sizes import measured
+from kcli.pipeline.source.limits import measured
 
 Span = dict[TopicPartition, tuple[int, int]]
 """The offsets [start, end) of each partition."""

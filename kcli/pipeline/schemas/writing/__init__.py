@@ -1,1 +1,0 @@
-"""Columns as payloads of a schema, behind what names it."""
