@@ -18,8 +18,7 @@ from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Everything
-from kcli.tui.actions.toast import AlertToast, toast
-from kcli.tui.alerts.alerting import Alerting
+from kcli.tui.alerts.alerting import Alerting, AlertToast, toast
 from kcli.tui.beat.leaving import Leaving, cut, ended, under_way
 from kcli.tui.messages import (
     Changed,
@@ -62,9 +61,9 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
     from kcli.client import Client
-    from kcli.tui.alerts.ways import Ways
+    from kcli.tui.actions.palette import Choice
+    from kcli.tui.alerts.alerting import Ways
     from kcli.tui.dialogs.command import Command
-    from kcli.tui.navigation.choices import Choice
     from kcli.tui.session import Session
 
 
@@ -123,7 +122,7 @@ class Dashboard(App[int]):
         found = super().get_driver_class()
         if found.__name__ != "LinuxDriver":
             return found
-        from kcli.tui.beat.terminal_driver import TerminalDriver
+        from kcli.tui.beat.leaving import TerminalDriver
 
         return TerminalDriver
 
@@ -135,7 +134,7 @@ class Dashboard(App[int]):
     async def on_mount(self) -> None:
         self.set_keymap(self._keymap_given)
         if self._keymap_given:
-            from kcli.tui.actions.key_clashes import taken
+            from kcli.tui.actions.keys import taken
 
             for sentence in taken(self._keymap_given):
                 self.notify(sentence, severity="warning", markup=False, timeout=LONG)
@@ -431,8 +430,8 @@ class Dashboard(App[int]):
             self.jump(route)
 
     def action_command(self) -> None:
+        from kcli.tui.actions.palette import choices, keys_of_places
         from kcli.tui.dialogs.command import Command
-        from kcli.tui.navigation.choices import choices, keys_of_places
 
         page = self._front
         others = [name for name in self.state.profiles if name != self.session.name]

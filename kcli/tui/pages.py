@@ -23,7 +23,7 @@ def page_of(route: routes.Route, state: State) -> Page:
 
             return Group(state, route)
         case routes.Member():
-            from kcli.tui.screens.member import Member
+            from kcli.tui.screens.group import Member
 
             return Member(state, route)
         case routes.Records():
@@ -52,7 +52,7 @@ def _page_of_a_machine(route: routes.Route, state: State) -> Page:
 
             return Brokers(state, route)
         case routes.Broker():
-            from kcli.tui.screens.broker import Broker
+            from kcli.tui.screens.brokers import Broker
 
             return Broker(state, route)
         case routes.Clusters():
@@ -60,7 +60,7 @@ def _page_of_a_machine(route: routes.Route, state: State) -> Page:
 
             return Clusters(state, route)
         case routes.Heatmap():
-            from kcli.tui.screens.heat.heatmap import Heatmap
+            from kcli.tui.screens.heat import Heatmap
 
             return Heatmap(state, route)
         case routes.Faults():
@@ -77,7 +77,7 @@ def _page_of_an_admin(route: routes.Route, state: State) -> Page:
 
             return Transactions(state, route)
         case routes.Transaction():
-            from kcli.tui.screens.admin.transaction import Transaction
+            from kcli.tui.screens.admin.transactions import Transaction
 
             return Transaction(state, route)
         case routes.Acls():
@@ -85,7 +85,7 @@ def _page_of_an_admin(route: routes.Route, state: State) -> Page:
 
             return Acls(state, route)
         case routes.Access():
-            from kcli.tui.screens.admin.access import Access
+            from kcli.tui.screens.admin.acls import Access
 
             return Access(state, route)
         case routes.Quotas():
@@ -101,7 +101,7 @@ def _page_of_an_admin(route: routes.Route, state: State) -> Page:
 
             return Subjects(state, route)
         case routes.Subject():
-            from kcli.tui.screens.admin.subject import Subject
+            from kcli.tui.screens.admin.subjects import Subject
 
             return Subject(state, route)
     raise AssertionError(route)

@@ -7,10 +7,12 @@ coroutines over a client, run on the client thread. `LiveSession` is a cluster, 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,12 +26,9 @@ from kcli.lag.history import History
 from kcli.lag.watch import DATED, LagSnapshot, Watch, pause
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings
-from kcli.tui.beat.gc_tuning import GcTuning
+from kcli.tui.beat.gc_tuning import GcTuning, Pace
 from kcli.tui.beat.kept import Kept
-from kcli.tui.beat.pace import Pace
-from kcli.tui.beat.unseen import Muted
-from kcli.tui.client_thread import ClientThread
-from kcli.tui.messages import Connected, Looked, LookFailed, Noted
+from kcli.tui.messages import Connected, Looked, LookFailed, Noted, Unseen
 from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
@@ -44,6 +43,45 @@ Post = Callable[[Message], object]
 NO_REGISTRY = "no schema registry is named: add schema.registry.url to the profile, or kcli tui --schema-registry URL"
 WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 """What rates can be taken over, in seconds."""
+
+
+class ClientThread:
+    """Started by `start`, ended by `stop`, which cancels what still runs."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._turn, name="kcli-client", daemon=True)
+        self._ended = False
+
+    def start(self) -> None:
+        """Begin to turn."""
+        self._thread.start()
+
+    def _turn(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.get_loop().run_forever()
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, awaited over there. Raises KcliError after `stop`: no loop would ever run it."""
+        if self._ended:
+            work.close()
+            raise KcliError("the session is closed")
+        return await asyncio.wrap_future(Context().run(asyncio.run_coroutine_threadsafe, work, self._loop))
+
+    def call(self, what: Callable[[], object]) -> None:
+        """Have `what` done over there, soon."""
+        if not self._ended:
+            Context().run(self._loop.call_soon_threadsafe, what)
+
+    async def stop(self) -> None:
+        """End the loop; its tasks are cancelled first."""
+        if self._thread.is_alive() and not self._ended:
+            self._ended = True
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            await asyncio.to_thread(self._thread.join, 10.0)
+        elif not self._ended:
+            self._ended = True
+            self._loop.close()  # it never turned
 
 
 class Session(ABC):
@@ -467,3 +505,35 @@ class NoCluster(UsageError):
 
     def __init__(self) -> None:
         super().__init__("this is a recording: only what was recorded can be shown")
+
+
+class Muted:
+    """Called with what the session posts; `post` gets what is worth knowing. `lost`: the last refresh failed; `down`
+    brokers did not answer."""
+
+    def __init__(self, post: Callable[[Message], object], *, lost: bool, down: int) -> None:
+        self._post, self._lost, self._down = post, lost, down
+
+    def __call__(self, message: Message) -> None:
+        if isinstance(message, Looked):
+            self._answered()
+            self._post(Unseen(message.look))
+        elif isinstance(message, LookFailed):
+            if not self._lost:
+                self._post(Noted(f"The live cluster cannot be refreshed: {message.problem}"))
+            self._lost = True
+        elif isinstance(message, Connected):
+            self._count(message)
+        elif isinstance(message, (Noted, Unseen)):
+            self._post(message)
+
+    def _answered(self) -> None:
+        if self._lost:
+            self._post(Noted("The live cluster is refreshed again."))
+        self._lost = False
+
+    def _count(self, message: Connected) -> None:
+        if message.down != self._down:
+            up = message.brokers - message.down
+            self._post(Noted(f"Of the live cluster {up} of {message.brokers} brokers answer."))
+        self._down = message.down

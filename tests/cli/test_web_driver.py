@@ -49,7 +49,7 @@ def test_what_is_mistyped_is_refused_at_the_start_with_web_too(
     def serve(*_: object) -> int:
         raise AssertionError("it is served")
 
-    monkeypatch.setattr("kcli.tui.web.server.serve", serve)
+    monkeypatch.setattr("kcli.tui.web.serve", serve)
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     line = ["tui", "-b", "127.0.0.1:1", *words]
     assert main([*line, "--web"]) == 2

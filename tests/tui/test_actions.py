@@ -22,13 +22,12 @@ from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.tui.actions import key_clashes, keys
+from kcli.tui.actions import keys
 from kcli.tui.app import Dashboard
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.messages import ChangeProfile
-from kcli.tui.screens.group import Group
+from kcli.tui.screens.group import Group, Member
 from kcli.tui.screens.groups import Groups
-from kcli.tui.screens.member import Member
 from kcli.tui.screens.page import Page
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.plot import Plot
@@ -324,7 +323,7 @@ def test_a_key_that_is_taken_is_told_with_its_line_and_what_stays(
     text: str, sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_keys(tmp_path, text, monkeypatch)
-    told = key_clashes.taken(keys.load())
+    told = keys.taken(keys.load())
     assert len(told) == len(sentences), told
     for one, said in zip(told, sentences, strict=True):
         assert one.startswith(f"{tmp_path / 'keys.toml'}:{said}"), one

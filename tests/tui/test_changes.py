@@ -21,8 +21,7 @@ from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ProducerSettings
 from kcli.text.json_object import read_object
-from kcli.tui.actions.changes.configs import AlterConfigs
-from kcli.tui.actions.changes.topics import CreateTopic, TrimTopic
+from kcli.tui.actions.changes.topics import AlterConfigs, CreateTopic, TrimTopic
 from kcli.tui.actions.producing import described
 from kcli.tui.dialogs.change import Changing
 from kcli.tui.dialogs.menu import Menu

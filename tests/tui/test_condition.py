@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kcli.tui.records.fields import Condition, completed
 from kcli.tui.tail import Seen
-from kcli.tui.text.condition import Condition, completed
 
 
 def seen(value: bytes | None, offset: int = 5, key: bytes | None = b"ann") -> Seen:

@@ -12,9 +12,9 @@ from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.messages import LookFailed
+from kcli.tui.screens.page import card
 from kcli.tui.session import LiveSession
 from kcli.tui.state import State, Trouble
-from kcli.tui.text.trouble import card
 from kcli.tui.widgets.rows import Rows
 from tests.ports import free_port
 from tests.tui.conftest import seen, shows, until, visit

@@ -14,15 +14,14 @@ from kcli.admin.topics.topics import NewTopic, Partition, Topic, create_topics, 
 from kcli.client import Client
 from kcli.lag import record_times
 from kcli.tui import routes
-from kcli.tui.screens.broker import replicas_on
+from kcli.tui.screens.brokers import replicas_on
 from kcli.tui.screens.faults import Faults
 from kcli.tui.screens.record import decoded, schema
 from kcli.tui.tail import Seen
-from kcli.tui.text.formatting import clocked, spread
-from kcli.tui.text.retention import kept
+from kcli.tui.text.formatting import clocked, kept, spread
 from kcli.tui.widgets.columns import fitting
 from kcli.tui.widgets.configs import Configs, config_columns
-from kcli.tui.widgets.pager.pager import Pager
+from kcli.tui.widgets.pager import Pager
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until, visit

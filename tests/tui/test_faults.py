@@ -8,8 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from kcli.tui.app import Dashboard
-from kcli.tui.dialogs.fault import Fault
-from kcli.tui.screens.faults import Faults
+from kcli.tui.screens.faults import Fault, Faults
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world

@@ -11,13 +11,13 @@ import pytest
 from kcli.cli.output.timestamps import utc
 from kcli.settings import ClientSettings
 from kcli.tui import routes
+from kcli.tui.records.fields import completed
 from kcli.tui.routes import find
 from kcli.tui.screens.record import times, titled
 from kcli.tui.screens.records import Records
 from kcli.tui.session import LiveSession
 from kcli.tui.state import State
 from kcli.tui.tail import Seen
-from kcli.tui.text.condition import completed
 from kcli.tui.text.printable import suggestible
 from tests.cli.poison import EVIL, Poison, leaks, poisoned
 from tests.tui.conftest import seen, until, visit

@@ -14,8 +14,7 @@ from textual.widgets import Input, Select
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.tui.actions.resetting import wish
-from kcli.tui.dialogs.reset import Reset
+from kcli.tui.dialogs.reset import Reset, wish
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.rows import Rows
 from tests.changes.undone import undo_files

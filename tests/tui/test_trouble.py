@@ -17,12 +17,11 @@ from kcli.lag.watch import LagSnapshot, Watch
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
-from kcli.tui.client_thread import ClientThread
 from kcli.tui.pages import page_of
 from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.topics.topics import Topics
-from kcli.tui.session import LiveSession
+from kcli.tui.session import ClientThread, LiveSession
 from kcli.tui.tail import Seen, Tail
 from tests.ports import free_port
 from tests.programs import requests

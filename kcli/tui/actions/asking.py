@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import KcliError
-from kcli.tui.actions.toast import toast
-from kcli.tui.beat.pace import Pace
+from kcli.tui.alerts.alerting import toast
+from kcli.tui.beat.gc_tuning import Pace
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:

@@ -1,24 +1,42 @@
-"""The alerts of one cluster: one toast for those of a snapshot, and the ways in which each leaves the screen."""
+"""Toasts, and the alerts of one cluster: one toast for those of a snapshot, and the ways in which they leave."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import json
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
-from kcli.errors import KcliError
-from kcli.tui.actions.toast import show_alert, toast
-from kcli.tui.alerts.changes import Changes, summary
-from kcli.tui.alerts.ways import Ways, notification, post
-from kcli.tui.text.printable import LONG
+from textual.notifications import Notification, Notify, SeverityLevel
+
+from kcli.errors import KcliError, UsageError
+from kcli.lag.formats.sentences import reason
+from kcli.lag.status import BEHIND, GROWING, SEVERITY
+from kcli.text.numbers import lower_bound
+from kcli.tui.text.formatting import others, status
+from kcli.tui.text.incidents import WRONG, small
+from kcli.tui.text.printable import LONG, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Sequence
 
     from textual.app import App
 
     from kcli.lag.watch import LagSnapshot
-    from kcli.tui.alerts.changes import Alert
     from kcli.tui.state import State
+
+SECONDS = 5.0
+"""Until a webhook must have answered."""
+LONGEST = 200
+"""Letters of a notification."""
+LASTS = 2
+"""Snapshots in a row that a status must last: one that comes and goes with each commit is none."""
+NAMED = 3
+"""Groups of a status that a sentence about several alerts names."""
+LINES, FRAME = 2, 6
+"""Lines that an alert takes at most, and cells of each that are not of its text: border, padding, scrollbar."""
 
 
 class Alerting:
@@ -76,3 +94,137 @@ class Alerting:
             if not self._failed:
                 toast(self._app, problem)
             self._failed = True
+
+
+class Ways(NamedTuple):
+    """The ways that are wanted; `hooks` are addresses."""
+
+    bell: bool = False
+    desktop: bool = False
+    hooks: tuple[str, ...] = ()
+
+
+def ways_of(text: str) -> Ways:
+    """`bell,desktop,https://…`. Raises UsageError for anything else."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    hooks = tuple(word for word in words if word.startswith(("http://", "https://")))
+    for word in words:
+        if word not in ("bell", "desktop", *hooks):
+            raise UsageError(f"--alert {word}: expected bell, desktop or the http address of a webhook")
+    return Ways("bell" in words, "desktop" in words, hooks)
+
+
+def notification(words: str) -> str:
+    """What a terminal shows on the desktop; names of groups in it are fit for a terminal."""
+    return f"\x1b]9;{printable(words)[:LONGEST]}\x07"
+
+
+def post(hook: str, cluster: str, alert: Alert) -> None:
+    """Send an alert as JSON. Raises KcliError when it is not taken."""
+    body = {
+        "cluster": cluster,
+        "group": alert.group,
+        "status": alert.now,
+        "before": alert.before,
+        "lag": alert.lag,
+        "unknown": alert.unknown,
+        "time": alert.time,
+        "text": f"{cluster}: {alert.words}",
+    }
+    request = Request(hook, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    try:
+        with urlopen(request, timeout=SECONDS):
+            pass
+    except HTTPError as problem:
+        problem.close()
+        raise KcliError(f"the webhook answered {problem.code} to an alert") from None
+    except (URLError, OSError, ValueError) as problem:
+        raise KcliError(f"the webhook took no alert: {getattr(problem, 'reason', problem)}") from None
+
+
+class Alert(NamedTuple):
+    """A group that got worse, or is well again. Times are seconds since the epoch, `lag` is in offsets: a lower bound
+    while that of `unknown` partitions is not known, None where nothing of it is."""
+
+    group: str
+    before: str
+    now: str
+    lag: int | None
+    time: float
+    why: str
+    unknown: int = 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether it is bad news."""
+        return self.now in WRONG
+
+    @property
+    def words(self) -> str:
+        """A sentence for a notification."""
+        why = f": {self.why}" if self.worse else ""
+        lag = lower_bound(self.lag, self.unknown)
+        return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {lag}{why}"
+
+
+def summary(alerts: Sequence[Alert]) -> str:
+    """A sentence for all alerts of a snapshot: one with its reason, of several which groups have which status, the
+    worst first."""
+    if len(alerts) == 1:
+        return alerts[0].words
+    names: dict[str, list[str]] = {}
+    for alert in sorted(alerts, key=lambda alert: -SEVERITY.index(alert.now)):
+        names.setdefault(alert.now, []).append(alert.group)
+    parts = [f"{status(now)[0]} {_named(groups)}" for now, groups in names.items()]
+    return f"{len(alerts)} alerts: {'; '.join(parts)}"
+
+
+def _named(groups: list[str]) -> str:
+    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
+    return ", ".join(groups[:NAMED]) + more
+
+
+class Changes:
+    """The last status of each group that had an alert, and newer ones that have not lasted yet."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+        self._next: dict[str, tuple[str, int]] = {}
+
+    def see(self, snapshot: LagSnapshot, hushed: Container[tuple[str, str]]) -> list[Alert]:
+        """The alerts of a snapshot; the first one has none. `hushed` holds pairs of group and status without alerts."""
+        alerts = []
+        for standing in others(snapshot):
+            group, now = standing.described.group, standing.status
+            before = self._told.setdefault(group, now)
+            if now == before or (now == BEHIND and before == GROWING):  # a lag that grows now and then is one alert
+                self._next.pop(group, None)
+                continue
+            waiting, many = self._next.get(group, (now, 0))
+            self._next[group] = (now, many + 1 if waiting == now else 1)
+            if self._next[group][1] < LASTS:
+                continue
+            del self._next[group]
+            self._told[group] = now
+            worse = now in WRONG and not small(standing) and SEVERITY.index(now) > SEVERITY.index(before)
+            well = before in WRONG and now not in WRONG
+            if (worse or well) and (group, now) not in hushed:
+                total, why = standing.total, reason(standing, snapshot)
+                alerts.append(Alert(group, before, now, total.lag, snapshot.time, why, total.unknown))
+        return alerts
+
+
+class AlertToast(Notification):
+    """An alert: one at a time is on the screen."""
+
+
+def toast(app: App[Any], problem: KcliError) -> None:
+    """Show the error and continue."""
+    app.notify(printable(str(problem)), severity="error", markup=False)
+
+
+def show_alert(app: App[Any], words: str, *, worse: bool) -> None:
+    """Show an alert in the place of the one before, cut where it would cover more of the table."""
+    lines = wrap(printable(words), max(app.size.width - FRAME, FRAME), max_lines=LINES, placeholder=" …")
+    severity: SeverityLevel = "warning" if worse else "information"
+    app.post_message(Notify(AlertToast("\n".join(lines), severity=severity, markup=False)))

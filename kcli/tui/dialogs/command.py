@@ -12,10 +12,9 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
-from kcli.tui.navigation.choices import Choice
+from kcli.tui.actions.palette import Choice
 from kcli.tui.routes import NAMES, Route, find, missing, offered
-from kcli.tui.text.cutting import fitted
-from kcli.tui.text.printable import printable
+from kcli.tui.text.printable import fitted, printable
 from kcli.tui.widgets.footer import Footer
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from kcli.tui.text.cutting import fitted
+from kcli.tui.text.printable import fitted
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.rows import Rows
 

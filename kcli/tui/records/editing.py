@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from kcli.tui.widgets.pager.indented import TOKEN, indented
+from kcli.tui.widgets.pager import TOKEN, indented
 
 LARGE = 128 * 1024
 """Letters of a longer text, which is edited as it is."""

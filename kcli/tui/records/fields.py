@@ -1,13 +1,18 @@
-"""A field of the values as a column of the list of records. Pure."""
+"""Values in the list of records: as JSON, a field of them as a column, and the condition that filters them. Pure."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
+from kcli.errors import UsageError
+from kcli.proto.columns import Record
 from kcli.serde.decoded import value_of
+from kcli.serde.filters.filter import Filter
+from kcli.serde.filters.where import NAMES, Where
 from kcli.serde.shape import fields
-from kcli.tui.records.as_json import as_json
-from kcli.tui.text.printable import printable
+from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 
 if TYPE_CHECKING:
@@ -20,6 +25,54 @@ EXAMPLES = 20
 MOST = 64 * 1024
 """Bytes of a value that is parsed for its fields: 2 ms."""
 MISSING = object()
+DEEPEST = 60
+"""Maps and lists within one another that are shown; of those below it `…`."""
+_WHERE = re.compile(rf"\s*(?:not\s+|\()*(?:{'|'.join(NAMES)})\b\s*(?:[.\[=!<>]|in\b|not\b|is\b)")
+"""How a condition begins; other words are a regular expression."""
+_WORD = re.compile(r"value\.[\w.]*$")
+"""A field that is being typed at the end of a condition."""
+"""Records whose fields are offered."""
+
+
+class Condition:
+    """`decoded`: it is about keys and values by their schemas. `problem` says why the words are no condition yet; then
+    every record fits. `option` is the same for a command."""
+
+    def __init__(self, words: str, *, decoded: bool = False) -> None:
+        self.words = words
+        self.problem = ""
+        self.option = ""
+        self.filter: Filter | None = None
+        if not words.strip():
+            return
+        try:
+            if _WHERE.match(words):
+                self.filter, self.option = Filter(where=[Where(words)], decoded=decoded), f" --where {quoted(words)}"
+            else:
+                self.filter, self.option = Filter(grep=[words]), f" --grep {quoted(words)}"
+        except UsageError as problem:
+            self.problem = str(problem)
+
+    def fits(self, record: Seen) -> bool:
+        """Whether the record is wanted."""
+        if self.filter is None:
+            return True
+        read = Record(record.offset, record.timestamp, record.key, record.value, record.headers)
+        return self.filter.record(read, record.topic, record.partition)
+
+
+def completed(words: str, records: Iterable[Seen]) -> str | None:
+    """The words with the field at their end completed by a field that the values of the last records have."""
+    typed = _WORD.search(words)
+    if typed is None:
+        return None
+    known: dict[str, None] = {}
+    for record in list(records)[-EXAMPLES:]:
+        value = value_of(record.value)
+        if isinstance(value, dict):
+            known |= dict.fromkeys(f"value.{path}" for path, _ in fields(value) if "[]" not in path)
+    longer = [path for path in known if path.startswith(typed[0]) and path != typed[0] and printable(path) == path]
+    return words[: typed.start()] + min(longer, key=len) if longer else None
 
 
 class FieldColumns:
@@ -100,3 +153,25 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, str):
         return Cell(printable(value))
     return Cell(printable(as_json(value)), "dim" if value is None else "accent")
+
+
+def as_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON of a decoded value. What JSON has no word for is its text: dates, bytes, keys of a map that are no text."""
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps(_plain(value, DEEPEST), indent=indent, ensure_ascii=False, default=str)
+
+
+def _plain(value: Any, left: int) -> Any:
+    if isinstance(value, dict):
+        return {_key(key): _plain(one, left - 1) for key, one in value.items()} if left else "…"
+    if isinstance(value, (list, tuple)):
+        return [_plain(one, left - 1) for one in value] if left else "…"
+    return value
+
+
+def _key(key: object) -> Any:
+    if isinstance(key, bytes):
+        return key.decode("utf-8", "backslashreplace")
+    return key if key is None or isinstance(key, (str, int, float)) else str(key)

@@ -16,12 +16,12 @@ from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH
 from kcli.tui import routes
-from kcli.tui.actions.menus.clusters import of_cluster
+from kcli.tui.actions.acts import Act
 from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import elapsed, others
 from kcli.tui.text.incidents import WRONG
-from kcli.tui.text.printable import printable
+from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.rows import Rows
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from kcli.lag.watch import LagSnapshot
-    from kcli.tui.actions.acts import Act
     from kcli.tui.session import Session
     from kcli.tui.state import State
 
@@ -212,3 +211,15 @@ def _brokers(row: ClusterRow) -> Cell:
     if not row.brokers:
         return Cell("")
     return Cell(f"{row.brokers - row.down}/{row.brokers}", "bad" if row.down else "")
+
+
+def of_cluster(page: Page, name: str, open_it: Callable[[], object], refresh: Callable[[], object]) -> list[Act]:
+    """With the cluster of a profile. Nothing of it is changed from here."""
+    word = quoted(name)
+    doctor, shown = f"kcli doctor --profile {word}", f"kcli config show {word}"
+    return [
+        Act("o", "Open it", f"kcli tui --profile {word}", open_it, elsewhere=True),
+        Act("r", "Refresh all", "", refresh),
+        Act("d", "Copy: diagnose its connection", doctor, lambda: page.copy(doctor), elsewhere=True),
+        Act("s", "Copy: show its settings", shown, lambda: page.copy(shown), elsewhere=True),
+    ]

@@ -8,30 +8,41 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import TabPane
+from textual.containers import Horizontal, VerticalScroll
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, Static, TabPane
 
 from kcli.errors import KcliError
 from kcli.sandbox.faults.control_client import NotASandbox, find, tell
 from kcli.tui import routes
-from kcli.tui.actions.menus.faults import clear_faults, of_fault, of_sandbox_broker
+from kcli.tui.actions.acts import Act
+from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.screens.page import Page
-from kcli.tui.text.printable import named, printable
+from kcli.tui.text.printable import named, printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, nothing
+from kcli.tui.widgets.frames import Tabs
 from kcli.tui.widgets.rows import Rows
-from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from kcli.client import Client
     from kcli.lag.watch import LagSnapshot
-    from kcli.tui.actions.acts import Act
+    from kcli.tui.session import Session
     from kcli.tui.state import State
 
+    Tell = Callable[[str, dict[str, Any], Callable[[str], object]], object]
 
 ELSEWHERE = (
     "This cluster is not a sandbox with fault injection.\n\n"
     "Start one in another terminal: kcli sandbox (without --no-control).\n"
     "Then open it with the address that it prints: kcli tui -b ADDRESS"
 )
+APIS = """
+    Produce Fetch ListOffsets Metadata OffsetCommit OffsetFetch FindCoordinator JoinGroup Heartbeat SyncGroup
+    LeaveGroup DescribeGroups ListGroups ApiVersions InitProducerId EndTxn ConsumerGroupHeartbeat DescribeConfigs
+    CreateTopics
+""".split()
 
 
 class Faults(Page):
@@ -143,8 +154,6 @@ class Faults(Page):
         return row
 
     def _inject(self, fault: dict[str, Any]) -> None:
-        from kcli.tui.dialogs.fault import Fault
-
         self.app.push_screen(Fault(self.session, fault, self.tell))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
@@ -245,3 +254,78 @@ def _broker_columns() -> list[Column]:
             wide=True,
         ),
     ]
+
+
+def of_fault(fault: Mapping[str, Any], inject: Callable[[], object]) -> list[Act]:
+    """With a fault of the catalogue; what it needs is asked for."""
+    needed = "".join(f" {parameter['name']}=…" for parameter in fault["parameters"] if parameter["needed"])
+    return [Act("o", f"Inject {fault['name']} …", f"kcli faults {fault['name']}{needed}", inject, changes=True)]
+
+
+def of_sandbox_broker(broker: Mapping[str, Any], turn: Callable[[], object]) -> list[Act]:
+    """With a broker: kill it, or start it again."""
+    word, label = ("kill", "Kill") if broker["alive"] else ("start", "Start")
+    return [Act("x", f"{label} broker {broker['id']}", f"kcli faults {word} {broker['id']}", turn, changes=True)]
+
+
+def clear_faults(clear: Callable[[], object]) -> list[Act]:
+    """All that are to happen, whatever row is under the cursor."""
+    return [Act("c", "Clear all faults", "kcli faults clear", clear, changes=True)]
+
+
+class Fault(Dialog):
+    """`fault` is a row of the sandbox's catalogue; `tell` does it and calls back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "order", "Order it", id="fault.order", priority=True),
+    ]
+
+    def __init__(self, session: Session, fault: dict[str, Any], tell: Tell) -> None:
+        super().__init__(session)
+        self.fault = fault
+        self.title_text = f"Fault {fault['name']} (enter orders it)"
+        self._tell = tell
+
+    def fields(self) -> ComposeResult:
+        yield Static(named(self.fault["text"]), classes="hint", markup=False)
+        with VerticalScroll():
+            for parameter in self.fault["parameters"]:
+                with Horizontal(classes="line"):
+                    yield Static(parameter["name"], classes="label", markup=False)
+                    needed = (
+                        "needed"
+                        if parameter["needed"]
+                        else f"else {'any' if parameter['default'] is None else parameter['default']}"
+                    )
+                    apis = SuggestFromList(APIS, case_sensitive=False) if parameter["name"] == "api" else None
+                    yield Input(
+                        placeholder=f"{parameter['kind']}, {needed}",
+                        id=f"p-{parameter['name']}",
+                        compact=True,
+                        suggester=apis,
+                    )
+
+    def first_field(self) -> Input | None:
+        return self.query(Input).first() if self.fault["parameters"] else None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What was written in."""
+        fields = {parameter["name"]: self.query(f"#p-{parameter['name']}") for parameter in self.fault["parameters"]}
+        values = {name: fields.first(Input).value.strip() for name, fields in fields.items() if fields}
+        return {name: value for name, value in values.items() if value}
+
+    @property
+    def command(self) -> str:
+        words = [f"{name}={quoted(value)}" for name, value in self.given.items()]
+        return " ".join(["kcli faults", self.fault["name"], *words])
+
+    def on_input_changed(self) -> None:
+        self.recommand()
+
+    def on_input_submitted(self) -> None:
+        self.action_order()
+
+    def action_order(self) -> None:
+        facts = {"name": self.fault["name"], "given": self.given}
+        self._tell("fault", facts, lambda problem: self.say(problem or "ordered", "bad" if problem else "good"))

@@ -14,11 +14,10 @@ from kcli.lag.formats.sentences import explained, reason
 from kcli.lag.status import CALM, GROWING
 from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
-from kcli.tui.actions.menus.groups import of_group, of_groups
+from kcli.tui.actions.menus import of_group, of_groups
 from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.page import WIDE, Page
-from kcli.tui.text.braille import spark
-from kcli.tui.text.chart import Chart, Curve, Mark
+from kcli.tui.text.chart import Chart, Curve, Mark, spark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, spread, status
 from kcli.tui.text.incidents import board, details, folded, loudness, places_in, unknown
 from kcli.tui.text.printable import printable, quoted

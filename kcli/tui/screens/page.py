@@ -7,34 +7,38 @@ left.
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
-from textual import on
+from rich.segment import Segment
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Static
 
+from kcli.system.processes import memory
+from kcli.text.numbers import count, size
+from kcli.tui import routes
 from kcli.tui.actions.asking import Asking
 from kcli.tui.messages import Go, KeepProfile
-from kcli.tui.navigation.crumbs import Crumbs
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.formatting import GLYPHS, elapsed
-from kcli.tui.text.printable import piped, printable
-from kcli.tui.text.trouble import late, waiting
-from kcli.tui.widgets.debug import Debug
+from kcli.tui.text.printable import fitted, piped, printable
 from kcli.tui.widgets.filter import Filter, FilterLine
 from kcli.tui.widgets.footer import Footer
-from kcli.tui.widgets.frames import TimedScreen
+from kcli.tui.widgets.frames import Tabs, TimedScreen
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
-from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.dom import DOMNode
 
@@ -45,10 +49,19 @@ if TYPE_CHECKING:
     from kcli.tui.actions.producing import Draft
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
-    from kcli.tui.state import State
+    from kcli.tui.state import State, Trouble
+    from kcli.tui.widgets.frames import Frames
 
 WIDE = 160  # cells from which there is room for details beside a list
 HIGH = 30  # lines from which there is room for a plot beside a list
+LEAST_LATE = 3.0  # seconds before a line says that nothing came
+ASKING = "Asking the cluster …"
+WHY = "A broker is slow, or paused: ctrl+b shows which."
+BEAT = 0.5  # seconds
+RULE = " ▸ "
+CUT = "… ▸ "
+LEAST = 16  # cells below which nothing is shown
+MOST = 24  # cells of one name
 
 
 class Page(TimedScreen):
@@ -415,3 +428,145 @@ class Page(TimedScreen):
         for rows in self.query(Rows):
             rows.wanted = words
         self.retitle()
+
+
+def waiting(state: State) -> str:
+    """The text instead of a table, while nothing is known of the cluster, or nothing is read of a recording yet."""
+    if not state.session.live:
+        return "" if state.look is not None else state.session.waits.capitalize()
+    return ASKING if state.look is not None else card(state)
+
+
+def late(state: State) -> str:
+    """The line above tables that are older than two refreshes should be; "" while they are not."""
+    session, snapshot = state.session, state.look
+    if snapshot is None or not session.live or session.paused:
+        return ""
+    age = session.clock() - snapshot.time
+    if age <= max(2 * session.beat, LEAST_LATE) + 2 * snapshot.took:
+        return ""
+    then = f"{datetime.fromtimestamp(snapshot.time):%H:%M:%S}"
+    return f"No answer for {elapsed(age)}: this is how it was at {then}. {state.problem or WHY}"
+
+
+def card(state: State) -> str:
+    """What is known of a cluster that has not answered yet: what was tried, when again, what else one can do."""
+    session, trouble = state.session, state.trouble
+    now, name, where = session.clock(), printable(session.name), printable(session.bootstrap)
+    if trouble is None:
+        head = f"Connecting to {name} … {elapsed(now - state.began)}"
+        tried = where
+    else:
+        head = f"✖ {name} cannot be reached: {trouble.problem}"
+        times = f"{trouble.tries} time{'s' * (trouble.tries > 1)} in {elapsed(now - trouble.since)}"
+        tried = f"{where}, {times}; {_next(trouble, now)}"
+    others = ", ".join(printable(profile) for profile in state.profiles if profile != session.name)
+    rows = [
+        ("tried", tried),
+        ("which step", session.aimed("kcli doctor")),
+        *([("elsewhere", f"{others} (ctrl+p, Profile)")] if others else []),
+        ("a sandbox", "kcli demo"),
+    ]
+    return "\n".join([head, "", *(f"{label:<12}{text}" for label, text in rows)])
+
+
+def _next(trouble: Trouble, now: float) -> str:
+    if trouble.again is None or trouble.again <= now:
+        return "trying now"
+    return f"again in {elapsed(trouble.again - now)} (ctrl+r: now)"
+
+
+class Debug(Static):
+    """`counted` tells what the page keeps: (name, number)."""
+
+    def __init__(self, state: State, frames: Frames, counted: Callable[[], list[tuple[str, int]]]) -> None:
+        super().__init__(id="debug", markup=False)
+        self._state = state
+        self._frames = frames
+        self._counted = counted
+        self._late = 0.0
+        self._due = time.monotonic() + BEAT
+
+    def on_mount(self) -> None:
+        self.set_interval(BEAT, self._beat)
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        self._late = max(now - self._due, 0.0)
+        self._due = now + BEAT
+        trails = self._state.trails
+        queued = self.app.message_queue_size + self.screen.message_queue_size
+        told = [*self._counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
+        facts = "  ".join(f"{name} {count(number)}" for name, number in told)
+        self.update(f"mem {size(memory())}  {self._frames.said()}  loop +{self._late * 1000:.0f} ms  {facts}")
+
+
+def name_of(route: Route) -> str:
+    """A page in a word."""
+    plain = {kind: word for word, kind in routes.SINGLE.items()}.get(type(route))
+    if plain is not None:
+        return plain
+    match route:
+        case routes.Records(around=around) if around is not None:
+            return f"{around[0].topic}[{around[0].partition}]"
+        case routes.Records(topics=topics):
+            return f"records {' '.join(topics)}"
+        case routes.Record(offset=offset):
+            return f"@{offset}"
+        case routes.Member(member_id=member):
+            return member
+        case routes.Broker(number=number):
+            return f"broker {number}"
+        case routes.Access(kind=kind, name=name):
+            return f"{kind} {name}"
+    return str(getattr(route, "name", ""))
+
+
+def trail(cluster: str, stack: Sequence[Route], room: int) -> list[tuple[str, Route | None]]:
+    """The pieces that have room, the last ones: each a text and the page that it names. Where not all have room, the
+    first piece says so."""
+    named: list[tuple[str, Route | None]] = [(cluster, None), *((name_of(route), route) for route in stack)]
+    named = [(fitted(printable(text), min(cell_len(printable(text)), MOST), middle=True), at) for text, at in named]
+    while len(named) > 1 and _width(named) > room:
+        named = [("…", None), *named[2 if named[0][0] == "…" else 1 :]]
+    return named if _width(named) <= room else []
+
+
+def _width(pieces: Sequence[tuple[str, Route | None]]) -> int:
+    return sum(cell_len(text) for text, _ in pieces) + len(RULE) * (len(pieces) - 1)
+
+
+class Crumbs(Widget):
+    """At the right of the heading, where it leaves room; nothing on the first page."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"crumbs--here", "crumbs--rule"}
+
+    def __init__(self) -> None:
+        super().__init__(id="crumbs")
+        self._pieces: list[tuple[str, Route | None]] = []
+
+    def put(self, cluster: str, stack: Sequence[Route], room: int) -> None:
+        """The pages that are open, the first at the bottom."""
+        pieces = trail(cluster, stack, room - 1) if len(stack) > 1 and room > LEAST else []
+        if pieces != self._pieces:
+            self._pieces = pieces
+            self.styles.width = _width(pieces) + 1 if pieces else 0
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        ground, segments = self.rich_style, []
+        rule = ground + self.get_component_rich_style("crumbs--rule", partial=True)
+        here = ground + self.get_component_rich_style("crumbs--here", partial=True)
+        for n, (text, _) in enumerate(self._pieces):
+            last = n == len(self._pieces) - 1
+            segments += [Segment(text, here if last else ground), Segment("" if last else RULE, rule)]
+        return Strip(segments).adjust_cell_length(self.size.width, ground)
+
+    def on_click(self, event: events.Click) -> None:
+        left = 0
+        for text, route in self._pieces:
+            left += cell_len(text) + len(RULE)
+            if event.x < left:
+                if route is not None:
+                    self.post_message(Go(route))
+                return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -15,18 +16,15 @@ from textual.widgets import TabPane
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
 from kcli.tui import routes
-from kcli.tui.actions.menus.records import of_record
-from kcli.tui.records.as_json import as_json
-from kcli.tui.records.folding import deepest, folded
+from kcli.tui.actions.menus import of_record
+from kcli.tui.records.fields import as_json
 from kcli.tui.screens.page import Page
-from kcli.tui.text.cutting import cut
 from kcli.tui.text.formatting import dated, moment
-from kcli.tui.text.printable import printable, quoted
+from kcli.tui.text.printable import cut, printable, quoted
 from kcli.tui.widgets.columns import LEAST_NAME, Column, matcher
-from kcli.tui.widgets.pager.indented import LINE, HexLines, indented
-from kcli.tui.widgets.pager.pager import Pager
+from kcli.tui.widgets.frames import Tabs
+from kcli.tui.widgets.pager import INDENT, LINE, HexLines, Pager, indented
 from kcli.tui.widgets.rows import Rows
-from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
@@ -303,3 +301,40 @@ def hexadecimal(value: bytes | None) -> Sequence[str]:
 def printable_lines(words: str) -> str:
     """Text of several lines, each fit for a terminal."""
     return "\n".join(printable(line) for line in words.split("\n"))
+
+
+def deepest(lines: Sequence[str]) -> int:
+    """How many levels there are: 1 for fields that are plain values."""
+    return max((_level(line) for line in lines), default=0)
+
+
+def folded(lines: Sequence[str], level: int) -> list[str]:
+    """The lines of the first levels; an object or a list below them is one line with the number of its members."""
+    shown: list[str] = []
+    members = 0
+    for line, after in pairwise([*lines, ""]):
+        depth = _level(line)
+        if depth < level or not line:
+            shown.append(line)
+            continue
+        closes = line.lstrip()[:1] in ("}", "]")
+        if depth > level:
+            members += depth == level + 1 and not closes
+            continue
+        if closes:
+            shown[-1] = f"{shown[-1]}… {members}{line.lstrip()}"
+            continue
+        members = 0
+        shown.append(line)
+        if _opens(line) and not after:  # the text ends within it
+            shown[-1] += "…"
+    return shown
+
+
+def _opens(line: str) -> bool:
+    return line.endswith(("{", "["))
+
+
+def _level(line: str) -> int:
+    """How deep a line is in."""
+    return (len(line) - len(line.lstrip(" "))) // len(INDENT)

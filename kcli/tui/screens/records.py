@@ -22,19 +22,17 @@ from kcli.serde.decoded import value_of
 from kcli.serde.formats import MAPS
 from kcli.text.numbers import DASH, count
 from kcli.tui import routes
-from kcli.tui.actions.menus.records import of_record
+from kcli.tui.actions.menus import of_record
 from kcli.tui.actions.producing import draft_of
-from kcli.tui.actions.toast import toast
-from kcli.tui.records.as_json import as_json
-from kcli.tui.records.fields import FieldColumns, offered
-from kcli.tui.screens.topics.beside import WithPane
+from kcli.tui.alerts.alerting import toast
+from kcli.tui.records.fields import Condition, FieldColumns, as_json, completed, offered
+from kcli.tui.screens.topics.pane import WithPane
 from kcli.tui.tail import KEEP, Seen, Tail, stretch
-from kcli.tui.text.condition import Condition, completed
 from kcli.tui.text.formatting import dated, exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.lines import Lines
-from kcli.tui.widgets.pager.pager import Pager
+from kcli.tui.widgets.pager import Pager
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
-    from kcli.tui.text.list_by_registry import ListDecoder
+    from kcli.tui.text.by_registry import ListDecoder
 
 FRAME = 0.1  # seconds
 TYPED = 0.5  # seconds after the last letter of a filter in which the cluster is asked
@@ -212,7 +210,7 @@ class Records(WithPane):
 
         try:
             if tail.filters and self.session.has_registry:
-                from kcli.tui.text.list_by_registry import batches
+                from kcli.tui.text.by_registry import batches
 
                 tail.decode = await self.session.ask_registry(batches)
             await self.session.ask(follow)
@@ -257,7 +255,7 @@ class Records(WithPane):
     def _decode(self, records: list[Seen]) -> None:
         """Show keys and values by the registry's schemas, as soon as they are known."""
         if self._decoder is None:
-            from kcli.tui.text.list_by_registry import ListDecoder
+            from kcli.tui.text.by_registry import ListDecoder
 
             self._decoder = ListDecoder()
 
@@ -335,7 +333,7 @@ class Records(WithPane):
     def action_seek(self, begins: str) -> None:
         if self.refused("reading records"):
             return
-        from kcli.tui.dialogs.seek import Seek
+        from kcli.tui.dialogs.records import Seek
 
         self.app.push_screen(Seek(begins), self._seek)
 
@@ -408,7 +406,7 @@ class Records(WithPane):
 
     def action_column(self) -> None:
         """Ask for a field of the values; it is a column then, or no longer."""
-        from kcli.tui.dialogs.column import FieldLine
+        from kcli.tui.dialogs.records import FieldLine
 
         known = offered(map(self._shown, self._loaded.values()))
         self.app.push_screen(FieldLine(known, self._fields.paths), self._turn)
@@ -427,8 +425,7 @@ class Records(WithPane):
         if len(pair) != 2:
             self.notify("Mark two records with m, then d shows what differs.", timeout=3, markup=False)
             return
-        from kcli.tui.dialogs.difference import Difference
-        from kcli.tui.records.difference import of_records
+        from kcli.tui.dialogs.records import Difference, of_records
         from kcli.tui.screens.record import decoded
 
         old, new = map(self._shown, pair)

@@ -4,12 +4,11 @@ it, what is expected, and what happened. Pure."""
 from __future__ import annotations
 
 from bisect import bisect_right
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.text.numbers import count
-from kcli.tui.text.axis import clock, step, ticks
-from kcli.tui.text.braille import HIGH, WIDE, Canvas
-from kcli.tui.text.cutting import fitted
+from kcli.tui.text.printable import fitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +22,17 @@ AHEAD = 0.5  # of the time shown: no more of the future is drawn
 MANY, SOME = 7, 4  # rows from which there is room for three gridlines, and for two
 HEADROOM = 1.25
 LOW = 0xC0  # the lowest dots of a cell
+NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+SECONDS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
+"""Steps that a clock has."""
+ROOM = 14  # cells for a time of day on the axis, with what is between
+WIDE, HIGH = 2, 4
+"""Dots of a cell."""
+DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+LEVELS = ((0x00, 0x40, 0x44, 0x46, 0x47), (0x00, 0x80, 0xA0, 0xB0, 0xB8))
+"""The dots of the left and the right half of a cell, filled from below to a height of 0 to 4."""
+BLANK = 0x2800
+DASHED = 3  # dots of a dash, and of the gap after it
 
 
 class Curve(NamedTuple):
@@ -201,3 +211,109 @@ def _times(chart: Chart, columns: int) -> list[Piece]:
     if end and len(end) < columns:
         line[-len(end) :] = end
     return [Piece(" " * FIGURES + "└" + "".join(line), "axis")]
+
+
+class Tick(NamedTuple):
+    """`at` is seconds since the epoch."""
+
+    at: float
+    label: str
+
+
+def step(most: float, lines: int, *, seconds: bool = False, whole: bool = True) -> float:
+    """The distance of `lines` gridlines above 0, in round figures, so that the highest is at `most` or just above.
+    `seconds`: steps of a clock, not of ten; `whole`: no fractions."""
+    least = most / lines
+    if seconds and least <= SECONDS[-1]:
+        return next(one for one in SECONDS if one >= least)
+    if seconds:
+        return -(-least // SECONDS[-1]) * SECONDS[-1]
+    scale = 1e-3
+    while True:
+        for nice in NICE:
+            if (one := nice * scale) >= least * (1 - 1e-9) and (not whole or one == int(one)):
+                return one
+        scale *= 10
+
+
+def ticks(begun: float, ended: float, cells: int) -> list[Tick]:
+    """Round times of day between two moments, as many as there is room for, and a day's date at midnight."""
+    span = ended - begun
+    if span <= 0 or cells < ROOM:
+        return []
+    days = -(-(span * ROOM) // (cells * 86400)) * 86400
+    each = next((float(one) for one in SECONDS if cells * one / span >= ROOM), days)
+    offset = datetime.fromtimestamp(ended).astimezone().utcoffset()
+    zone = offset.total_seconds() if offset is not None else 0.0
+    at = -(-(begun + zone) // each) * each - zone
+    found = []
+    while at <= ended:
+        found.append(Tick(at, clock(at, short=each >= 60)))
+        at += each
+    return found
+
+
+def clock(at: float, *, short: bool = False) -> str:
+    """`12:46:30`, `12:46`; the first minute of a day is its date."""
+    then = datetime.fromtimestamp(at)
+    if short and (then.hour, then.minute) == (0, 0):
+        return f"{then:%d %b}"
+    return f"{then:%H:%M}" if short else f"{then:%H:%M:%S}"
+
+
+class Canvas:
+    """`columns` by `rows` cells; (0, 0) is the dot at the bottom left. A line belongs to a layer; a cell shows
+    the dots of the layer that was drawn last in it."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.columns, self.rows = columns, rows
+        self._dots = [[0] * columns for _ in range(rows)]
+        self._layers = [[""] * columns for _ in range(rows)]
+
+    def line(self, points: Sequence[tuple[int, int]], layer: str, *, dashed: bool = False) -> list[int]:
+        """Connect dots; what is outside is not drawn. The highest row of cells that was touched in each column, counted
+        from the top; `rows` where none was."""
+        tops = [self.rows] * self.columns
+        for (x0, y0), (x1, y1) in zip(points, points[1:] or points, strict=False):
+            steps = max(abs(x1 - x0), abs(y1 - y0), 1)
+            for step in range(steps + 1):
+                x, y = x0 + round((x1 - x0) * step / steps), y0 + round((y1 - y0) * step / steps)
+                if not dashed or x // DASHED % 2 == 0:
+                    self._dot(x, y, layer, tops)
+        return tops
+
+    def _dot(self, x: int, y: int, layer: str, tops: list[int]) -> None:
+        column, row = x // WIDE, self.rows - 1 - y // HIGH
+        if 0 <= column < self.columns and 0 <= row < self.rows:
+            if self._layers[row][column] != layer:
+                self._dots[row][column], self._layers[row][column] = 0, layer
+            self._dots[row][column] |= DOTS[HIGH - 1 - y % HIGH][x % WIDE]
+            tops[column] = min(tops[column], row)
+
+    def cell(self, row: int, column: int) -> tuple[str, str]:
+        """The text of a cell, "" without dots, and its layer."""
+        dots = self._dots[row][column]
+        return (chr(BLANK + dots) if dots else ""), self._layers[row][column]
+
+
+def spark(values: Sequence[float | None]) -> str:
+    """A line of cells, two values to each, from the smallest (one dot) to the largest (four). `·` where both values are
+    0, a blank where nothing is known. An odd value is alone at the right of its cell, so that lines of unequal length
+    end at the same time."""
+    known = [value for value in values if value is not None]
+    low, top = min(known, default=0), max(known, default=0)
+    heights = [_height(value, low, top) for value in [None] * (len(values) % 2) + list(values)]
+    return "".join(_pair(heights[n], heights[n + 1]) for n in range(0, len(heights), 2))
+
+
+def _pair(left: int | None, right: int | None) -> str:
+    if left or right:
+        return chr(BLANK + LEVELS[0][left or 0] + LEVELS[1][right or 0])
+    return " " if left is None and right is None else "·"
+
+
+def _height(value: float | None, low: float, top: float) -> int | None:
+    """Dots, of four; two for what never changed."""
+    if not value:
+        return None if value is None else 0
+    return 2 if top == low else 1 + round((value - low) / (top - low) * (HIGH - 1))

@@ -6,6 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from rich.highlighter import Highlighter
 
 from kcli.text.escape import visible
@@ -22,6 +23,7 @@ LONG = 15.0
 AND = " && kcli "
 JOINED = re.compile("(?<=[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f])\u200d(?=[\U0001f000-\U0001faff\u2600-\u27bf])")
 """What makes one emoji of several. Terminals do not agree on its width; its parts side by side have one."""
+MARK = "…"
 
 
 def printable(text: str | None) -> str:
@@ -101,3 +103,26 @@ def piped(words: list[str]) -> str:
 def shown(data: bytes, most: int = 400) -> str:
     """The beginning of a key or a value on one line."""
     return printable(data[:most].decode("utf-8", "backslashreplace")) + ("…" if len(data) > most else "")
+
+
+def fitted(text: str, cells: int, *, right: bool = False, middle: bool = False) -> str:
+    """The text in exactly this number of cells: padded at its right, or at its left with `right`. Text that is too long
+    is cut at its end, or in the middle with `middle`: the end of a name distinguishes it as much as its beginning."""
+    wide = cell_len(text)
+    if wide > cells:
+        return _without_middle(text, cells) if middle else set_cell_size(text, max(cells - 1, 0)) + MARK
+    return " " * (cells - wide) + text if right else text + " " * (cells - wide)
+
+
+def cut(text: str, cells: int) -> str:
+    """The text in at most this number of cells, without its middle where it is longer."""
+    return _without_middle(text, cells) if cell_len(text) > cells else text
+
+
+def _without_middle(text: str, cells: int) -> str:
+    """`kcli-copy…3b93ca67`: the beginning gets the odd cell."""
+    room = max(cells - 1, 0)
+    tail = ""
+    while tail != text and cell_len(text[-len(tail) - 1 :]) <= room // 2:
+        tail = text[-len(tail) - 1 :]
+    return set_cell_size(text, room - cell_len(tail)) + MARK + tail

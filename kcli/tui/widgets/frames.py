@@ -1,4 +1,4 @@
-"""How long a screen takes to draw itself, for `--debug`."""
+"""How long a screen takes to draw itself, for `--debug`; and the tabs of a page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections import deque
 
 from textual.screen import Screen
+from textual.widgets import TabbedContent
 
 DRAWN = 50e-6  # seconds: less than that nothing was drawn
 
@@ -44,3 +45,20 @@ class TimedScreen(Screen[None]):
         took = time.perf_counter() - begun
         if self._frames is not None and took > DRAWN:
             self._frames.add(took)
+
+
+class Tabs(TabbedContent):
+    """Each pane has the id `tab-NAME`, and one table or text that takes the keys."""
+
+    def __init__(self) -> None:
+        super().__init__(id="tabs")
+
+    @property
+    def name_of_open(self) -> str:
+        """Which tab is open; "" before there is any."""
+        return self.active.removeprefix("tab-")
+
+    def open(self, name: str) -> None:
+        """Show a tab, and give it the keys."""
+        self.active = f"tab-{name}"
+        next(part for part in self.get_pane(self.active).query("*") if part.can_focus).focus()

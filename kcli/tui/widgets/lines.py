@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kcli.tui.text.cutting import fitted
+from kcli.tui.text.printable import fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,9 +14,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kcli.text.numbers import DASH, rate
-from kcli.tui.text.axis import clock
-from kcli.tui.text.chart import Chart, Curve, Drawing, Piece, drawn
-from kcli.tui.text.cutting import fitted
+from kcli.tui.text.chart import Chart, Curve, Drawing, Piece, clock, drawn
+from kcli.tui.text.printable import fitted
 
 if TYPE_CHECKING:
     from textual.geometry import Size

@@ -21,7 +21,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kcli.tui.text.cutting import fitted
+from kcli.tui.text.printable import fitted
 from kcli.tui.widgets.columns import Cell, Column, fitting, left_by, searched_texts
 
 TONES = ("bad", "warn", "good", "dim", "accent")

@@ -8,8 +8,7 @@ import pytest
 
 from kcli.client import Client
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.tui.screens.group import Group
-from kcli.tui.screens.member import Member
+from kcli.tui.screens.group import Group, Member
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import shows, until, visit
 from tests.tui.world import World, a_world

@@ -12,7 +12,7 @@ from kcli.errors import UsageError
 from kcli.registry.listing.opened import OpenRegistry
 from kcli.registry.settings import RegistrySettings
 from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
-from kcli.tui.actions.menus.schemas import of_subject
+from kcli.tui.actions.menus import of_subject
 
 
 def test_a_level_is_changed_once_it_is_known() -> None:

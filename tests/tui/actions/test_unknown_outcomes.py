@@ -16,9 +16,8 @@ from kcli.client import Client
 from kcli.errors import ConnectError, KcliError, UnknownOutcome
 from kcli.registry.errors import NotInTime, RegistryError, Unavailable
 from kcli.schemas import Schema
-from kcli.tui.actions.changes.configs import AlterConfigs
 from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
-from kcli.tui.actions.changes.topics import CreateTopic
+from kcli.tui.actions.changes.topics import AlterConfigs, CreateTopic
 from kcli.tui.dialogs.change import Changing
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.dialogs.reset import Reset

@@ -21,9 +21,8 @@ from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
-from kcli.tui.alerts.changes import Alert, Changes, summary
+from kcli.tui.alerts.alerting import Alert, Changes, Ways, notification, post, summary, ways_of
 from kcli.tui.alerts.hushed import Hush, Hushed
-from kcli.tui.alerts.ways import Ways, notification, post, ways_of
 from kcli.tui.app import Dashboard
 from kcli.tui.messages import Looked, Noted
 from kcli.tui.navigation.rewinding import Rewound

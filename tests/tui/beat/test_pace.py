@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.tui.app import Dashboard
-from kcli.tui.beat.pace import FREE, SHARE, Pace
+from kcli.tui.beat.gc_tuning import FREE, SHARE, Pace
 from kcli.tui.messages import Looked
+from kcli.tui.screens.page import late
 from kcli.tui.screens.topics.topics import Topics
-from kcli.tui.text.trouble import late
 from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.world import World, a_world
 
@@ -51,7 +51,7 @@ def test_two_costly_refreshes_stretch_the_interval(costs: tuple[float, ...], int
 
 def test_computing_is_counted_and_waiting_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([10.0, 11.0, 20.0, 22.0, 30.0, 30.5])
-    monkeypatch.setattr("kcli.tui.beat.pace.time.thread_time", lambda: next(clock))
+    monkeypatch.setattr("kcli.tui.beat.gc_tuning.time.thread_time", lambda: next(clock))
     pace = Pace()
     for _ in range(2):
         with pace.measured():

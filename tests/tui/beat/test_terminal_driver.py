@@ -9,7 +9,7 @@ import time
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
-from kcli.tui.beat.terminal_driver import PATIENCE, Mortal, TerminalDriver
+from kcli.tui.beat.leaving import STUCK_AFTER, Mortal, TerminalDriver
 
 
 class Deaf(io.StringIO):
@@ -36,7 +36,7 @@ def test_a_dashboard_that_is_left_waits_no_longer_for_a_terminal_that_reads_noth
     for _ in range(10):
         driver.write("the last words")
     driver.close()
-    assert PATIENCE * 0.9 < time.monotonic() - begun < PATIENCE * 5
+    assert STUCK_AFTER * 0.9 < time.monotonic() - begun < STUCK_AFTER * 5
     terminal.reads.set()
     driver._writer_thread._queue.put(None)
     driver._writer_thread.join(10)

@@ -9,7 +9,7 @@ from textual.widgets import Input, OptionList
 
 from kcli.tui import routes
 from kcli.tui.dialogs.command import MOST, Command
-from kcli.tui.dialogs.seek import FORMS, Seek
+from kcli.tui.dialogs.records import FORMS, Seek
 from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ import pytest
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
-from kcli.tui.navigation.crumbs import LEAST, Crumbs, trail
 from kcli.tui.navigation.visits import KEPT, Visits
-from kcli.tui.screens.page import Page
+from kcli.tui.screens.page import LEAST, Crumbs, Page, trail
 from kcli.tui.tail import Seen
 from tests.tui.conftest import seen, shows, until
 

@@ -22,13 +22,12 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.beat import kept as module
 from kcli.tui.beat.kept import Kept
-from kcli.tui.beat.unseen import Muted
 from kcli.tui.dialogs.help import Help
 from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed, Noted, Unseen, posting
 from kcli.tui.navigation.rewinding import Recent, Rewound
 from kcli.tui.routes import Records, Topic
 from kcli.tui.screens.group import Group
-from kcli.tui.session import LiveSession
+from kcli.tui.session import LiveSession, Muted
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
@@ -148,7 +147,7 @@ async def test_keys_are_acted_upon_while_the_past_is_worked_out(monkeypatch: pyt
         assert gate.wait(20.0)
         return read(text)
 
-    monkeypatch.setattr("kcli.tui.navigation.feeding.read", held)
+    monkeypatch.setattr("kcli.tui.replay.read", held)
     async with world.open(interval=0.2) as pilot:
         live = await read_all(world, pilot)
         await until(pilot, lambda: len(live.kept) > 3)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kcli.tui.records.as_json import DEEPEST, as_json
+from kcli.tui.records.fields import DEEPEST, as_json
 from kcli.tui.screens.record import opening, pretty
 from tests.each import each
 

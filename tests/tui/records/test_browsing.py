@@ -16,7 +16,7 @@ from kcli.settings import ProducerSettings
 from kcli.tui.actions.producing import Draft, draft_of
 from kcli.tui.actions.saving import json_line, save_records
 from kcli.tui.dialogs.produce import Produce
-from kcli.tui.dialogs.seek import Seek, place_of
+from kcli.tui.dialogs.records import Seek, place_of
 from kcli.tui.screens import records as page
 from kcli.tui.screens.records import Records, from_words, option_of
 from kcli.tui.tail import Seen

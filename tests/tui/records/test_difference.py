@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.tui.records.difference import MOST, count, difference, of_records
+from kcli.tui.dialogs.records import MOST, count, difference, of_records
 from kcli.tui.screens.record import decoded
 from kcli.tui.tail import Seen
 

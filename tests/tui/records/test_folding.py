@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.tui.records.folding import deepest, folded
+from kcli.tui.screens.record import deepest, folded
 
 VALUE = {"id": 7, "customer": {"number": 3, "tags": ["a{", "b"], "none": {}}, "lines": [{"sku": 1}, {"sku": 2}]}
 LINES = json.dumps(VALUE, indent=2).split("\n")

@@ -12,8 +12,7 @@ import pytest
 from kcli.tui import routes
 from kcli.tui.screens.record import beginning
 from kcli.tui.tail import Seen
-from kcli.tui.widgets.pager.indented import HexLines, indented
-from kcli.tui.widgets.pager.pager import Pager
+from kcli.tui.widgets.pager import HexLines, Pager, indented
 from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:

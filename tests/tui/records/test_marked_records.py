@@ -12,8 +12,7 @@ from textual.widgets import Input
 from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.settings import ProducerSettings
-from kcli.tui.dialogs.column import FieldLine
-from kcli.tui.dialogs.difference import Difference
+from kcli.tui.dialogs.records import Difference, FieldLine
 from kcli.tui.screens.record import RecordView
 from kcli.tui.screens.records import Records
 from kcli.tui.widgets.rows import Rows

@@ -13,7 +13,7 @@ from kcli.tui.records import pane
 from kcli.tui.records.pane import HEADERS, MOST, is_json, record_lines, value_lines
 from kcli.tui.tail import Seen
 from kcli.tui.widgets.lines import Lines
-from kcli.tui.widgets.pager.pager import Pager
+from kcli.tui.widgets.pager import Pager
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until, visit
 

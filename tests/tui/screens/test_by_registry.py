@@ -25,7 +25,7 @@ from kcli.tui import routes
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.messages import Looked
-from kcli.tui.screens.admin.subject import Subject
+from kcli.tui.screens.admin.subjects import Subject
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, stretch
 from kcli.tui.trails import Trails

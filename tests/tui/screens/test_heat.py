@@ -16,10 +16,12 @@ from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count
 from kcli.tui.app import Dashboard
-from kcli.tui.screens.heat.cells import (
+from kcli.tui.screens.heat import (
     SHADES,
     Cluster,
+    Grid,
     Heat,
+    Heatmap,
     HeatRow,
     by_broker,
     by_topic,
@@ -28,8 +30,6 @@ from kcli.tui.screens.heat.cells import (
     shade,
     steps,
 )
-from kcli.tui.screens.heat.grid import Grid
-from kcli.tui.screens.heat.heatmap import Heatmap
 from tests.tui import pictures
 from tests.tui.conftest import seen, shows, until, visit
 

@@ -10,9 +10,7 @@ import pytest
 from kcli.text.numbers import count, duration
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text.axis import step, ticks
-from kcli.tui.text.braille import spark
-from kcli.tui.text.chart import Chart, Curve, Mark, drawn
+from kcli.tui.text.chart import Chart, Curve, Mark, drawn, spark, step, ticks
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from kcli.lag.snapshot import Snapshot
-    from kcli.tui.alerts.changes import Alert
+    from kcli.tui.alerts.alerting import Alert
 
 
 def prepend(path: Path, now: float) -> None:

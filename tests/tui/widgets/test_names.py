@@ -11,7 +11,7 @@ from kcli.lag.formats.marks import STATUSES
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.page import WIDE
-from kcli.tui.text.cutting import fitted
+from kcli.tui.text.printable import fitted
 from kcli.tui.widgets.columns import LEAST_NAME, NARROW, Column, fitting
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, until

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import typer
 
     from kcli.settings import ClientSettings
-    from kcli.tui.alerts.ways import Ways
+    from kcli.tui.alerts.alerting import Ways
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
 
@@ -125,7 +125,7 @@ def run(options: TuiOptions) -> int:
 def _serve(options: TuiOptions, start: Callable[[], Session]) -> int:
     """Run the dashboard for a browser. Raises UsageError without textual-serve, KcliError for a port in use."""
     try:
-        from kcli.tui.web.server import serve
+        from kcli.tui.web import serve
     except ModuleNotFoundError as missing:
         raise UsageError(f"--web needs {missing.name}: pip install 'kcli-kafka[web]'") from missing
     _looks(options)  # report wrong arguments here, not in the browser
@@ -140,7 +140,7 @@ def _serve(options: TuiOptions, start: Callable[[], Session]) -> int:
 def _looks(options: TuiOptions) -> Looks:
     """How the dashboard begins, and what it does of itself. Raises UsageError for words that are unknown."""
     from kcli.tui.actions.keys import load
-    from kcli.tui.alerts.ways import ways_of
+    from kcli.tui.alerts.alerting import ways_of
 
     return {
         "place": _place(options.words),

@@ -13,9 +13,12 @@ from kcli.admin.cluster.cluster import cluster_id
 from kcli.changes import journal
 from kcli.errors import UnknownOutcome
 from kcli.tui.text.formatting import exact
+from kcli.tui.text.printable import printable
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.changes import change as changes
     from kcli.changes.change import Undo
     from kcli.client import Client
@@ -159,3 +162,13 @@ async def journaled(
             with suppress(journal.NotWritten):  # the change was made, and stays unknown in the journal
                 journal.end(number, result, changed, made)
     return f"kcli undo {number} --execute" if undo is not None and (changed or result == journal.UNKNOWN) else ""
+
+
+def word_of(names: Sequence[str], noun: str) -> str:
+    """What has to be typed: the name, or how many there are: `3 topics`."""
+    return names[0] if len(names) == 1 else f"{len(names)} {noun}s"
+
+
+def title_of(verb: str, names: Sequence[str], noun: str) -> str:
+    """`Delete topic orders`, `Delete 3 topics`."""
+    return f"{verb} {noun} {printable(names[0])}" if len(names) == 1 else f"{verb} {word_of(names, noun)}"

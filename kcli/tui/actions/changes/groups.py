@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.groups.groups import who
 from kcli.changes import groups
-from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
-from kcli.tui.actions.changes.several import title_of, word_of
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown, title_of, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:

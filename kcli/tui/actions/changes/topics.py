@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from kcli.admin.configs.resources import DELETE, SET, Operation, Resource
 from kcli.admin.topics.topics import NewTopic, Topic, describe_topics
-from kcli.changes import elections, topics
+from kcli.changes import configs, elections, moves, topics
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import one_place
 from kcli.model import TopicPartition
-from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
-from kcli.tui.actions.changes.configs import pairs
-from kcli.tui.actions.changes.several import title_of, word_of
+from kcli.tui.actions.changes.change import Ask, Change, Plan, shown, title_of, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from kcli.changes.change import Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
+
+EXAMPLES = {"topic": "retention.ms=7d", "broker": "log.cleaner.threads=2"}
 
 
 def number(given: Given, name: str) -> int:
@@ -148,3 +149,64 @@ class DeleteTopics(Change):
 
     async def plan(self, client: Client, given: Given) -> Plan:
         return shown(await topics.delete(client.cluster, self.topics), _name)
+
+
+class CancelMove(Change):
+    """The move of one partition: it gets its previous replicas. Throttles stay, as other moves may need them."""
+
+    def __init__(self, at: TopicPartition) -> None:
+        self.at, self.word = at, at.topic
+        self.title = f"Cancel the move of {printable(at.topic)}[{at.partition}]"
+
+    def command(self, given: Given) -> str:
+        return f"kcli reassign cancel {quoted(f'{self.at.topic}:{self.at.partition}')} --keep-throttle --execute"
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        made = await moves.plan_cancel(client.cluster, lambda at: at == self.at)
+        if not made.rows:
+            raise KcliError(f"{self.at.topic}[{self.at.partition}] does not move (any more)")
+        return shown(made, lambda row: f"{self.at.topic}[{self.at.partition}]")
+
+
+def pairs(text: str) -> dict[str, str]:
+    """`retention.ms=7d cleanup.policy=compact` as Kafka wants the values. Raises UsageError."""
+    return dict(map(configs.pair, text.split()))
+
+
+class AlterConfigs(Change):
+    """Configs of a resource: set, or removed by a KEY without a value: it inherits then."""
+
+    asks = (Ask("configs", "configs", "KEY=VALUE …; KEY= alone takes the override away"),)
+
+    def __init__(self, at: Resource, name: str = "", value: str = "") -> None:
+        """`name` and `value` are in the field at first."""
+        self.at = at
+        self._what = f"{at.kind} {at.name}" if at.name else f"all {at.kind}s"
+        self.word = at.name if at.kind == "topic" else self._what
+        self.title = f"Change configs of {printable(self._what)}"
+        if name:
+            self.asks = (self.asks[0]._replace(value=f"{name}={value}"),)
+
+    def command(self, given: Given) -> str:
+        words = given["configs"].split()
+        sets = [word for word in words if not word.endswith("=")]
+        drops = [word.removesuffix("=") for word in words if word.endswith("=")]
+        where = f"{self.at.kind} {quoted(self.at.name or 'default')}"
+        if not words:
+            return f"kcli configs set {where} KEY=VALUE --execute"
+        parts = [f"kcli configs set {where} {' '.join(map(quoted, sets))} --execute"] if sets else []
+        parts += [f"kcli configs unset {where} {' '.join(map(quoted, drops))} --execute"] if drops else []
+        return " && ".join(parts)
+
+    async def plan(self, client: Client, given: Given) -> Plan:
+        return shown(await configs.plan(client.cluster, {self.at: self._operations(given)}), lambda row: row.item)
+
+    def _operations(self, given: Given) -> list[Operation]:
+        """What the field says. Raises UsageError."""
+        words = given["configs"].split()
+        if not words:
+            raise UsageError(f"configs: KEY=VALUE, such as {EXAMPLES[self.at.kind]}")
+        wanted = pairs(" ".join(word for word in words if not word.endswith("=")))
+        sets = [Operation(name=name, how=SET, value=value) for name, value in wanted.items()]
+        drops = [word.removesuffix("=") for word in words if word.endswith("=")]
+        return sets + [Operation(name=name, how=DELETE) for name in drops]

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 
 from kcli.admin.quotas.quotas import Entity, describe_quotas, text_of
 from kcli.tui import routes
-from kcli.tui.actions.menus.rules import of_quotas
+from kcli.tui.actions.menus import of_quotas
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column

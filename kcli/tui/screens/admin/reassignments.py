@@ -11,7 +11,7 @@ from kcli.admin.reassign.reassignments import Ongoing, Share, list_reassignments
 from kcli.model import TopicPartition
 from kcli.text.numbers import duration, size
 from kcli.tui import routes
-from kcli.tui.actions.menus.cluster import of_move
+from kcli.tui.actions.menus import of_move
 from kcli.tui.screens.columns import partition_columns
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import bar

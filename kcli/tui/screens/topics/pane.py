@@ -8,16 +8,21 @@ from kcli.lag.figures import lag_text
 from kcli.lag.history import topics_of
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import count, rate, size
+from kcli.tui import routes
+from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import status
 from kcli.tui.text.incidents import Line, Word
 from kcli.tui.text.printable import printable, quoted
+from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from kcli.admin.topics.stats import TopicRow
     from kcli.lag.history import GroupStanding
-    from kcli.tui.text.retention import Kept
+    from kcli.lag.watch import LagSnapshot
+    from kcli.tui.text.formatting import Kept
 
 LABEL = 8  # cells
 MOST = 12  # groups that are named
@@ -74,3 +79,24 @@ def topic_lines(
     lines += [fact("set" if not n else "", text) for n, text in enumerate(kept.others.split())]
     lines += [fact("", f"$ {aimed(f'kcli topics describe {quoted(topic.topic)}')}", "dim")]
     return lines + group_lines("GROUPS", readers)
+
+
+class WithPane(Page):
+    """A kind of list says what is in its pane, `Lines` with the id `about`."""
+
+    def _about(self) -> None:
+        """Fill the pane, where there is room for one."""
+        raise NotImplementedError
+
+    def looked(self, snapshot: LagSnapshot) -> None:
+        self._about()
+
+    def on_rows_moved(self, event: Rows.Moved) -> None:
+        self._about()
+
+    def on_lines_chosen(self, event: Lines.Chosen) -> None:
+        """A click on a group of the pane opens it."""
+        self.go(routes.Group(event.key))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._about)

@@ -13,12 +13,11 @@ from textual.containers import Vertical
 from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
-from kcli.tui.actions.menus.topics import create_topic, of_topic, of_topics
+from kcli.tui.actions.menus import create_topic, of_topic, of_topics
 from kcli.tui.messages import TopicsListed
-from kcli.tui.screens.topics.beside import WithPane
-from kcli.tui.screens.topics.pane import Readers, topic_lines
+from kcli.tui.screens.topics.pane import Readers, WithPane, topic_lines
+from kcli.tui.text.formatting import Kept, how_kept
 from kcli.tui.text.printable import printable
-from kcli.tui.text.retention import Kept, how_kept
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.rows import Rows

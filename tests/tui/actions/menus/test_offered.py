@@ -19,9 +19,9 @@ from kcli.lag.history import GroupStanding
 from kcli.lag.status import TXN_BLOCKED
 from kcli.settings import ConsumerSettings, GroupSettings, ProducerSettings
 from kcli.tui import routes
-from kcli.tui.actions.menus.groups import of_group
+from kcli.tui.actions.menus import of_group
+from kcli.tui.widgets.frames import Tabs
 from kcli.tui.widgets.rows import Rows
-from kcli.tui.widgets.tabs import Tabs
 from tests.tui.conftest import until, visit
 from tests.tui.every_page import EVERY, RECORD
 

@@ -19,7 +19,7 @@ from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.menu import Menu
 from kcli.tui.dialogs.produce import Produce
-from kcli.tui.screens.broker import Broker
+from kcli.tui.screens.brokers import Broker
 from kcli.tui.screens.clusters import Clusters
 from kcli.tui.screens.record import RecordView
 from kcli.tui.widgets.rows import Rows

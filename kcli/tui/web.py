@@ -1,20 +1,32 @@
-"""The requests that a served dashboard answers: of this machine's browser that has the token, to this address, from its
-own page, and no more sessions than were asked for."""
+"""A web server on this machine that runs the dashboard for a browser, a process a session."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import secrets
+import shlex
+import socket
+import sys
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+from textual_serve.server import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+LOOPBACK = "127.0.0.1"
+FOCUS = """<script>
+new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.focus())
+  .observe(document.body, {attributes: true, attributeFilter: ["class"]})
+</script>
+"""
+"""Keys go to the dashboard from the first picture on: without it one would have to click into it."""
+LEAVING = 3.0
+"""Seconds that a session has to end when the server does."""
 COOKIE = "kcli_session"
 FREE = 3.0
 """Seconds that a new session waits for one that ends: a page that is loaded again opens the new one first."""
@@ -31,6 +43,40 @@ HEADERS = {
 """The page loads nothing from elsewhere, and is in no frame of another one."""
 
 
+def listen(port: int) -> socket.socket:
+    """A socket on loopback; port 0 is a free one. Raises OSError."""
+    return socket.create_server((LOOPBACK, port))
+
+
+async def application(gate: Gate, command: Sequence[str]) -> web.Application:
+    """The routes of textual-serve behind the gate. Each session runs `command`."""
+    server = Server(shlex.join(command), host=LOOPBACK, title="kcli", public_url=gate.origin)
+    app = await server._make_app()
+    app.on_startup.clear()  # which prints a logo
+
+    async def through(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await gate.answer(request, handler)
+        if isinstance(response, web.Response) and response.content_type == "text/html" and response.text:
+            response.text = response.text.replace("</body>", f"{FOCUS}</body>")
+        return response
+
+    app.middlewares.append(web.middleware(through))
+    return app
+
+
+def serve(words: Sequence[str], port: int, sessions: int, tell: Callable[[str], object]) -> int:
+    """Serve `kcli WORDS` until ctrl+c; `tell` gets the address. No request is logged: one of them has the token. Raises
+    OSError where the port is taken."""
+    with listen(port) as listening:
+        gate = Gate(f"{LOOPBACK}:{listening.getsockname()[1]}", sessions, tell)
+        tell(gate.address)
+        command = [sys.executable, "-P", "-m", "kcli", *words]
+        web.run_app(application(gate, command), sock=listening, access_log=None, print=None, shutdown_timeout=LEAVING)
+    return 0
+
+
+# The requests that a served dashboard answers: of this machine's browser that has the token, to this address, from its
+# own page, and no more sessions than were asked for.
 class Gate:
     """`host` is HOST:PORT of the address that is served, `sessions` how many may be open at a time. The token is needed
     once; then a cookie of this start, which no script can read, takes its place."""

@@ -1,1 +1,0 @@
-"""The heatmap: topics or brokers by their partitions."""

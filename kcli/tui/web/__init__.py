@@ -1,1 +1,0 @@
-"""`kcli tui --web`: the dashboard in a browser on this machine (textual-serve)."""

@@ -1,1 +1,0 @@
-"""Long texts, of which only the lines in view are drawn."""
