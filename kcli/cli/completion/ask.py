@@ -9,7 +9,7 @@ from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.completion.question import About, Question
+    from kcli.cli.completion.cluster import About, Question
     from kcli.cli.parsing.groups import ConnectionOptions
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def ask(question: Question, seconds: float) -> list[str]:
     """The names, within about that many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
-    from kcli.cli.completion.quoting import safe
+    from kcli.cli.completion.place import safe
     from kcli.cli.runtime.startup.fast_start import start_lean
 
     start_lean()

@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 import time
 
-from kcli.cli.completion.question import Question
 from kcli.paths import cache_folder
 from kcli.system import child
 from kcli.system.files import is_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.completion.question import About
     from kcli.cli.parsing.groups import ConnectionOptions
 
+    About = tuple[str, str]
 
 DEADLINE = 0.25  # seconds; 0.3 with the interpreter's start
 FRESH, STALE, CHILD = 30.0, 600.0, 5
@@ -141,3 +140,12 @@ def _keep(path: str, asking: str, names: bytes) -> None:
         os.unlink(asking)
     except OSError:
         return  # no cache: the next TAB asks again
+
+
+class Question:
+    """What a child is to ask."""
+
+    __slots__ = ("about", "kind", "options")
+
+    def __init__(self, kind: str, options: ConnectionOptions, about: About) -> None:
+        self.kind, self.options, self.about = kind, options, about

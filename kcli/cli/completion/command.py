@@ -10,8 +10,7 @@ from __future__ import annotations
 import sys
 
 from kcli.cli.completion.line import place_of, split
-from kcli.cli.completion.place import Place
-from kcli.cli.completion.quoting import safe
+from kcli.cli.completion.place import Place, safe
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False

@@ -14,8 +14,28 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option
     from kcli.cli.parsing.registry import Verbs
 
-
 HELP_OFFER = ("--help", "Print help.")
+ARGUMENTS = {
+    "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
+    "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
+    "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
+    "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
+    "API": "apis", "VOTER": "ids", "BROKER": "ids",
+    "OPERATION": "operations", "RESOURCE": "acl kinds", "USER": "users", "TOKEN": "tokens", "PRINCIPAL": "principals",
+    "MECHANISM": "mechanisms",
+    "FILE|TOPIC": "plans", "WHICH": "asked", "SUBJECT": "subjects", "SCHEMA": "subjects", "CONTEXT": "contexts",
+    "FOLDER|FILE": "files", "FOLDER": "files",
+    "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
+}  # fmt: skip
+OPTIONS = {
+    "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
+    "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
+    "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
+    "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
+    "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
+    "columns": "columns", "sort": "columns", "subject": "subjects", "context": "contexts",
+    "value_schema": "specs", "key_schema": "specs",
+}  # fmt: skip
 
 
 def split(line: str) -> list[str]:
@@ -168,8 +188,6 @@ def _put(line: Line, option: Option, text: str) -> None:
 
 
 def _value(option: Option, prefix: str, text: str, line: Line) -> Place:
-    from kcli.cli.completion.kinds import kind_of
-
     offers = [(prefix + choice, "") for choice in option.choices]
     kind = "" if option.choices else kind_of(option)
     return Place(offers=offers, kind=kind, prefix=prefix, text=text, option=option, line=line)
@@ -177,8 +195,6 @@ def _value(option: Option, prefix: str, text: str, line: Line) -> Place:
 
 def _word(command: Command, text: str, line: Line) -> Place:
     """An argument: TOPIC, [FILE]..., kcat|kaf|…; the last one stands for all that follow."""
-    from kcli.cli.completion.kinds import ARGUMENTS
-
     if not command.words or command.run in NEW:
         return Place(line=line)
     expected = command.words.split()
@@ -190,3 +206,13 @@ def _word(command: Command, text: str, line: Line) -> Place:
 
 NEW = ("kcli.cli.commands.topics.create:create",)
 """Whose arguments are names that do not exist yet."""
+
+
+def kind_of(option: Option) -> str:
+    """What an option's value names."""
+    metavar = option.metavar.partition("[")[0]
+    if option.name in OPTIONS:
+        return OPTIONS[option.name]
+    if metavar == "WHERE":
+        return "offsets"
+    return ARGUMENTS.get(metavar, "")

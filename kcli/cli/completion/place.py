@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 REGISTRY = "schema_registry"
 """The option of that name, in each command that has it."""
+INSIDE = "._-:/@+,="
+"""The characters of a word besides letters and digits: nothing that bash, zsh or fish would act on."""
 
 
 class Place(Value):
@@ -39,3 +41,9 @@ class Place(Value):
         """The address of the schema registry that the words before name, "" for none."""
         given = self.line.values.get(REGISTRY)
         return given if isinstance(given, str) else ""
+
+
+def safe(word: str) -> bool:
+    """Whether a word means itself in every shell: letters, digits and INSIDE, and it does not begin as an
+    option or as zsh's `=command`."""
+    return bool(word) and word[0] != "=" and all(char.isalnum() or char in INSIDE for char in word)

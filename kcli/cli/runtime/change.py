@@ -12,8 +12,8 @@ from kcli.changes.change import DONE, Said
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, format_of, opened_cluster, plural, say
+from kcli.cli.runtime.journal import check_undo_file
 from kcli.cli.runtime.question import asked, can_ask
-from kcli.cli.runtime.undo import check_undo_file
 from kcli.errors import KcliError, UsageError
 from kcli.values import Frozen
 

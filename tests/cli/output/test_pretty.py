@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from kcli.cli.output.records.json_view import laid_out
-from kcli.cli.output.records.pretty import LONGEST, Pretty
+from kcli.cli.output.records.pretty import LONGEST, Pretty, laid_out
 from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal
 

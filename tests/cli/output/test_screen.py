@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kcli.cli.output.screen import Screen
+from kcli.cli.output.refreshes import Screen
 from kcli.cli.output.terminal import Terminal, terminal_of
 
 UP = re.compile(r"\x1b\[(\d+)F\x1b\[J")

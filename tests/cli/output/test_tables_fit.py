@@ -8,9 +8,8 @@ import re
 
 import pytest
 
-from kcli.cli.output.tables.cells import rounded, shown
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.render import render
+from kcli.cli.output.tables.render import render, rounded, shown
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.output.tables.shape import DECLARED, Column, Shape, every
 from kcli.cli.output.tables.view import View

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from kcli.broker.guard import READING
-from kcli.cli.commands.raw.answer import explained
 from kcli.cli.commands.raw.body import request_of
+from kcli.cli.commands.raw.raw import explained
 from kcli.client import Client
 from kcli.errors import KcliError
 from kcli.proto.as_json import to_json

@@ -8,7 +8,7 @@ from kcli.cli.commands.acls.change import ChangeRow, change
 from kcli.cli.commands.acls.parse import checked
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.groups import UndoOptions
-from kcli.cli.runtime.undo import read_undo_file
+from kcli.cli.runtime.journal import read_undo_file
 from kcli.errors import UsageError
 from kcli.model import Cluster
 from kcli.text.json_object import JsonObject

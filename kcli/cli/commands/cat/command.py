@@ -28,7 +28,7 @@ ENDED = (130, 143)
 
 
 class CatOptions(Options):
-    """kcat's letters, for completion: kcat's own grammar (parsing/getopt.py) reads the words."""
+    """kcat's letters, for completion: kcat's own grammar (parsing/line.py) reads the words."""
 
     consume: Annotated[bool, typer.Option("-C", help="")] = False
     produce: Annotated[bool, typer.Option("-P", help="")] = False

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.commands.config.profiles import ListOptions, print_list
-from kcli.cli.commands.config.rows import PropertyRow
-from kcli.cli.output.tables.rows import shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.connection import Connection
+from kcli.config.properties.known import KNOWN
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login, without_logins
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
 if TYPE_CHECKING:
     from typing import Annotated
 
     import typer
+
+SETTINGS: dict[str, object] = {
+    "client": ClientSettings(),
+    "producer": ProducerSettings(),
+    "consumer": ConsumerSettings(isolation="read_committed"),
+    "group": GroupSettings(auto_commit=True),
+}
+
+
+class PropertyRow(Row, section="settings"):
+    property: str = column("Name of the property.", rank=1)
+    value: str | None = column("Its value; secrets are ***, sources are named.", rank=1)
+    from_: str = column("Option, variable, file:line, or default.", name="from")
+
 
 SHAPE = shape("config.show", "Show the properties in effect and their sources.", PropertyRow)
 
@@ -72,8 +87,6 @@ def _effective(connection: Connection, *, everything: bool) -> list[PropertyRow]
         if key not in ("bootstrap.servers", "metadata.broker.list"):
             rows.append(PropertyRow(property=key, value=shown(key, value), from_=origin(by, key)))
     if everything:
-        from kcli.cli.commands.config.defaults import defaults
-
         rows += defaults({row.property for row in rows})
     return rows
 
@@ -86,3 +99,29 @@ def shown(key: str, value: str | Source) -> str:
         return HIDDEN
     value = without_login(value)
     return f"{value.split()[0]} …" if key.endswith(".command") and " " in value else value
+
+
+def defaults(named: set[str]) -> list[PropertyRow]:
+    """A row for each property that is not set; of two names for one field, the first."""
+    done = {(kind, KNOWN[name][1]) for name in named if name in KNOWN for kind in KNOWN[name][0]}
+    rows: list[PropertyRow] = []
+    for name, (kinds, field, unit) in KNOWN.items():
+        if (kinds[0], field) in done:
+            continue
+        done.update((kind, field) for kind in kinds)
+        rows.append(PropertyRow(property=name, value=_text(getattr(SETTINGS[kinds[0]], field), unit), from_="default"))
+    return rows
+
+
+def _text(value: Any, unit: object) -> str | None:
+    if value is None or value == "":
+        return None
+    if isinstance(unit, dict):
+        return next((word for word, meant in unit.items() if meant == value), str(value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if unit == "ms":
+        return f"{value * 1000:.0f}"
+    if unit == "KiB":
+        return str(value // 1024)
+    return ",".join(value) if isinstance(value, tuple) else str(value)

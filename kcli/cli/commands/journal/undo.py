@@ -22,8 +22,7 @@ from kcli.cli.commands.quotas import plan as quotas
 from kcli.cli.commands.registry.transfer import moves as registry
 from kcli.cli.commands.registry.transfer.moves import RestoreOptions
 from kcli.cli.parsing.command import command
-from kcli.cli.runtime.journal import ChangeToUndo
-from kcli.cli.runtime.undo import read_undo_file
+from kcli.cli.runtime.journal import ChangeToUndo, read_undo_file
 from kcli.errors import UsageError
 from kcli.system.files import passing
 from kcli.text.json_object import JsonObject

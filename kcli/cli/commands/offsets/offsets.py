@@ -154,8 +154,7 @@ def _at_time(options: OffsetsOptions) -> AtTime | None:
     if options.time_field is options.jitter is options.value_format is None:
         return None if moment is None else _by_timestamp(moment)
     from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of, refuse_without_field
-    from kcli.cli.commands.consume.payload_time.registered import by_registry
-    from kcli.cli.commands.consume.payload_time.search import firsts
+    from kcli.cli.commands.consume.payload_time.search import by_registry, firsts
 
     refuse_without_field(options)
     if moment is None:

@@ -13,9 +13,8 @@ from kcli.cli.commands.pipeline.options import (
     SchemaOptions,
     SourceOptions,
 )
-from kcli.cli.commands.pipeline.session.delta import delta_jars
 from kcli.cli.commands.pipeline.session.drive import drive
-from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.frame import Frame, delta_jars
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, recover, size_of, told

@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import FILES, PipelineOptions, QueryOptions
-from kcli.cli.commands.pipeline.session.delta import DELTA, delta_jars
 from kcli.cli.commands.pipeline.session.drive import drive
-from kcli.cli.commands.pipeline.session.frame import Frame, conf_of
+from kcli.cli.commands.pipeline.session.frame import DELTA, Frame, conf_of, delta_jars
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of

@@ -6,7 +6,9 @@ import sys
 from json import JSONDecodeError, loads
 from typing import Any
 
+from kcli.admin.cluster.quorum import controller_of
 from kcli.errors import KcliError, UsageError
+from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
 from kcli.proto.as_json import from_json
 from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.messages.api_versions import ApiVersionsRequest, versions_request
@@ -85,3 +87,37 @@ def request_of(kind: type[Request[Any]], version: int, body: Any) -> Request[Any
     except KcliError as problem:
         raise UsageError(f"{problem}; see kcli raw --describe {name_of(kind)} --api-version {version}") from None
     return request
+
+
+def place(text: str | None) -> tuple[str, str]:
+    """(any | controller | node | group | txn | leader, of what). Raises UsageError."""
+    if text is None or text in ("any", "controller"):
+        return text or "any", ""
+    if text.isascii() and text.isdecimal() and len(text) < 10:
+        return "node", text
+    what, _, name = text.partition(":")
+    if what in ("group", "txn") and name:
+        return what, name
+    topic, _, number = name.rpartition(":")
+    if what == "leader" and topic and number.isascii() and number.isdecimal() and len(number) < 10:
+        return what, name
+    raise UsageError(f"--broker {text}: expected any, controller, a broker's id, group:NAME, txn:ID or leader:TOPIC:0")
+
+
+async def broker_of(cluster: Cluster, text: str | None) -> Broker:
+    """The broker that --broker names. Raises UsageError."""
+    what, name = place(text)
+    if what == "node":
+        return await cluster.node(int(name))
+    if what == "controller":
+        leader = await controller_of(cluster, -1)
+        reachable = leader in {node.id for node in await cluster.nodes()}
+        return await (cluster.node(leader) if reachable else cluster.controller())
+    if what == "group":
+        return await cluster.coordinator(Group(name))
+    if what == "txn":
+        return await cluster.coordinator(Transaction(name))
+    if what == "leader":
+        topic, _, number = name.rpartition(":")
+        return await cluster.leader(TopicPartition(topic, int(number)))
+    return await cluster.anyone()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kcli.cli.commands.raw.body import name_of
+from kcli.cli.commands.raw.body import broker_of, name_of, place
 from kcli.cli.commands.raw.field_docs import meaning_of
-from kcli.cli.commands.raw.target import broker_of, place
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
 from kcli.cli.output.tables.rows import Row, column, shape

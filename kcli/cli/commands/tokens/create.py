@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from kcli.acls import principal
 from kcli.admin.users.tokens import describe_tokens
 from kcli.changes.users import NewToken
-from kcli.cli.commands.tokens.changes import milliseconds_of
-from kcli.cli.commands.tokens.rows import NewTokenRow, token_row
+from kcli.cli.commands.tokens.rows import NewTokenRow, milliseconds_of, token_row
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command

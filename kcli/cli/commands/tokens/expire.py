@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kcli.changes import users
-from kcli.cli.commands.tokens.changes import ExpiryRow, milliseconds_of, shown
+from kcli.cli.commands.tokens.rows import ExpiryRow, milliseconds_of, shown
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions

@@ -8,7 +8,7 @@ from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.admin.transactions.transactions import Described, describe_transactions
 from kcli.asking.fan_out import good
 from kcli.cli.commands.txn.options import NamedTransactions
-from kcli.cli.commands.txn.times import moment, since
+from kcli.cli.commands.txn.rows import moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.cli.parsing.command import command

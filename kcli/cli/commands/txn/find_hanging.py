@@ -8,8 +8,7 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.hanging_transactions import OLD, OpenTransaction, every_partition, find_open
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.commands.txn.rows import ProducerRow
-from kcli.cli.commands.txn.times import moment
+from kcli.cli.commands.txn.rows import ProducerRow, moment
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command

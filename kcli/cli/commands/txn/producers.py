@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.transactions.producers import ProducerState, describe_producers
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.commands.txn.options import OpenOptions
-from kcli.cli.commands.txn.rows import ProducerRow
-from kcli.cli.commands.txn.times import moment, since
+from kcli.cli.commands.txn.rows import ProducerRow, moment, since
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, duration, shape
 from kcli.cli.parsing.command import command

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from kcli.cli.output import text
-from kcli.cli.output.records.slices import slices
 from kcli.cli.parsing.record_groups import PRINTED
-from kcli.errors import UsageError
+from kcli.errors import DecodeError, UsageError
 from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.cli.output.records.pretty import Pretty
-    from kcli.cli.output.records.schema_tokens import SchemaTokens
-    from kcli.cli.output.records.template import Program
+    from kcli.cli.output.records.template import Program, SchemaTokens
     from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.cli.runtime.schemas.decoding import Decoding
     from kcli.proto.batch import Batch
     from kcli.proto.buffer import Buffer
+
+LARGE = 16 * 1024
+"""Bytes of a value, on average over a batch, from which a slice costs less than a copy."""
 
 
 class Printer:
@@ -41,7 +44,7 @@ class Printer:
         self._scratch = bytearray()
         self._schemas: SchemaTokens | None = None
         if decoding is not None and decoding.labelled and not self._json:
-            from kcli.cli.output.records.schema_tokens import SchemaTokens
+            from kcli.cli.output.records.template import SchemaTokens
 
             self._schemas = SchemaTokens(terminal=self._terminal)
         _refuse(options)
@@ -138,3 +141,23 @@ def _refuse(options: PrintOptions) -> None:
         raise UsageError("--meta adds columns to plain values; -J and -f print what they say (%T %t %p %o)")
     if options.pretty and (_shaped(options) or options.raw):
         raise UsageError("--pretty prints a fixed view for reading: it takes no -f, -J, -K, -D, -Z, --meta or --raw")
+
+
+def slices(batches: Sequence[Batch], delimiter: bytes, null: bytes) -> tuple[list[Buffer], int, int]:
+    """The values of the first batches, each with the delimiter, as pieces to be written one after the other; how many
+    records they are, and how many batches. It ends before a batch that is broken, still compressed, or of small values.
+    """
+    pieces: list[Buffer] = []
+    records = 0
+    for done, batch in enumerate(batches):
+        if batch.compressed or batch.body_end - batch.body_start < batch.count * LARGE:
+            return pieces, records, done
+        try:
+            columns = batch.columns()
+        except DecodeError:
+            return pieces, records, done
+        data = memoryview(columns.data)
+        for start, length in zip(columns.value_starts, columns.value_lengths, strict=True):
+            pieces += (null if length < 0 else data[start : start + length]), delimiter
+        records += len(columns)
+    return pieces, records, len(batches)

@@ -9,7 +9,7 @@ a password that is shown once, is neither dropped nor cut. So a line of names, o
 
 from __future__ import annotations
 
-from kcli.cli.output.tables.cells import cell, rounded, shown
+from kcli.cli.output.tables.render import cell, rounded, shown
 from kcli.cli.output.terminal import painted
 from kcli.text.escape import visible
 from kcli.text.width import cells, items, middle, wrapped

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.runtime.schemas.spec import SchemaSpec
-from kcli.cli.runtime.schemas.subject import subject_said
+from kcli.cli.runtime.schemas.spec import SchemaSpec, subject_said
 from kcli.errors import UsageError
 from kcli.registry.subjects import split
 from kcli.serde.json_schema.reader import FORBIDDEN

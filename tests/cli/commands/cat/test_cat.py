@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from kcli.cli.commands.cat.output.format import unescape
 from kcli.cli.commands.cat.output.pack import Unpacked, unpack
-from kcli.cli.commands.cat.parsing.getopt import c_number, delimiter, options
+from kcli.cli.commands.cat.output.printer import unescape
+from kcli.cli.commands.cat.parsing.line import c_number, delimiter, options
 from kcli.cli.commands.cat.parsing.words import Fatal, Misused
 from kcli.proto.messages.fetch import EpochEndOffset, FetchResponse
 from kcli.proto.schema import Response

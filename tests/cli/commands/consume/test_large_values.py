@@ -13,8 +13,7 @@ import pytest
 
 from kcli.cli.commands.consume.reading import Reading
 from kcli.cli.commands.consume.sink import Sink
-from kcli.cli.output.records.printer import Printer
-from kcli.cli.output.records.slices import LARGE, slices
+from kcli.cli.output.records.printer import LARGE, Printer, slices
 from kcli.consumer.poll import Fetched
 from kcli.model import TopicPartition
 from kcli.proto.batch import Batch, read_batches, seal

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.cli.commands.doctor.certificate import read
+from kcli.cli.commands.doctor.tls import read
 from tests.certificates import Authority
 
 

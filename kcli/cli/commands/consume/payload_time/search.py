@@ -3,18 +3,28 @@ that times are more out of order than was allowed for."""
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
+
+from kcli.cli.runtime.connection import Connection
 from kcli.errors import KcliError
 from kcli.seeking.last_records import newest
 from kcli.seeking.seeking import first_at
+from kcli.serde.undecoded import Undecoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping
 
+    from kcli.cli.parsing.groups import ConnectionOptions
     from kcli.model import Cluster, TopicPartition
+    from kcli.proto.columns import Columns
+    from kcli.proto.spans import Spans
     from kcli.seeking.last_records import Newest
     from kcli.seeking.seeking import First, Span
     from kcli.serde.payload_time import TimeField
+    from kcli.serde.schemas.decoder import FieldDecoder
+    from kcli.serde.schemas.labels import Labels
+    from kcli.serde.schemas.typed_rows import TypedRows
 
 NAMED = 12
 """How many fields of a value are named in a sentence."""
@@ -118,3 +128,63 @@ def length(ms: int) -> str:
             text += f"{rest // size}{unit}"
             rest %= size
     return text or "0"
+
+
+@asynccontextmanager
+async def by_registry(field: TimeField, options: ConnectionOptions) -> AsyncIterator[None]:
+    """Have a search read values by the schemas of the registry that a property names, and say at its end what could not
+    be decoded. The search raises KcliError where the registry does not answer. Raises UsageError."""
+    connection = Connection(options)
+    registry = connection.registry()
+    if registry is None:
+        yield
+        return
+    from kcli.registry.lookup import open_schemas
+    from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
+    from kcli.serde.schemas.readers import reader_of
+
+    schemas = open_schemas(registry)
+    values = Searched(FieldDecoder("value", schemas, reader_of(), must_answer=True))
+    field.decode = SchemaDecoder([values]).batch
+    try:
+        yield
+    finally:
+        await schemas.close()
+    if values.undecoded.total and not connection.quiet:
+        from kcli.cli.output.messages import complain
+        from kcli.cli.runtime.schemas.decoding import undecoded_sentence
+
+        complain(undecoded_sentence(values, "searched"))
+
+
+class Searched:
+    """Values that a search reads: parts of a batch come again, from an earlier offset or a later one, and what could
+    not be decoded is counted once."""
+
+    def __init__(self, field: FieldDecoder) -> None:
+        self.kind = field.kind
+        self.labels: Labels | None = None
+        self.plain: Collection[int] = ()
+        self.typed: TypedRows | None = None
+        self._field = field
+        self._most: dict[tuple[str, int, int], Undecoded] = {}
+
+    @property
+    def unknown(self) -> int:
+        return self._field.unknown
+
+    @property
+    def undecoded(self) -> Undecoded:
+        whole = Undecoded()
+        for _, part in sorted(self._most.items()):
+            whole.reasons += part.reasons
+            whole.first = whole.first or part.first
+        return whole
+
+    async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
+        self._field.undecoded = part = Undecoded()
+        spans = await self._field.decode(columns, topic, partition)
+        if part.total:  # a batch is read up to its end: the part that begins first has all of the others
+            batch = topic, partition, columns.offsets[-1]
+            self._most[batch] = max(part, self._most.get(batch, part), key=lambda each: each.total)
+        return spans

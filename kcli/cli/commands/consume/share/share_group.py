@@ -6,6 +6,10 @@ while the output is blocked is renewed where the broker can; a record whose lock
 
 from __future__ import annotations
 
+from kcli import codes
+from kcli.admin.groups.kinds import EARLIEST, LATEST, RESET, ShareStart, share_offsets, share_reset
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import PATIENCE
 from kcli.cli.commands.consume.selection import partitions
 from kcli.cli.commands.consume.share.plan import SharePlan
 from kcli.cli.commands.consume.share.reading import ShareReading
@@ -15,16 +19,23 @@ from kcli.cli.output.failure import with_line
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.consumer.share.settings import ShareSettings
-from kcli.errors import KcliError
+from kcli.errors import BrokerError, KcliError
+from kcli.proto.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.consume.plan import ConsumeOptions
     from kcli.consumer.share.ranges import Outcome
+    from kcli.model import Cluster, TopicPartition
 
 FAILED_ASSERTION = 3  # exit code
 LEAVE = 5.0  # seconds to give back and leave after Ctrl-C
 SENTENCES = 5
+GROUP, SET = 32, 0
 
 
 def consume_share_group(options: ConsumeOptions, group: str) -> int:
@@ -42,12 +53,8 @@ async def _consume(plan: SharePlan, stop: Stop) -> int:
             for topic in plan.topics:
                 await partitions(client.cluster, topic)
             if plan.from_beginning:
-                from kcli.cli.commands.consume.share.start import start_at_beginning
-
                 await start_at_beginning(client.cluster, plan)
             elif not plan.connection.quiet:
-                from kcli.cli.commands.consume.share.start import say_start_at_end
-
                 await say_start_at_end(client.cluster, plan)
             share = ShareSettings(group=plan.group, explicit=True, exact=plan.limit >= 0)
             async with client.share_consumer(plan.settings, share) as consumer:
@@ -106,3 +113,51 @@ def _said(refused: list[Outcome], kind: str) -> str:
     parts = [f"{text.records(sum(sure))} written and not {kind}ed, to be given again"] if sure else []
     parts += [f"{text.records(sum(maybe))} written, unknown whether {kind}ed"] if maybe else []
     return f"{' and '.join(parts)}: {'; '.join(places)}"
+
+
+async def say_start_at_end(cluster: Cluster, plan: SharePlan) -> None:
+    """Say which topics the group has not read yet and starts at the end."""
+    from kcli.cli.output.messages import complain
+
+    known = await _starts(cluster, plan.group)
+    if isinstance(known, KcliError):
+        return  # joining the group says what is wrong
+    fresh = [topic for topic in plan.topics if topic not in _begun(known)]
+    if fresh and (await share_reset(cluster, [plan.group]))[plan.group] == LATEST:
+        complain(
+            f"{plan.group} has not read {', '.join(fresh)} before and starts at the end; --from-beginning starts at "
+            "the beginning"
+        )
+
+
+async def _starts(cluster: Cluster, group: str) -> dict[TopicPartition, ShareStart | KcliError] | KcliError:
+    """The start of each partition that the group has read; of a group that does not exist, none."""
+    known = (await share_offsets(Coordinators(cluster), [group], patience=PATIENCE))[group]
+    if isinstance(known, BrokerError) and known.code is codes.GROUP_ID_NOT_FOUND:
+        return {}
+    return known
+
+
+def _begun(known: dict[TopicPartition, ShareStart | KcliError]) -> set[str]:
+    return {at.topic for at, where in known.items() if isinstance(where, ShareStart) and where.start is not None}
+
+
+async def start_at_beginning(cluster: Cluster, plan: SharePlan) -> None:
+    """Have the group begin at the start of the logs that it has not begun to read. Raises BrokerError."""
+    from kcli.cli.output.messages import complain
+
+    known = await _starts(cluster, plan.group)
+    begun = _begun(known) if isinstance(known, dict) else set()
+    already = sorted(begun.intersection(plan.topics))
+    if already and not plan.connection.quiet:
+        complain(f"{plan.group} has begun to read {', '.join(already)}: --from-beginning does not move it back")
+    if begun.issuperset(plan.topics):
+        return
+    config = AlterableConfig(name=RESET, config_operation=SET, value=EARLIEST)
+    resource = AlterConfigsResource(resource_type=GROUP, resource_name=plan.group, configs=[config])
+    answer = await (await cluster.controller()).ask(IncrementalAlterConfigsRequest(resources=[resource]))
+    for row in answer.responses:
+        if row.error_code:
+            raise BrokerError(codes.of(row.error_code), plan.group, row.error_message or None)
+    if not plan.connection.quiet:
+        complain(f"{plan.group}: {RESET}={EARLIEST} is set, and stays: it is a setting of the group")

@@ -21,6 +21,10 @@ from kcli.pipeline.sink.storage import as_s3a
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 PACKAGES = "spark.jars.packages"
+DELTA = (
+    ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),
+    ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+)
 
 
 class Frame:
@@ -236,3 +240,7 @@ def _text(connection: Connection, key: str, value: str | Source, where: str) -> 
     if isinstance(value, str):
         return value
     return value.resolve(f"{where}: {key}", connection.properties.warnings.append)
+
+
+def delta_jars(frame: Frame) -> bool:
+    return any("delta" in frame.conf.get(key, "") for key in (PACKAGES, "spark.jars"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from kcli.cli.commands.pipeline.session.delta import DELTA
-from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.frame import DELTA, Frame
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options

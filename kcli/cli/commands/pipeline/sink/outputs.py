@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import FORMATS, SINKS
-from kcli.cli.commands.pipeline.session.delta import delta_jars
-from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.frame import Frame, delta_jars
 from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, recover, size_of, told

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.storage.disks import LogDir, Replica, evened, log_dirs
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.commands.reassign.disks.moving import Moves, move
-from kcli.cli.commands.reassign.disks.rows import ReplicaRow
+from kcli.cli.commands.reassign.disks.moving import Moves, ReplicaRow, move
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document

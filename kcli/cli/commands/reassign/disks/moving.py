@@ -4,7 +4,6 @@ Ctrl-C; the brokers continue then."""
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.admin.configs.resources import SET, Operation, Resource, about
@@ -12,13 +11,11 @@ from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_thrott
 from kcli.admin.storage.disks import Replica, alter_log_dirs, directories
 from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document
+from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.signals import INTERRUPTED, Listening, Stop, ended_by
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError
 from kcli.model import Cluster
-
-if TYPE_CHECKING:
-    from kcli.cli.commands.reassign.disks.rows import ReplicaRow
 
 Moves = dict[Replica, str]
 PATIENCE = 10.0  # seconds until a replica that was just begun is there to be moved
@@ -129,3 +126,14 @@ async def follow(cluster: Cluster, document: Document, wanted: Moves, *, there: 
 
 def _not_yet(problem: KcliError | None) -> bool:
     return isinstance(problem, BrokerError) and problem.code is codes.REPLICA_NOT_AVAILABLE
+
+
+class ReplicaRow(Row, section="replicas"):
+    broker: int = column("Id of the broker.", rank=1)
+    topic: str = column("Name of the topic.", rank=1)
+    partition: int = column("Number of the partition.", rank=1)
+    old: str = column("The log directory before.", rank=1)
+    new: str = column("The log directory after.", rank=1)
+    bytes: int = column("Bytes of the replica.", unit="bytes")
+    result: str = column("would move, moving, done or failed.", unit="word", rank=1)
+    error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
