@@ -95,7 +95,7 @@ GroupStates = Annotated[
 ]
 
 RecordLimit = Annotated[
-    int | None, typer.Option("-c", "-n", "--count", "--max-messages", min=0, help="Stop after N records.")
+    int | None, typer.Option("-n", "-c", "--count", "--max-messages", min=0, help="Stop after N records.")
 ]
 
 Repartition = Annotated[bool, typer.Option("--repartition", help="Choose new partitions, by key.")]

@@ -90,7 +90,7 @@ def load(name: str) -> Any:
     group: Any = typer.main.get_command(app)
     group.commands.update({verb: command_of(command, path=f"{name} {verb}") for verb, command in known.items()})
     group.help, group.name = SUBJECTS[name][1], name
-    return group
+    return _with_plain_help(group)
 
 
 def root() -> Any:
@@ -99,11 +99,13 @@ def root() -> Any:
 
     @app.callback()
     def top(
-        version: bool = typer.Option(False, "-V", "--version", help="Print the version and the record core."),
+        version: bool = typer.Option(
+            False, "-V", "--version", metavar="", help="Print the version and the record core."
+        ),
     ) -> None:
         """`main` answers --version."""
 
-    return typer.main.get_command(app)
+    return _with_plain_help(typer.main.get_command(app))
 
 
 def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
@@ -141,15 +143,21 @@ def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
             parameter.process_value = partial(_value, option)
         elif parameter.name == "words":
             parameter.process_value = lambda context, value: list(value or ())
-    with_help = made.get_params
-    made.get_params = lambda context: [_plain_help(one) if one.name == "help" else one for one in with_help(context)]
+    return _with_plain_help(made)
+
+
+def _with_plain_help(made: Any) -> Any:
+    """A command whose --help is shown without a type, and costs no Pydantic where a line does not have it."""
+    parameters = made.get_params
+
+    def plain(parameter: Any) -> Any:
+        if parameter.name == "help":
+            parameter.metavar = ""
+            parameter.process_value = lambda context, given: given and parameter.callback(context, parameter, given)
+        return parameter
+
+    made.get_params = lambda context: [plain(parameter) for parameter in parameters(context)]
     return made
-
-
-def _plain_help(parameter: Any) -> Any:
-    """--help, without Pydantic for the case that a line does not have it."""
-    parameter.process_value = lambda context, value: parameter.callback(context, parameter, value) if value else value
-    return parameter
 
 
 def _add_with(parameter: Any, every: list[str], parser: Any, context: Any) -> None:
@@ -236,15 +244,17 @@ def _called(made: Any, argv: list[str], path: str, command: Command | None = Non
 
 def _complain(problem: Any, path: str, command: Command | None) -> int:
     """One sentence: `kcli: sandbox: unknown option --bogus; see `kcli sandbox --help``."""
-    problem.message = mistakes.worded(problem, command)
+    said = mistakes.worded(problem, command)
     if sys.stderr.isatty():
         _import_rich()
         from typer.rich_utils import rich_format_error
 
-        rich_format_error(problem)
+        shown: Any = Complaint(said)  # without the guesses that Typer adds to it
+        shown.ctx = getattr(problem, "ctx", None)
+        rich_format_error(shown)
         return 2
-    more = "" if problem.message.endswith(("?", "`")) else f"; see `kcli {path} --help`"
-    complain(f"{path}: {problem.message}{more}")
+    more = "" if said.endswith(("?", "`")) else f"; see `kcli {path} --help`"
+    complain(f"{path}: {said}{more}")
     return 2
 
 

@@ -6,7 +6,7 @@ import re
 from textwrap import shorten
 
 from kcli.cli.parsing import other_tools
-from kcli.cli.parsing.help.text import explained
+from kcli.cli.parsing.help.text import columns, explained
 from kcli.cli.parsing.help.topics import TOPICS
 from kcli.cli.parsing.registry import SUBJECTS, every
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 MOST = 15
 """The most rows of one kind."""
-WIDTH = 80
+WHOLE = 1000
+"""A width in which nothing is cut: a list of commands is for grep, too."""
 
 
 def listed_commands() -> str:
     """Every command with its line."""
     rows = [(path, _line(path, command)) for path, command in every()]
-    return _table(rows, most=len(rows))
+    return _table(rows, most=len(rows), width=WHOLE)
 
 
 def found(word: str) -> str:
@@ -63,10 +64,12 @@ def _some(paths: list[str]) -> str:
     return ", ".join(paths[:2]) + (f", {len(paths) - 2} more" if len(paths) > 2 else "")
 
 
-def _table(rows: list[tuple[str, str]], most: int = MOST) -> str:
+def _table(rows: list[tuple[str, str]], most: int = MOST, width: int = 0) -> str:
+    """Rows in lines of the terminal's width, or of `width` columns."""
+    width = width or columns()
     few = rows[:most]
-    column = min(max(len(left) for left, _ in few), WIDTH // 2)
-    rooms = [max(WIDTH - 4 - max(column, len(left)), 20) for left, _ in few]
+    column = min(max(len(left) for left, _ in few), width // 2)
+    rooms = [max(width - 4 - max(column, len(left)), 20) for left, _ in few]
     rights = [shorten(right, room, placeholder=" …") for (_, right), room in zip(few, rooms)]
     lines = [f"  {left:<{column}}  {right}" for (left, _), right in zip(few, rights)]
     if len(rows) > len(few):
