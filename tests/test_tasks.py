@@ -120,7 +120,8 @@ def dead(n: int) -> dict[str, object]:
 def lines(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lines]:
     """A pipe, or a terminal with so many columns; on the widest one Typer reads every line."""
     with SandboxThread(control=True, rebalance_delay=0, registry=True) as sandbox:
-        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap, REGISTRY=sandbox.registry_url, **HOURS)
+        made = Lines(tmp_path, KCLI_BOOTSTRAP=sandbox.bootstrap, REGISTRY=sandbox.registry_url)
+        made.environment |= HOURS
         seed(made)
         made.width = request.param
         if made.width == 120:

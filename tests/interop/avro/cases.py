@@ -16,8 +16,8 @@ WIDER = {"int": ("long", "float", "double"), "long": ("float", "double"), "float
          "bytes": ("string",)}  # fmt: skip
 FLOATS = (0.0, 0.5, -1.25, 3.0, 1e10, 0.1, float("nan"), float("inf"), float("-inf"))
 TEXTS = ("", "x", "é", '\x00"\\', "𝄞")
-ODD = ({"default": None}, {"default": "x"}, {"default": 1.0}, {"default": 2**40}, {"default": []}, {"default": {}},
-       {"default": True})  # fmt: skip
+ODD_DEFAULTS: tuple[object, ...] = (None, "x", 1.0, 2**40, [], {}, True)
+ODD = tuple({"default": value} for value in ODD_DEFAULTS)
 PLACES = ("symbols", "size", "name", "fields", "items")
 
 

@@ -123,7 +123,8 @@ def same(here: Any, there: Any) -> bool:
 
 def test_kcli_and_java_say_the_same() -> None:
     seed, until = int(os.environ.get("AVRO_SEED", "0")), time.monotonic() + float(os.environ.get("AVRO_SECONDS", "60"))
-    played, refused, found = 0, Counter[str](), []
+    played, refused = 0, Counter[str]()
+    found: list[str] = []
     with Oracle() as oracle:
         while time.monotonic() < until and len(found) < 20:
             asked = [case for number in range(seed, seed + AT_ONCE) for case in cases(number)]

@@ -49,7 +49,8 @@ async def decoded(
     async def schema_of(_: str) -> tuple[Schema, list[tuple[str, str]]]:
         return named, []
 
-    decoder = NamedDecoder("value", shelf or Shelf(SHELF), schema_of, reader_of(), message, **more)
+    schemas: Any = shelf or Shelf(SHELF)
+    decoder = NamedDecoder("value", schemas, schema_of, reader_of(), message, **more)
     decoder.labels = Labels("value", None, no_subject)
     pairs = [value if isinstance(value, tuple) else ((), value) for value in values]
     made = [(n, None, value, tuple(headers)) for n, (headers, value) in enumerate(pairs)]

@@ -162,8 +162,8 @@ def test_every_way_of_sending_is_remembered(letters: Letters, more: tuple[str, .
 
 
 def test_what_was_skipped_between_others_is_not_taken_for_sent(letters: Letters) -> None:
-    for letter in (("a", letters.orders, {}), ("b", None, {}), ("c", letters.orders, {})):
-        letters.write(letter)  # a batch of its own
+    for value, topic in (("a", letters.orders), ("b", None), ("c", letters.orders)):
+        letters.write((value, topic, {}))  # a batch of its own
     assert letters.run("--execute", "--missing", "skip")[1][letters.orders]["redriven"] == 2
     _, rows, totals, _ = letters.run("--execute", "--where", "timestamp > 0", "--to", letters.other)
     assert (rows[letters.other]["redriven"], totals["sent_before"]) == (1, 2)

@@ -104,11 +104,11 @@ def test_a_task_that_fails_leaves_no_file_and_full_files_are_followed_by_others(
     monkeypatch.setattr(files, "GROUP", 8)
     schema = pa.schema([pa.field("n", pa.int64())]).serialize().to_pybytes()
     layout = Layout(folder=f"file://{tmp_path}/out", schema=schema, size=1)
-    files = files.PartFiles(layout, "a")
+    parts = files.PartFiles(layout, "a")
     for n in range(3):
-        files.add(pa.record_batch({"n": pa.array([n], pa.int64())}))
+        parts.add(pa.record_batch({"n": pa.array([n], pa.int64())}))
     assert len(list(tmp_path.glob("out/*.parquet"))) == 3
-    files.undo()
+    parts.undo()
     assert not list(tmp_path.glob("out/*.parquet"))
 
 
