@@ -79,9 +79,8 @@ _WHERE = {
     "errors": "Aborted AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError "
     "KcliError UnknownOutcome UnsupportedVersion UsageError",
     "grammar.bound": "Bound",
-    "metrics.histogram": "Histogram",
     "metrics.hooks": "Hooks",
-    "metrics.values": "ClientMetrics ConsumerMetrics ProducerMetrics RequestMetrics",
+    "metrics.values": "ClientMetrics ConsumerMetrics ProducerMetrics RequestMetrics Histogram",
     "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
     "producer.batches.batch": "BatchOutcome RecordMetadata",
     "producer.producer": "Producer",

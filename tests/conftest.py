@@ -30,6 +30,15 @@ os.environ.pop("PYTHONUNBUFFERED", None)  # with it a process has nothing left t
 gc.disable()  # collecting makes objects that all stay: a walk through them frees nothing, and costs a seventh of it
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Make the table of the command line anew where a source has changed since: tests start commands as users do."""
+    from kcli.cli.parsing import make_tables, table
+    from kcli.cli.parsing.registry import SUBJECTS
+
+    if not hasattr(session.config, "workerinput") and any(table.read(name) is None for name in SUBJECTS):
+        make_tables.write()
+
+
 @pytest.fixture(autouse=True)
 def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Look at every sandbox of the test, unless it provokes them (`@pytest.mark.violates`)."""

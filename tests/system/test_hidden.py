@@ -45,7 +45,7 @@ def sandbox(data: Path) -> Iterator[str]:
 
 def test_help_and_version() -> None:
     assert kcli("--version").startswith("kcli ")
-    assert "Usage: kcli COMMAND" in kcli("--help")
+    assert "Usage: kcli [OPTIONS] COMMAND" in kcli("--help")
     assert "Usage: kcli consume" in kcli("consume", "--help")
 
 

@@ -113,7 +113,7 @@ def options_read(command: Command, line: Line) -> Options:
     module, _, name = command.run.partition(":")
     kind = options_of(getattr(import_module(module), name))
     words = [*words_of_names(command.options, line.values), *line.words]
-    if "" in words and not command.words.startswith("KIND"):  # `configs` says more of an empty name
+    if "" in words and not (command.own_words or command.words.startswith("KIND")):  # `configs` says more of it
         from kcli.errors import UsageError
 
         place = min(words.index(""), command.words.count(" "))

@@ -282,7 +282,5 @@ def _more_hands(standing: GroupStanding, group: str) -> tuple[str, Hint]:
 
 
 def _word(name: str) -> str:
-    """A name as it is typed in a shell."""
-    from shlex import quote
-
-    return quote(visible(name))
+    """A name as a hint has it, which quotes it for a shell."""
+    return visible(name)
