@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 import typer
 
+import kcli
 from kcli.cli.parsing.declarations import options_declared
 from kcli.cli.parsing.groups import ChangeOptions, ConnectionOptions, OutputOptions
 from kcli.cli.parsing.option import EVERY, Option, Options
@@ -73,3 +76,14 @@ def test_what_is_no_option_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"LooseOptions\.loose: expected Annotated"):
         options_declared(LooseOptions)
+
+
+def test_choices_that_are_the_same_words_have_one_order() -> None:
+    """Typing keeps one of two equal unions, so that the order of the other would depend on which was read first."""
+    orders: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    for path in Path(kcli.__file__).parent.joinpath("cli").rglob("*.py"):
+        for words in re.findall(r"Literal\[([^\]]+)\]", path.read_text()):
+            order = tuple(word.strip() for word in words.split(",") if word.strip())
+            orders.setdefault(frozenset(order), set()).add(order)
+    assert orders
+    assert [every for every in orders.values() if len(every) > 1] == []

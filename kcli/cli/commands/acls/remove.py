@@ -25,7 +25,7 @@ SHAPE = shape("acls.remove", "ACLs that were added or removed, or would be.", Ch
 
 class RemoveOptions(FilterOptions, NeedOptions, UndoOptions):
     pattern: Annotated[
-        Literal["literal", "prefixed", "match", "any"] | None,
+        Literal["match", "any", "literal", "prefixed"] | None,
         typer.Option(
             "--pattern",
             "--resource-pattern-type",
