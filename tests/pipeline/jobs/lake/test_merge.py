@@ -87,7 +87,10 @@ def test_the_latest_of_a_key_is_by_offset_or_by_a_column(spark: SparkSession) ->
     several = records(spark, [(0, 1, 7, 3.0), (1, 1, 7, 4.0)])
     assert [one["total"] for one in latest(several, Merge(keys=("id",), order_by="total")).collect()] == [4.0]
     for rows, why in (
-        ([(0, 1, 7, 3.0), (1, 1, 7, 4.0)], "the key 7 is in partitions 0 and 1, whose offsets say nothing"),
+        (
+            [(0, 1, 7, 3.0), (1, 1, 7, 4.0)],
+            "merge by id: the key 7 is in partitions 0 and 1, whose offsets say nothing",
+        ),
         ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, and names no row"),
     ):
         with pytest.raises(Exception) as problem:

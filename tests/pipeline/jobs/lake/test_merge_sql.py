@@ -65,7 +65,10 @@ def test_rows_that_do_not_say_which_is_later_are_refused(spark: SparkSession) ->
     two = "SELECT * FROM VALUES (1L, 5), (1L, 7), (2L, -1) AS t(id, n)"
     assert rows(Merge(keys=("id",), order_by="n", delete_when="n < 0"), two) == [(1, 7, False), (2, -1, True)]
     for sql, why in (
-        (two, "the key 1 has several rows in a batch, which do not say which is later: SELECT _record too"),
+        (
+            two,
+            "merge by id: the key 1 has several rows in a batch, which do not say which is later: SELECT _record too",
+        ),
         ("SELECT CAST(NULL AS BIGINT) AS id", "SQL: the key id is null there, and names no row"),
     ):
         with pytest.raises(Exception) as problem:

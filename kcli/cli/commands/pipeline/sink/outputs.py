@@ -185,7 +185,7 @@ class Printed(Output):
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Say how many rows a table has not."""
         if self._results.cut and not self.frame.quiet:
-            complain(f"the first {self._results.cut:,} rows; --limit N shows more, --format ndjson all")
+            complain(f"the first {self._results.cut:,} rows; --top N shows more, --format ndjson all")
         return Outcome(records=self._results.rows)
 
 
