@@ -113,7 +113,7 @@ def test_records_are_read_as_they_are_and_written_not_at_all(secured: Secured, r
         shell = Shell(sandbox.bootstrap)
         shell.ok("produce", "orders", "--whole", stdin=b"\0\0\0\0\x07raw")
         read = shell("consume", "orders", "-e", *wrong)
-        assert (read.returncode, read.stdout) == (0, b"\0\0\0\0\x07raw\n")
+        assert (read.returncode, read.stdout) == (5, b"\0\0\0\0\x07raw\n")
         assert b"refused the user me of basic.auth.user.info (HTTP 401)" in read.stderr
         written = shell("produce", "orders", "--value", "{}", "--value-schema", "topic", *wrong)
         assert written.returncode == 5
