@@ -89,10 +89,12 @@ def _dispatch(words: list[str]) -> int:
         return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
         return print_version()
-    if words and words[0][:1] == "-" and words not in HELP:  # help needs no declaration of options
+    if words and words[0][:1] == "-" and words[:1] not in HELP:  # help needs no declaration of options
         from kcli.cli.parsing.resolver import command_first
 
         words = command_first(words)
+    if len(words) > 1 and words[:1] in HELP:
+        words = [*words[1:], words[0]]  # kcli --help topics
     if words[:1] == ["help"]:
         from kcli.cli.parsing.help.command import answer
 

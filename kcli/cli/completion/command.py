@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from kcli.cli.completion.place import Offer
 
 MOST = 200
-"""The largest number of candidates; of more, what they begin with is offered."""
+"""The most candidates that are offered; of more names, their beginnings are."""
 ENDS = "-._/:"
-"""What ends a part of a name."""
+"""Characters that end a part of a name."""
 
 
 def run(words: list[str]) -> int:
@@ -63,8 +63,8 @@ def _answer(words: list[str], typed: str, *, plain: bool) -> str:
 
 
 def beginnings(names: Iterable[str], typed: int) -> dict[str, str]:
-    """What many names begin with behind the `typed` characters: up to the end of a part, or else the next character;
-    each with how many names that are."""
+    """The beginnings of many names: the `typed` characters up to the end of a part, or with one character more where
+    there would be too many of those; each with the number of its names."""
     for cut in (_part, _character):
         groups: dict[str, list[str]] = {}
         for name in names:

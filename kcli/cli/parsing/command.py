@@ -36,6 +36,14 @@ class Command(Frozen):
         """A line that names no option and no word."""
         return Line(values={option.name: option.absent() for option in self.options})
 
+    def function(self) -> Callable[[Any], int]:
+        """The function of the command, whose module is imported for it."""
+        from importlib import import_module
+
+        module, _, name = self.run.partition(":")
+        function: Callable[[Any], int] = getattr(import_module(module), name)
+        return function
+
 
 class Line(Value):
     """What a parser read: the words, and the values of the options by their names."""
@@ -97,7 +105,7 @@ def words_of_names(options: tuple[Option, ...], values: Values) -> list[str]:
         if option.kind == "text" and not option.empty and (value == "" or (option.multiple and value and "" in value)):
             from kcli.errors import UsageError
 
-            flag = next((name for name in option.flags if name.startswith("--")), option.flags[0])
+            flag = option.long
             prints = flag == "-D" and any("--pretty" in one.flags for one in options)
             hint = ", or -f %s for values with nothing between them" if prints else ""
             raise UsageError(f"{flag} is empty; write {flag} {option.metavar or '|'.join(option.choices)}{hint}")
@@ -108,31 +116,24 @@ def words_of_names(options: tuple[Option, ...], values: Values) -> list[str]:
 
 def options_read(command: Command, line: Line) -> Options:
     """What a parser read, as the command's class of options. Raises UsageError."""
-    from importlib import import_module
-
-    module, _, name = command.run.partition(":")
-    kind = options_of(getattr(import_module(module), name))
+    kind = options_of(command.function())
     words = [*words_of_names(command.options, line.values), *line.words]
     if "" in words and not (command.own_words or command.words.startswith("KIND")):  # `configs` says more of it
         from kcli.errors import UsageError
 
         place = min(words.index(""), command.words.count(" "))
         raise UsageError(f"'' names no {command.words.split()[place].strip('[].')}")
-    options: Options = kind(words=words, **line.values)
-    return options
+    return kind(words=words, **line.values)
 
 
 def run_command(command: Command, line: Line) -> int:
     """Import the command's module and run it with what a parser read."""
-    from importlib import import_module
-
-    module, _, name = command.run.partition(":")
-    function = getattr(import_module(module), name)
+    function = command.function()
     options = options_read(command, line)
     from kcli.cli.parsing.groups import ZoneOptions
 
     if not isinstance(options, ZoneOptions) or not (options.local or options.utc):
-        return function(options)  # type: ignore[no-any-return]
+        return function(options)
     from kcli.errors import UsageError
     from kcli.grammar.zone import zone
 
@@ -140,6 +141,6 @@ def run_command(command: Command, line: Line) -> int:
         raise UsageError("--local and --utc exclude each other")
     zone.set(local=options.local, utc=options.utc)
     try:
-        return function(options)  # type: ignore[no-any-return]
+        return function(options)
     finally:
         zone.set(local=False, utc=False)

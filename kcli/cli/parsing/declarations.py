@@ -1,4 +1,4 @@
-"""What annotations say: descriptions of options and commands, from the classes that declare them in Typer's words.
+"""Descriptions of commands and their options, read from the annotations that declare them in Typer's words.
 
 Imports Typer. Where there is a table (`make tables`), it has these descriptions already.
 """
@@ -34,10 +34,8 @@ def commands_of(subject: str) -> dict[str, Command]:
 
 def described(path: str) -> Command:
     """A command whose module was imported, with its options."""
-    command, function = DECLARED[path], None
-    module, _, name = command.run.partition(":")
-    function = getattr(import_module(module), name)
-    taken = options_of(function)
+    command = DECLARED[path]
+    taken = options_of(command.function())
     return command.replace(options=options_declared(taken), moved=taken.moved)
 
 
@@ -47,16 +45,15 @@ def options_declared(options: type[Options]) -> tuple[Option, ...]:
 
 
 def _option(name: str, part: type[Options]) -> Option:
-    """The option that an annotation declares. Its words are those of its module, of `shared`, and Typer's."""
-    words = {**vars(shared), **vars(sys.modules[part.__module__])}
-    annotation = eval(part.__annotations__[name], words)
+    """The option that an annotation declares. Names in it are those of its module, and else of `shared`."""
+    annotation = eval(part.__annotations__[name], {**vars(shared), **vars(sys.modules[part.__module__])})
     kind, info = get_args(annotation)
     if not isinstance(info, OptionInfo):
         raise TypeError(f"{part.__name__}.{name}: expected Annotated[…, typer.Option(…)]")
     multiple = get_origin(kind) is list
     one = get_args(kind)[0] if multiple or (get_args(kind) and get_origin(kind) is not Literal) else kind
     literal = get_origin(one) is Literal
-    flags = [info.default] if isinstance(info.default, str) else []  # in Annotated, Typer has no place for a default
+    flags = [info.default] if isinstance(info.default, str) else []  # the first flag, where it stands in Annotated
     folded = vars(part).get("folded", ())
     metavar = info.metavar or ("N" if one is int else "")
     return Option(

@@ -28,11 +28,13 @@ from kcli.cli.parsing.option import Option
 SOURCES = {sources}
 '''
 SHARED = "kcli.cli.parsing.shared"
+EVERYWHERE = (SHARED, *(f"kcli.cli.parsing.{name}" for name in ("registry", "declarations", "command", "option")))
+"""Sources of every table."""
 
 
 def write(folder: Path | None = None, *, installed: bool = False) -> None:
-    """Write the table into a package's `cli/parsing/tables`. One that is `installed` never grows old: nobody edits the
-    sources."""
+    """Write the table into `folder`, by default that of this package. The table of an installation is not compared with
+    its sources, which nobody edits there."""
     folder = folder or Path(PACKAGE, "cli/parsing/tables")
     folder.mkdir(parents=True, exist_ok=True)
     for name in SUBJECTS:
@@ -67,12 +69,12 @@ def _fields(value: Option | Command) -> dict[str, object]:
 
 def _sources(subject: str) -> set[str]:
     """The modules that declare a subject's commands, their options, and the constants in those."""
-    found = {"kcli.cli.parsing.registry", "kcli.cli.parsing.declarations", SHARED, *modules(subject)}
+    found = {*EVERYWHERE, *_imported(import_module(SHARED).__name__), *modules(subject)}
     for module in modules(subject):
         import_module(module)
         for declared in DECLARED.values():
             if declared.run.startswith(f"{module}:"):
-                taken = options_of(getattr(sys.modules[module], declared.run.partition(":")[2]))
+                taken = options_of(declared.function())
                 for part in {part for _, part in taken.declarations()}:
                     found |= {part.__module__, *_constants(part)}
     return found
@@ -81,10 +83,14 @@ def _sources(subject: str) -> set[str]:
 def _constants(part: type[Options]) -> Iterable[str]:
     """The modules of the constants in the annotations of a class."""
     words = set(re.findall(r"\b[A-Z][A-Z_]+\b", " ".join(vars(part).get("__annotations__", {}).values())))
-    text = Path(str(sys.modules[part.__module__].__file__)).read_text()
-    for module, names in re.findall(r"^from (kcli\.\S+) import ([^(\n]+|\([^)]+\))", text, re.MULTILINE):
-        if words & set(re.findall(r"\w+", names)):
-            yield module
+    return [module for module, names in _imported(part.__module__).items() if words & names]
+
+
+def _imported(module: str) -> dict[str, set[str]]:
+    """The modules of kcli that a module imports at its top, each with the names that it takes of them."""
+    text = Path(str(sys.modules[module].__file__)).read_text()
+    found = re.findall(r"^from (kcli\.\S+) import ([^(\n]+|\([^)]+\))", text, re.MULTILINE)
+    return {name: set(re.findall(r"\w+", names)) for name, names in found}
 
 
 def _stamps(names: Iterable[str]) -> tuple[tuple[str, int, int], ...]:

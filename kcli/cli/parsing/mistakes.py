@@ -1,4 +1,4 @@
-"""What is said of a mistake in a line: Typer's words, and what to write instead."""
+"""Error messages for command lines with a mistake, with what to write instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kcli.cli.parsing import other_tools
-from kcli.cli.parsing.parser import HELP
+from kcli.cli.parsing.parser import HELP, wrong_value
 from kcli.cli.parsing.registry import SUBJECTS, every
 from kcli.errors import UsageError
 from kcli.text.suggest import did_you_mean
@@ -30,7 +30,7 @@ KCAT = {
 
 
 def worded(problem: Any, command: Command | None) -> str:
-    """What is said of a usage error of Typer's."""
+    """The message for a usage error of Typer's."""
     if type(problem).__name__ == "BadParameter":
         return str(problem.message)  # of `value`
     said = " ".join(str(problem.format_message()).split()).rstrip(" .")
@@ -48,22 +48,17 @@ def worded(problem: Any, command: Command | None) -> str:
 
 
 def value(option: Option, text: str) -> str:
-    """What is wrong with the value of an option; "" where nothing is."""
-    flag = next((flag for flag in option.flags if flag.startswith("--")), option.flags[0])
-    if option.choices and text not in option.choices:
-        return f"{flag} {text}: expected {', '.join(option.choices)}{other_tools.choice(flag, text)}"
-    if option.kind != "int":
+    """The message for a value that an option does not take; "" for one that it takes."""
+    problem = wrong_value(option, text)
+    if not problem:
         return ""
-    digits = text[1:] if text[:1] == "-" else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        return f"{flag} {text}: expected a whole number"
-    if option.least is not None and int(text) < option.least:
-        return f"{flag} {text}: must be {option.least} or more"
-    return f"{flag} {text}: the most is {option.most}" if option.most is not None and int(text) > option.most else ""
+    if text == "":
+        return f"{option.long} is empty; write {option.long} {option.metavar or '|'.join(option.choices)}"
+    return f"{option.long} {text}: {problem}{other_tools.choice(option.long, text)}"
 
 
 def unknown(flag: str, command: Command) -> str:
-    """What is said of an option that the command does not have."""
+    """The message for an option that the command does not have."""
     if (now := dict(command.moved).get(flag)) is not None:
         return f"{flag} has another name now; use `{now}`"
     if flag in KCAT:
@@ -74,7 +69,7 @@ def unknown(flag: str, command: Command) -> str:
 
 
 def before_command(flag: str, known: dict[str, Any]) -> str:
-    """What is said of an option before the command that not all commands share."""
+    """The message for an option in front of the command that not all commands share."""
     if flag in KCAT:
         return f"{flag} is kcat's; here it is `{KCAT[flag]}`, or `kcli cat {flag} …`"
     if flag in known:

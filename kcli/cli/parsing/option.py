@@ -53,6 +53,11 @@ class Option(Frozen):
     alone: str = ""
     empty: bool = False
 
+    @property
+    def long(self) -> str:
+        """Its first long spelling, or the first one where all are letters."""
+        return next((flag for flag in self.flags if flag.startswith("--")), self.flags[0])
+
     def absent(self) -> Any:
         """The value when the command line does not name it."""
         if self.kind == "flag":

@@ -103,9 +103,9 @@ def _take(option: Option, flag: str, given: str | None, rest: Iterator[str], val
         values[option.name] = True
         return
     text = given if given is not None else next(rest, None)
-    if text is None or (option.choices and text not in option.choices):
+    if text is None or wrong_value(option, text):
         raise Unread(flag)
-    value: object = _number(option, flag, text) if option.kind == "int" else text
+    value: object = int(text) if option.kind == "int" else text
     several = values.get(option.name)
     if option.multiple and isinstance(several, list):
         several.append(value)
@@ -113,11 +113,15 @@ def _take(option: Option, flag: str, given: str | None, rest: Iterator[str], val
         values[option.name] = value
 
 
-def _number(option: Option, flag: str, text: str) -> int:
+def wrong_value(option: Option, text: str) -> str:
+    """What is wrong with a value of an option; "" for nothing."""
+    if option.choices and text not in option.choices:
+        return f"expected {', '.join(option.choices)}"
+    if option.kind != "int":
+        return ""
     digits = text[1:] if text[:1] == "-" else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise Unread(flag)
-    number = int(text)
-    if (option.least is not None and number < option.least) or (option.most is not None and number > option.most):
-        raise Unread(flag)
-    return number
+    if not (digits.isascii() and digits.isdigit()):
+        return "expected a whole number"
+    if len(digits) > 18 or (option.most is not None and int(text) > option.most):
+        return f"the most is {option.most or 10**18 - 1}"
+    return f"must be {option.least} or more" if option.least is not None and int(text) < option.least else ""

@@ -172,7 +172,7 @@ def declared(name: str) -> Command | Verbs:
 
 
 def shapes() -> dict[str, str]:
-    """What `kcli schema` has a schema of, each with the columns that --sort and --columns take."""
+    """The names that `kcli schema` takes, each with the columns that --sort and --columns take."""
     from kcli.cli.parsing import table
 
     found = table.shapes()

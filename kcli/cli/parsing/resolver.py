@@ -84,7 +84,7 @@ def behind_options(verbs: dict[str, Command], words: list[str]) -> tuple[str, li
     it."""
     for place in range(1, len(words)):
         named = _named(verbs, words[place:])
-        if named is not None and options_of(verbs[named[0]], words, place):
+        if named is not None and only_options_before(verbs[named[0]], words, place):
             path, count = named
             return path, words[:place] + words[place + count :]
     return None
@@ -100,7 +100,7 @@ def _behind_options(name: str, verbs: dict[str, Command], words: list[str]) -> C
     if alone is None:
         raise UsageError(f"{name}: missing command; commands: {', '.join(verbs)}")
     for place in range(1, len(words)):
-        if words[place] not in HELP and options_of(verbs[alone], words, place):
+        if words[place] not in HELP and only_options_before(verbs[alone], words, place):
             raise _no_such_verb(name, words[place], verbs)
     return verbs[alone], words, f"{name} {alone}"
 
@@ -127,7 +127,7 @@ def _by_option(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[
     return paths[0] if paths else "describe", [word for word in words if word not in by_word]
 
 
-def options_of(command: Command, words: list[str], place: int) -> bool:
+def only_options_before(command: Command, words: list[str], place: int) -> bool:
     """Whether options of the command, with their values, are all the words before `place`."""
     try:
         return options_first(command, words) == place

@@ -26,7 +26,7 @@ def read(subject: str) -> dict[str, Command] | None:
 
 
 def shapes() -> dict[str, str] | None:
-    """What `kcli schema` has a schema of, each with the columns of its tables; None as of `read`."""
+    """The names that `kcli schema` takes, each with the columns of its tables; None as for `read`."""
     found = _module("shapes")
     return None if found is None else found.COLUMNS
 
@@ -36,13 +36,13 @@ def _module(name: str) -> ModuleType | None:
 
     try:
         found = import_module(f"{TABLES}.{name}")
-    except ModuleNotFoundError:
+    except (ImportError, TypeError):  # none, or of a kcli whose descriptions had other fields
         return None
     return found if all(map(_as_it_was, found.SOURCES)) else None
 
 
 def _as_it_was(source: tuple[str, int, int]) -> bool:
-    """Whether a file still has the size and the time of its last change that the table was made of."""
+    """Whether a source has the size and the time of change that it had when the table was made."""
     path, size, changed = source
     try:
         found = os.stat(f"{PACKAGE}/{path}")

@@ -19,6 +19,7 @@ from kcli.cli.parsing import mistakes
 from kcli.cli.parsing.command import Command, Line, run_command
 from kcli.cli.parsing.help.text import (
     about,
+    arguments,
     escape,
     explained,
     explained_first,
@@ -108,9 +109,12 @@ def root() -> Any:
     return _with_plain_help(typer.main.get_command(app))
 
 
-def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
-    """A command as Typer's, with the options of its description; `everything` is for --help-all. It returns the line
-    that it read: Typer takes signals and a closed pipe for its own while a command runs."""
+def command_of(command: Command, *, path: str, page: str = "--help") -> Any:
+    """A command as Typer's, with the options of its description, and the texts of a `page`: --help, --help-all or none.
+
+    Calling it returns the line that it read rather than running the command: Typer handles Ctrl-C and a closed pipe in
+    its own way while it calls something.
+    """
 
     def line(**values: Any) -> Line:
         words: list[str] = values.pop("words", None) or []
@@ -118,6 +122,7 @@ def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
         return Line(words=words, values=command.line().values | given)
 
     app = typer_of()
+    everything = page != "--help"
     shown = {option.name for option in command.options} if everything else explained_first(command)
     parameters = [] if command.own_words else [_parameter(option, shown, everything) for option in command.options]
     if command.words:
@@ -129,12 +134,13 @@ def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
         settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
     app.command(
         name=command.name,
-        help=about(command, everything),
+        help=about(command, everything) if page else None,
         short_help=command.help,
-        epilog=foot(path, command, shown, everything),
+        epilog=None if everything else foot(path, command, shown),
         context_settings=settings,
     )(line)
     made: Any = typer.main.get_command(app)
+    made.collect_usage_pieces = lambda context: ["[OPTIONS]", *([arguments(command)] if command.words else [])]
     by_name = {option.name: option for option in command.options}
     for parameter in made.params:
         if parameter.name in by_name:
@@ -147,7 +153,7 @@ def command_of(command: Command, *, path: str, everything: bool = False) -> Any:
 
 
 def _with_plain_help(made: Any) -> Any:
-    """A command whose --help is shown without a type, and costs no Pydantic where a line does not have it."""
+    """The command, with a --help that shows no type, and that does not make Typer import Pydantic to read it."""
     parameters = made.get_params
 
     def plain(parameter: Any) -> Any:
@@ -169,7 +175,7 @@ def _add_with(parameter: Any, every: list[str], parser: Any, context: Any) -> No
 
 
 def _value(option: Option, context: Any, value: Any) -> Any:
-    """What a line gives an option, in its type: Typer would import Pydantic for that, which takes 100 ms. Raises
+    """The value of an option in its type, in place of Typer, which would import Pydantic for that (100 ms). Raises
     Typer's usage error."""
     if value is None or option.kind == "flag":
         return value or None
@@ -208,15 +214,15 @@ def _parameter(option: Option, shown: set[str], everything: bool) -> inspect.Par
 
 
 Complaint: type[Exception] = typer.BadParameter.__mro__[2]
-"""Typer's own parent of all usage errors, which it does not export."""
+"""The class of all usage errors, which Typer does not export."""
 
 
 def read(command: Command, argv: list[str], path: str) -> int:
-    """Run a command with what Typer reads in a line, or print its help. A mistake is one sentence, and exit code 2; on
-    a terminal Rich frames it."""
-    everything = "--help-all" in argv
-    words = ["--help" if word == "--help-all" else word for word in argv] if everything else argv
-    made = command_of(command, path=path, everything=everything)
+    """Let Typer read a line, and run the command or print its help. A mistake is printed as one sentence (on a terminal
+    in Rich's frame), and the exit code is 2."""
+    page = "--help-all" if "--help-all" in argv else "" if HELPS.isdisjoint(argv) else "--help"
+    words = ["--help" if word == "--help-all" else word for word in argv] if page == "--help-all" else argv
+    made = command_of(command, path=path, page=page)
     line = _called(made, with_values(command, words), path, command)
     return run_command(command, line) if isinstance(line, Line) else line
 
@@ -229,7 +235,7 @@ def print_help(name: str = "") -> int:
 
 
 def _called(made: Any, argv: list[str], path: str, command: Command | None = None) -> Line | int:
-    """What a command of Typer's returns: the line that it read, or an exit code."""
+    """Call a command of Typer's: the line that it read, or an exit code."""
     if not HELPS.isdisjoint(argv):
         _import_rich()
     try:
@@ -237,7 +243,7 @@ def _called(made: Any, argv: list[str], path: str, command: Command | None = Non
     except typer.Abort:
         return 130
     except SystemExit:
-        return 0  # nobody reads the help any more
+        return 0  # Typer's answer to a closed pipe: the reader of the help is gone
     except Complaint as problem:
         return _complain(problem, path, command)
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 TICK = 0.05
-TICKS = 6
-"""After so many ticks in time, TICK seconds apart, the next key is handled: a widget went away with its messages. A
-tick that comes late does not count: the machine is busy, and the messages are late as well."""
+TICKS, LATE_TICKS = 6, 60
+"""The next key is handled after TICKS ticks, TICK seconds apart: a widget went away with its messages. Ticks that come
+late do not count, since the machine is busy and messages are late as well; but LATE_TICKS in all are enough."""
 
 
 class KeyPassed(Message):
@@ -50,7 +50,7 @@ class KeyOrder:
         self._held: deque[Key] = deque()
         self._timer: Timer | None = None
         self._ticked = 0.0
-        self._in_time = 0
+        self._ticks = self._in_time = 0
 
     async def take(self, key: Key) -> None:
         """A key that was typed."""
@@ -59,7 +59,7 @@ class KeyOrder:
             return
         self._held.append(key)
         if self._timer is None:
-            self._be_patient()
+            self._start_timeout()
 
     async def act(self, key: Key) -> None:
         """A key that no widget took: its action; a page that is not made yet gets the key when it is."""
@@ -71,7 +71,7 @@ class KeyOrder:
     async def passed(self, ticket: int) -> None:
         """The message with this ticket has arrived."""
         if ticket != self._awaited:
-            return  # it was given up
+            return  # the next key was handled without it
         if self._is_last or not self._follow(self._front, is_last=True):
             await self._next()
 
@@ -83,17 +83,17 @@ class KeyOrder:
         while self._held and self._awaited is None:
             await self._give(self._held.popleft())
         if self._held:
-            self._be_patient()
+            self._start_timeout()
 
-    def _be_patient(self) -> None:
-        self._ticked, self._in_time = monotonic(), 0
+    def _start_timeout(self) -> None:
+        self._ticked, self._ticks, self._in_time = monotonic(), 0, 0
         self._timer = self._app.set_interval(TICK, self._tick)
 
     async def _tick(self) -> None:
         now = monotonic()
         self._in_time += now - self._ticked < 2 * TICK
-        self._ticked = now
-        if self._in_time >= TICKS:
+        self._ticked, self._ticks = now, self._ticks + 1
+        if self._in_time >= TICKS or self._ticks >= LATE_TICKS:
             await self._next()
 
     async def _give(self, key: Key) -> None:

@@ -19,6 +19,7 @@ LINES = sorted({*EXAMPLES, *(line.text.removeprefix("$ ") for line in IN_DOCS), 
 
 
 def test_a_recorded_line_is_the_same_request_both_ways() -> None:
+    compared = 0
     for text in LINES:
         words = words_of(text)
         if words[:1] != ["kcli"] or words[1:2] == ["help"]:
@@ -30,7 +31,5 @@ def test_a_recorded_line_is_the_same_request_both_ways() -> None:
         fast = None if chosen is None else parse(chosen[0], chosen[1])
         if chosen is not None and fast is not None:
             assert read_by_typer(chosen[0], chosen[1]) == fast, text
-
-
-def test_lines_are_recorded() -> None:
-    assert len(LINES) > 600
+            compared += 1
+    assert compared > 550

@@ -12,7 +12,7 @@ import pytest
 
 from kcli.cli import main as entry
 from kcli.cli.parsing.help.examples import fitted
-from kcli.cli.parsing.help.text import EXAMPLES
+from kcli.cli.parsing.help.text import EXAMPLES, arguments
 from kcli.cli.parsing.help.topics import EXPLAINED, TOPICS
 from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared, every
 from tests.each import each
@@ -111,6 +111,19 @@ def test_no_option_is_missing_from_a_page(path: str) -> None:
             assert all(flag in whole for flag in option.also), option.name
             shown = any(re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", short) for flag in option.flags)
             assert shown or option.panel, option.name
+
+
+def test_usage_shows_the_arguments_as_they_are_declared() -> None:
+    for path, command in PAGES.items():
+        usage = plain(page(path)).partition(" [OPTIONS]")[2]
+        assert usage.startswith(f" {arguments(command)}".rstrip()), path
+        assert "[[OPERATION" not in usage
+
+
+@each("line", ["--help topics", "-h consume", "-b h:1 --help topics", "--help-all topics create"])
+def test_help_may_come_first(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = line.removeprefix("-b h:1 ").split()
+    assert printed(capsys, *line.split()) == printed(capsys, *words[1:], words[0])
 
 
 def test_the_first_page_of_consume_has_its_filters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from kcli.tui.navigation.key_order import LATE_TICKS, TICK, TICKS, KeyOrder
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.records import Records
 from kcli.tui.widgets.filter import Filter
@@ -64,3 +67,34 @@ async def test_a_key_whose_widget_goes_away_holds_up_the_next_for_a_moment_only(
         keys._awaited = 10**9  # what would follow was lost
         typed(pilot, "/ab")
         await until(pilot, lambda: line(pilot) == "ab", 3)
+
+
+class Board:
+    """An app whose screen takes messages and never answers."""
+
+    focused = None
+
+    def __init__(self) -> None:
+        self.screen = SimpleNamespace(is_mounted=True, post_message=lambda message: True)
+
+    def set_interval(self, interval: float, callback: object) -> Any:
+        return SimpleNamespace(stop=lambda: None)
+
+
+@pytest.mark.parametrize(("late", "after"), [(0.0, TICKS), (0.2, LATE_TICKS)])
+async def test_a_busy_machine_gets_more_time(late: float, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ticks that come late are no sign that a widget went away; but no key waits for ever."""
+    now, handled = 0.0, []
+    monkeypatch.setattr("kcli.tui.navigation.key_order.monotonic", lambda: now)
+
+    async def handle(event: Any) -> None:
+        handled.append(event.key)
+
+    order: Any = KeyOrder(Board(), handle)  # type: ignore[arg-type]
+    for letter in "ab":
+        await order.take(Key(letter, letter))
+    for count in range(after):
+        assert handled == ["a"], count
+        now += TICK + late
+        await order._tick()
+    assert handled == ["a", "b"]

@@ -58,7 +58,7 @@ def _rows() -> list[ProfileRow]:
     seen: dict[str, str] = {}
     for where, contents in read:
         for name, table in contents.get("profiles", {}).items():
-            profile, note = None, f"{seen[name]} goes before it" if name in seen else None
+            profile, note = None, f"overridden by {seen[name]}" if name in seen else None
             try:
                 profile = profile_of(name, table, where)
             except UsageError as problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kcli.cli.parsing.help.text import by_panel, explained
+from kcli.cli.parsing.help.text import arguments, by_panel, explained
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -34,8 +34,7 @@ def blocks(text: str) -> list[Block]:
 
 def usage(path: str, command: Command) -> str:
     """The usage of a command in one line."""
-    arguments = f" [{command.words.removesuffix('...')}]..." if command.words else ""
-    return f"kcli {path} [OPTIONS]{arguments}"
+    return f"kcli {path} [OPTIONS] {arguments(command)}".rstrip()
 
 
 def description(command: Command) -> tuple[list[Block], list[Block]]:

@@ -27,7 +27,7 @@ def listed_commands() -> str:
 
 
 def found(word: str) -> str:
-    """What mentions a word at the beginning of one of its own; "" where nothing does."""
+    """The commands, options and topics in which a word begins with `word`, as text; "" where there are none."""
     mentions = re.compile(rf"(?<![a-z]){re.escape(word.lower())}")
 
     def has(*texts: str) -> bool:

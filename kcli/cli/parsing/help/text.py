@@ -24,13 +24,13 @@ LAST = "Connection"
 CLUSTER = " (-b HOST:PORT, --profile NAME, -X KEY=VALUE)"
 PLAN = "Plan"
 LINES, WIDTH = 50, 80
-"""A page of --help has at most so many lines on a terminal of so many columns."""
+"""The limits of a --help page: 50 lines on a terminal of 80 columns."""
 FRAME = 13
-"""The lines around its parts."""
+"""How many of its lines are borders, blank lines, usage and --help itself."""
 LEAD, SHOWN = 6, 7
-"""Of a longer description --help shows the first paragraph only; of examples, so many lines."""
+"""--help cuts a description of more than LEAD lines to its first paragraph, and examples to SHOWN lines."""
 NAMED = 16
-"""The most columns that the choices of an option may take in place of a metavar."""
+"""Choices of up to 16 columns are shown in place of a metavar."""
 
 
 def about(command: Command, everything: bool) -> str:
@@ -38,7 +38,7 @@ def about(command: Command, everything: bool) -> str:
     parts = [part for part in command.description.split("\n\n") if part.strip("\b\n")]
     prose = [" ".join(part.split()) for part in parts if not part.startswith("\b")]
     code = [part.split("\n")[1:] for part in parts if part.startswith("\b")]
-    if everything:
+    if everything and command.details:
         prose += [" ".join(part.split()) for part in command.details.replace("\b\n", "").split("\n\n")]
     elif sum(map(_height, prose)) > LEAD:
         del prose[1:]
@@ -50,7 +50,7 @@ def about(command: Command, everything: bool) -> str:
 
 
 def explained_first(command: Command) -> set[str]:
-    """The options that --help explains: the plan's, then the command's own, until a page of LINES is full."""
+    """The options that --help explains: those of the plan, then the command's own, as long as the page has room."""
     panels = {title: [one for one in every if not one.folded] for title, every in by_panel(command.options).items()}
     every = [option for options in panels.values() for option in options]
     left = 4 + max((len("".join(spellings(option)[-1:]) + value_of(option)) for option in every), default=0) + 9
@@ -73,21 +73,20 @@ def _height(text: str, width: int = 78) -> int:
     return len(wrap(text, max(width, 20))) or 1
 
 
-def foot(path: str, command: Command, shown: set[str], everything: bool) -> str:
-    """The options that are not explained, and where more is."""
+def foot(path: str, command: Command, shown: set[str]) -> str:
+    """The last lines of --help: the options that are not `shown`, and where they are explained."""
     lines = []
-    if not everything:
-        panels = by_panel(command.options)
-        names = [option.flags[0] for option in panels[OWN] if option.name not in shown]
-        if names:
-            lines.append(f"[bold]More[/]: {', '.join(names)}")
-        titles = [title for title, every in panels.items() if title != OWN and not {o.name for o in every} <= shown]
-        if titles:
-            lines.append(f"[bold]More under[/] {', '.join(titles)}{CLUSTER * (LAST in titles)}")
+    panels = by_panel(command.options)
+    names = [option.flags[0] for option in panels[OWN] if option.name not in shown]
+    if names:
+        lines.append(f"[bold]More[/]: {', '.join(names)}")
+    titles = [title for title, every in panels.items() if title != OWN and not {o.name for o in every} <= shown]
+    if titles:
+        lines.append(f"[bold]More under[/] {', '.join(titles)}{CLUSTER * (LAST in titles)}")
     more = [f"[bold]kcli {path} --help-all[/] explains every option."] if lines or command.details else []
     if topics := see_also(command):
         more.append(f"See also: [bold]kcli help {', '.join(topics)}[/].")
-    return "\n".join([*lines, " ".join([] if everything else more)])
+    return "\n".join([*lines, " ".join(more)])
 
 
 def group_foot(name: str, commands: Verbs) -> str:
@@ -125,6 +124,13 @@ def by_panel(options: Iterable[Option]) -> dict[str, list[Option]]:
     return panels if last is None else panels | {LAST: last}
 
 
+def arguments(command: Command) -> str:
+    """How usage shows the arguments of a command: as they are declared, and one that may be repeated or left out in
+    brackets; "" where it takes none."""
+    words = command.words
+    return words if not words or words[0] == "[" or " " in words else f"[{words.removesuffix('...')}]..."
+
+
 def spellings(option: Option) -> list[str]:
     """`-c`, `--count`: the first short one and the first long one."""
     short = [flag for flag in option.flags if not flag.startswith("--")]
@@ -133,13 +139,13 @@ def spellings(option: Option) -> list[str]:
 
 
 def others(option: Option) -> str:
-    """What --help-all says of the other spellings of an option, "" where it has none."""
+    """The other spellings of an option, for --help-all; "" where it has none."""
     more = [flag for flag in (*option.flags, *option.also) if flag not in spellings(option)]
     return f" Also {', '.join(more)}." if more else ""
 
 
 def value_of(option: Option) -> str:
-    """What stands for the value of an option: its metavar or its choices, in brackets where the value may be missing;
+    """How help shows the value of an option: its metavar or its choices, in brackets where the value may be left out;
     "" for a switch."""
     if option.kind == "flag":
         return ""
@@ -150,7 +156,7 @@ def value_of(option: Option) -> str:
 
 
 def explained(option: Option) -> str:
-    """The help of an option, with those of its choices that are named neither before it nor in it."""
+    """The help of an option, followed by its choices where the help and the metavar do not name them."""
     unnamed = [choice for choice in option.choices if choice not in option.help]
     if not unnamed or value_of(option) == "|".join(option.choices):
         return option.help

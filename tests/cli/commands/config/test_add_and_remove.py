@@ -303,7 +303,7 @@ def test_a_profile_is_chosen(kept: Path, capsys: pytest.CaptureFixture[str], mon
     assert [row["profile"] for row in rows if row["in_use"]] == [names[-1]]
     monkeypatch.setenv("KCLI_PROFILE", names[0])
     assert main(["config", "use", names[-1]]) == 0
-    assert f"KCLI_PROFILE is {names[0]}, which goes before it" in capsys.readouterr().err
+    assert f"KCLI_PROFILE={names[0]} overrides it" in capsys.readouterr().err
 
 
 def test_a_profile_that_there_is_not_is_not_chosen(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -311,3 +311,16 @@ def test_a_profile_that_there_is_not_is_not_chosen(kept: Path, capsys: pytest.Ca
         assert main(["config", "use", *words]) == 2
         assert "`kcli config list` shows" in capsys.readouterr().err
     assert kept.read_text() == BEFORE
+
+
+def test_a_profile_of_a_project_is_no_default_elsewhere(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """config.toml would name a profile that it does not have, and every command in another folder would fail."""
+    Path(".kcli.toml").write_text('[profiles.here]\nbootstrap = "here:1"\n')
+    assert main(["config", "use", "here"]) == 2
+    assert "here is a profile of" in capsys.readouterr().err
+    assert kept.read_text() == BEFORE
+
+
+def test_a_comment_stays_behind_the_default(kept: Path) -> None:
+    assert main(["config", "use", "two"]) == 0
+    assert 'default_profile = "two"   # the usual one\n' in kept.read_text()

@@ -76,7 +76,7 @@ def test_profiles_are_listed(home: Path, capsys: pytest.CaptureFixture[str]) -> 
         ("dev", "project:1", True), ("dev", "dev:1", False), ("prod", "a:1", False), ("plain", "b:1", False),
         ("bad", "c:1", False),
     ]  # fmt: skip
-    assert found[1]["note"] == f"{home}/project/.kcli.toml goes before it"
+    assert found[1]["note"] == f"overridden by {home}/project/.kcli.toml"
     assert (found[2]["protected"], found[2]["protocol"]) == ("read_only", "SASL_SSL")
 
 

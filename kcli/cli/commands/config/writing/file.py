@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from kcli.config.profiles.files import ProfilesFile
 
 DEFAULT = "default_profile"
+COMMENT = re.compile(r"""["'](\s*#.*)$""")
+"""Of a line with a text: what stands behind it."""
 
 
 class Section(Value):
@@ -124,7 +127,8 @@ def _with_default(text: str, name: str) -> str:
     sections = _sections(text)
     top = sections[0].lines
     there = [at for at, line in enumerate(top) if line.partition("=")[0].strip() == DEFAULT]
-    line = [f"{DEFAULT} = {quoted(name)}\n"] if name else []
+    comment = COMMENT.search(top[there[0]]) if there else None
+    line = [f"{DEFAULT} = {quoted(name)}{comment[1] if comment else ''}\n"] if name else []
     if there:
         top[there[0] : there[0] + 1] = line
     else:
