@@ -30,10 +30,11 @@ WRITTEN = re.compile(r"redriven (\d{1,19}):((?:\d{1,19}(?:\+\d{1,19})?(?:,(?=\d)
 
 
 class Sent:
-    """Offsets of one partition, as runs in order; below `known` there may be others."""
+    """Offsets of one partition that were sent, as runs in order. The list is complete from `complete_from` on; offsets
+    below it may have been sent without being in it."""
 
-    def __init__(self, known: int = 0) -> None:
-        self.known = known
+    def __init__(self, complete_from: int = 0) -> None:
+        self.complete_from = complete_from
         self._starts: list[int] = []
         self._stops: list[int] = []
 
@@ -52,7 +53,7 @@ class Sent:
         self._starts[first:last], self._stops[first:last] = [start], [stop]
 
     def merge(self, other: Sent) -> None:
-        self.known = max(self.known, other.known)
+        self.complete_from = max(self.complete_from, other.complete_from)
         for start, stop in other:
             self.add(start, stop)
 
@@ -62,24 +63,24 @@ class Sent:
         size = 0
         for place in reversed(range(len(self._starts))):
             start, stop = self._starts[place], self._stops[place]
-            gap = start - max(self.known, self._stops[place - 1] if place else 0)
+            gap = start - max(self.complete_from, self._stops[place - 1] if place else 0)
             part = f"{gap}+{stop - start}" if stop - start > 1 else f"{gap}"
             size += len(part) + 1
-            if size > LIMIT or start < self.known:
-                self.known = max(self.known, stop)
+            if size > LIMIT or start < self.complete_from:
+                self.complete_from = max(self.complete_from, stop)
                 del self._starts[: place + 1], self._stops[: place + 1]
                 break
             parts.append(part)
-        return f"redriven {self.known}:{','.join(reversed(parts))}"
+        return f"redriven {self.complete_from}:{','.join(reversed(parts))}"
 
 
 def read_sent(commit: OffsetAndMetadata) -> Sent:
-    """What a commit says; of one that says nothing, all below its offset is unknown."""
+    """The offsets in the metadata of a commit. Without any, the list is complete from the committed offset on."""
     written = WRITTEN.fullmatch(commit.metadata)
     if written is None:
         return Sent(max(commit.offset, 0))
     sent = Sent(int(written[1]))
-    at = sent.known
+    at = sent.complete_from
     for part in filter(None, written[2].split(",")):
         gap, _, length = part.partition("+")
         start = at + int(gap)
@@ -88,20 +89,20 @@ def read_sent(commit: OffsetAndMetadata) -> Sent:
     return sent
 
 
-class Before(Value):
-    """What earlier redrives of a topic sent, and what is not known of it: by group and partition, the offset below
-    which they may have sent more. `unlisted` is the error of a broker that did not list its groups."""
+class PriorRedrives(Value):
+    """What earlier redrives of a topic sent; `unknown` has, by group and partition, the offset below which they may
+    have sent more. `unlisted` is the error of a broker that did not list its groups."""
 
     sent: dict[TopicPartition, Sent] = field(factory=dict)
     unknown: dict[tuple[str, TopicPartition], int] = field(factory=dict)
     unlisted: KcliError | None = None
 
 
-async def sent_before(cluster: Cluster, topic: str, own: str) -> Before:
+async def sent_before(cluster: Cluster, topic: str, own: str) -> PriorRedrives:
     """What redrives of a dead-letter topic sent under other names than `own`. Groups that never had a member may hold
     their progress, whatever their name is. Raises KcliError."""
     listed, failed = await list_groups(cluster)
-    before = Before(unlisted=next(iter(failed.values()), None))
+    before = PriorRedrives(unlisted=next(iter(failed.values()), None))
     names = [row.group for row in listed if not row.protocol and row.group != own]
     default = f"kcli-redrive.{topic}"
     for group, commits in (await committed_offsets(Coordinators(cluster), names)).items():
@@ -111,6 +112,6 @@ async def sent_before(cluster: Cluster, topic: str, own: str) -> Before:
                 continue
             sent = read_sent(commit)
             before.sent.setdefault(at, Sent()).merge(sent)
-            if sent.known:
-                before.unknown[group, at] = sent.known
+            if sent.complete_from:
+                before.unknown[group, at] = sent.complete_from
     return before

@@ -30,7 +30,7 @@ def test_the_text_is_read_back_as_it_was_written() -> None:
         assert {offset for offset in range(420) if offset in again} == expected
         runs = list(again)
         assert all(stop < start for (_, stop), (start, _) in pairwise(runs))
-        assert again.known == 0
+        assert again.complete_from == 0
 
 
 def test_runs_are_written_as_gaps_and_lengths() -> None:
@@ -48,15 +48,15 @@ def test_what_does_not_fit_is_unknown_and_never_taken_for_sent_or_not() -> None:
     text = sent.text()
     assert LIMIT - 10 < len(text) <= 4096
     again = read(text)
-    assert 0 < again.known < 40_000
-    assert all((offset in again) == (offset % 4 == 0) for offset in range(again.known, 40_000))
+    assert 0 < again.complete_from < 40_000
+    assert all((offset in again) == (offset % 4 == 0) for offset in range(again.complete_from, 40_000))
     sent.add(50_000, 50_001)  # the run goes on with what is left
     longer = read(sent.text())
-    assert longer.known >= again.known
+    assert longer.complete_from >= again.complete_from
     assert 50_000 in longer
     sent.add(5, 9)  # as after --restart: below what is known
     last = read(sent.text())
-    assert last.known >= again.known
+    assert last.complete_from >= again.complete_from
     assert 50_000 in last
     assert 5 not in last
 
@@ -64,10 +64,10 @@ def test_what_does_not_fit_is_unknown_and_never_taken_for_sent_or_not() -> None:
 @pytest.mark.parametrize("text", ["", "finished", "redriven", "redriven 0:1,", "redriven x:1", "redriven 0:1++2"])
 def test_of_other_metadata_all_before_the_offset_is_unknown(text: str) -> None:
     sent = read(text, 70)
-    assert (sent.known, list(sent)) == (70, [])
+    assert (sent.complete_from, list(sent)) == (70, [])
 
 
 def test_what_several_groups_sent_is_merged() -> None:
     one, other = read("redriven 0:1+3,6"), read("redriven 5:0+2,100")
     one.merge(other)
-    assert (list(one), one.known) == ([(1, 4), (5, 7), (10, 11), (107, 108)], 5)
+    assert (list(one), one.complete_from) == ([(1, 4), (5, 7), (10, 11), (107, 108)], 5)

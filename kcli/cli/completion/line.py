@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.completion.place import Place
 from kcli.cli.parsing.command import Command, Line
 from kcli.cli.parsing.registry import SUBJECTS, declared, subject, verb
-from kcli.cli.parsing.resolver import before_command, behind_options, command_first, options_of
+from kcli.cli.parsing.resolver import before_command, behind_options, command_first, only_options_before
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def place_of(words: list[str]) -> Place:
         before = before[1:]
     if before and before[0][:1] == "-":
         first = before_command()
-        if options_of(first, before, len(before)):
+        if only_options_before(first, before, len(before)):
             return _in(first, before, text) if text.startswith("-") else Place(offers=_subjects())
         try:
             before = command_first(before)
@@ -90,7 +90,7 @@ def place_of(words: list[str]) -> Place:
         return _in(known[behind[0]], behind[1], text)
     alone = known[verb("list", known) or next(iter(known))]
     place = _in(alone, rest, text)
-    if not text.startswith("-") and options_of(alone, rest, len(rest)):
+    if not text.startswith("-") and only_options_before(alone, rest, len(rest)):
         place.offers = [(path, command.help) for path, command in known.items() if " " not in path]
     return place
 

@@ -123,7 +123,8 @@ def options_read(command: Command, line: Line) -> Options:
 
         place = min(words.index(""), command.words.count(" "))
         raise UsageError(f"'' names no {command.words.split()[place].strip('[].')}")
-    return kind(words=words, **line.values)
+    read: Options = kind(words=words, **line.values)
+    return read
 
 
 def run_command(command: Command, line: Line) -> int:

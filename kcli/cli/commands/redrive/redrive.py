@@ -22,7 +22,7 @@ from kcli.consumer.consumer import Consumer
 from kcli.consumer.poll import Fetched
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Redriver, Targets
-from kcli.copying.sent import Before, Sent, read_sent, sent_before
+from kcli.copying.sent import PriorRedrives, Sent, read_sent, sent_before
 from kcli.errors import DecodeError, KcliError
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
@@ -117,7 +117,7 @@ async def _begin(plan: Plan, client: Client, producer: Producer | None) -> tuple
     return left, own, before.sent
 
 
-def _say_unknown(before: Before, span: Span) -> None:
+def _say_unknown(before: PriorRedrives, span: Span) -> None:
     """Say which records may go a second time, as nothing tells whether they were sent."""
     if before.unlisted is not None:
         complain(f"what earlier redrives sent may be sent again: {before.unlisted}")
