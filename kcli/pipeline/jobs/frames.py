@@ -34,10 +34,16 @@ def columns_for(texts: Sequence[str], *, everything: bool, headers: bool) -> lis
     return found or ["partition"]
 
 
-def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streaming: bool) -> DataFrame:
-    """`format("kcli")` or `format("kafka")`."""
+def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streaming: bool, times: str = "") -> DataFrame:
+    """`format("kcli")` or `format("kafka")`. `times` is a condition on the timestamps of records: a range of offsets
+    has others too, where timestamps are out of order."""
     reader = spark.readStream if streaming else spark.read
-    return reader.format(form).options(**options).load()
+    wanted = [name for name in options.get("columns", "").split(",") if name]
+    added = [name for name in ("partition", "timestamp") if times and wanted and name not in wanted]
+    if added:
+        options = {**options, "columns": ",".join([*wanted, *added])}
+    frame = reader.format(form).options(**options).load()
+    return frame.where(times).drop(*added) if times else frame
 
 
 def as_ours(

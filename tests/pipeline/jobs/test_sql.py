@@ -4,6 +4,7 @@ example pipelines as they stand."""
 from __future__ import annotations
 
 import json
+import random
 import threading
 import time
 from pathlib import Path
@@ -273,3 +274,31 @@ def test_a_profile_counts_what_is_there(topics, kcli, tmp_path):
     empty = topics.make(1)
     code, out, _ = kcli("profile", empty, "-J")
     assert (code, json.loads(out)["topic"][0]["records"]) == (0, 0)
+
+
+def test_a_range_of_time_is_exact_where_timestamps_are_out_of_order(topics, kcli, tmp_path, monkeypatch):
+    """As a filter in Python has it: in SQL, in files and in a copy, by kcli's source and by Spark's own."""
+    monkeypatch.chdir(tmp_path)
+    dice = random.Random(51)
+    topic, start = topics.make(2), 1_700_000_000_000
+    times = [dice.randrange(100) for _ in range(200)]
+    topics.fill(topic, [(n % 2, start + second * 1000, None, b"%d" % n, ()) for n, second in enumerate(times)])
+    wanted = sorted(n for n, second in enumerate(times) if 20 <= second < 60)
+    between = ("--start", str(start + 20_000), "--end", str(start + 60_000))
+    for connector in ("kcli", "jvm"):
+        by = [*between, "--connector", connector]
+        code, out, err = kcli("sql", f"SELECT CAST(value AS STRING) AS n FROM `{topic}`", *by, "--format", "ndjson")
+        assert (code, sorted(int(row["n"]) for row in lines(out))) == (0, wanted), err
+        assert kcli("export", topic, connector, "--file-format", "json", "--value-format", "string", *by)[0] == 0
+        files = tmp_path.joinpath(connector).rglob("part-*.json")
+        rows = [row for file in files for row in lines(file.read_text())]
+        assert sorted(int(row["value"]) for row in rows) == wanted
+        into = topics.make(2)
+        assert kcli("copy", topic, into, *by)[0] == 0
+        code, out, _ = kcli("sql", f"SELECT CAST(value AS STRING) AS n FROM `{into}`", "--format", "ndjson")
+        assert sorted(int(row["n"]) for row in lines(out)) == wanted
+    code, out, _ = kcli("profile", topic, *between, "-J")
+    assert sum(row["records"] for row in json.loads(out)["partitions"]) == len(wanted)
+    count = ("sql", f"SELECT count(*) AS n FROM `{topic}`", "--format", "ndjson")
+    code, out, _ = kcli(*count, "-o", f"0=5,1=@{start + 60_000}")
+    assert json.loads(out)["n"] == 95 + sum(second >= 60 for second in times[1::2])

@@ -51,7 +51,7 @@ EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
 class Selection:
     """The topics, partitions and range of a command line; `times`, `field` and `filters` are its options of these
-    kinds, where it has them. Without OrderedOptions timestamps are taken to be in order. Raises UsageError."""
+    kinds, where it has them. Raises UsageError."""
 
     skipped = 0
     """Corrupt batches that were left out."""
@@ -100,11 +100,10 @@ class Selection:
 
     def _in_order(self, options: SelectionOptions) -> bool:
         """Whether the first timestamp past the range ends it. Raises UsageError."""
-        if not isinstance(options, OrderedOptions):
-            return True
-        if options.ordered and not self.range.until_time:
+        ordered = isinstance(options, OrderedOptions) and options.ordered
+        if ordered and not self.range.until_time:
             raise UsageError("--ordered stops at a timestamp; add --end TIME, or -o @TIME:@TIME")
-        return options.ordered or self.range.places
+        return ordered or self.range.places
 
     def _filter(self, filters: FilterOptions | None, *, by_field: bool) -> Filter | None:
         """The filter of records; None where all are wanted."""

@@ -165,7 +165,7 @@ class Copying(Job):
         if kcli:
             self._sink = self._kcli_sink(spark, progress, "" if stop_file is None else str(stop_file))
         else:
-            frame = load(spark, "kafka", self.input.jvm_options(), streaming=streaming)
+            frame = load(spark, "kafka", self.input.jvm_options(), streaming=streaming, times=self.input.times)
             self._sink = Sink(self._mapped(frame), "kafka", self.target.jvm_options())
         if not streaming:
             return self._sink.batch()
@@ -183,7 +183,7 @@ class Copying(Job):
         if self.options.exactly_once:
             spark_options["startingOffsets"] = self._begun(spark_options, sink)
             sink["exactlyOnce"] = self.pipeline
-        frame = load(spark, "kcli", spark_options, streaming=self.frame.streaming)
+        frame = load(spark, "kcli", spark_options, streaming=self.frame.streaming, times=self.input.times)
         return Sink(self._mapped(frame), "kcli", sink)
 
     def _begun(self, source: dict[str, str], sink: dict[str, str]) -> str:

@@ -222,14 +222,14 @@ class Exporting(Job):
         texts += [sql for _, sql in self.form.made]
         columns = columns_for(texts, everything=self.merging.select is None, headers=form != "csv")
         if self.frame.connector == "jvm":
-            frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
+            frame = load(spark, "kafka", source.jvm_options(), streaming=streaming, times=source.times)
             named = source.columns(columns)
             return as_ours(frame, named, source.formats, text=form in TEXT, null_bad=source.null_bad)
         spark_options = source.options(columns, progress=progress, text=form in TEXT)
         spark_options["maxBytesPerPartition"] = str(LARGE)
         if stop_file:
             spark_options["stopFile"] = stop_file
-        return load(spark, "kcli", spark_options, streaming=streaming)
+        return load(spark, "kcli", spark_options, streaming=streaming, times=source.times)
 
     def _pinned(self) -> Pinned:
         return Pinned(self._checkpoint)

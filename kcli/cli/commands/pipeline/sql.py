@@ -231,6 +231,7 @@ class Querying(Job):
                 options=source.jvm_options(),
                 columns=tuple(source.columns(columns)),
                 formats=source.formats,
+                times=source.times,
                 null_bad=source.null_bad,
                 record=self.output.merges,
                 events=events,
@@ -244,6 +245,7 @@ class Querying(Job):
         return View(
             topic=topic,
             options=spark_options,
+            times=source.times,
             null_bad=source.null_bad,
             leave_out=leave_out,
             record=self.output.merges,

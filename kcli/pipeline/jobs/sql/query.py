@@ -46,6 +46,8 @@ class View(Frozen):
     options: Mapping[str, str] = field(factory=dict)
     columns: tuple[str, ...] = ()
     formats: Mapping[str, tuple[str, str]] = field(factory=dict)
+    times: str = ""
+    """A condition on the timestamps of records; "" for none."""
     null_bad: bool = False
     """Whether what does not fit its format is null, and counted."""
     leave_out: bool = False
@@ -107,7 +109,7 @@ class Script:
             options["columns"] = ""
         if view.form == "kcli" and not self._streaming:
             options["pushdown"] = str(self.pushdown).lower()
-        frame = load(self._spark, view.form, options, streaming=self._streaming)
+        frame = load(self._spark, view.form, options, streaming=self._streaming, times=view.times)
         if view.form != "kcli":
             frame = as_ours(frame, view.columns, view.formats, text=True, null_bad=view.null_bad)
         if view.null_bad and any(name in frame.columns for name in ERRORS):

@@ -123,10 +123,10 @@ class Profiling(Job):
 
         def frame(columns: list[str]) -> DataFrame:
             if self.frame.connector == "jvm":
-                raw = load(spark, "kafka", self.input.jvm_options(), streaming=False)
+                raw = load(spark, "kafka", self.input.jvm_options(), streaming=False, times=self.input.times)
                 return as_ours(raw, columns, {}, text=False)
             options = self.input.options(columns, progress=progress) | {"pushdown": "false"}
-            return load(spark, "kcli", options, streaming=False)
+            return load(spark, "kcli", options, streaming=False, times=self.input.times)
 
         def work() -> None:
             self.result = profile(frame, self.source, self.input.span, top=self.top, sample=self.sample)

@@ -105,6 +105,21 @@ class Source:
         return bool(self._registered.formats)
 
     @property
+    def times(self) -> str:
+        """The range of timestamps that is read, as a condition of SQL; "" where offsets alone select records."""
+        numbers = sorted({at.partition for at in self.span})
+        by_range: dict[str, list[str]] = {}
+        for number in numbers:
+            by_range.setdefault(_within(self.selection.range.times_of(number)), []).append(str(number))
+        if len(by_range) < 2:
+            return next(iter(by_range), "")
+        each = [
+            f"(partition IN ({', '.join(some)}) AND {within})" if within else f"partition IN ({', '.join(some)})"
+            for within, some in by_range.items()
+        ]
+        return " OR ".join([*each, f"partition NOT IN ({', '.join(map(str, numbers))})"])
+
+    @property
     def label(self) -> str:
         """The topics, in a sentence."""
         patterns = self.selection.pattern.patterns if self.selection.pattern is not None else ()
@@ -269,3 +284,10 @@ class Source:
     def formats(self) -> Mapping[str, tuple[str, str]]:
         """(format, schema) of key and value; "" where none is given."""
         return self._formats
+
+
+def _within(times: tuple[int, int] | None) -> str:
+    """A condition of SQL that a timestamp is in [start, stop), in ms; "" for no range."""
+    start, stop = times or (-(2**63), 2**63 - 1)
+    from_start = [f"timestamp >= timestamp_millis({start})"] if start > -(2**63) else []
+    return " AND ".join([*from_start, *([f"timestamp < timestamp_millis({stop})"] if stop < 2**63 - 1 else [])])
