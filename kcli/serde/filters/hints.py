@@ -99,9 +99,9 @@ def _equal(thing: ast.expr, constant: ast.expr, named: Named) -> Iterator[Hint]:
 
 def _numbered(name: str, number: int) -> re.Pattern[bytes]:
     """A field with that number, or with one that has a point or an exponent and may be equal to it; in quotes where the
-    JSON of a schema has them."""
+    JSON of a schema has them, and with zeros in front."""
     begin = re.escape(f'"{name}"'.encode()) + _SPACE + b":" + _SPACE
-    return re.compile(begin + rb'"?' + rb"(?:%d(?![0-9])|-?[0-9]+[.eE])" % number)
+    return re.compile(begin + rb'"?0*' + rb"(?:%d(?![0-9])|-?[0-9]+[.eE])" % number)
 
 
 def _place(node: ast.expr) -> str | None:

@@ -7,14 +7,41 @@ comparison needs one for which it is true.
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-NUMBERS = (int, float)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_DIGITS = 20
+"""The most characters of a text that is made an int: any int64 has fewer, and Python refuses very long ones."""
+
+
+class Literal(float):
+    """A constant of a condition that no double holds: `exact` is the number as it was typed."""
+
+    def __new__(cls, typed: str) -> Literal:
+        literal = super().__new__(cls, typed)
+        literal.exact = Decimal(typed)
+        return literal
+
+    exact: Decimal
+
+
+NUMBERS = (int, float, Literal)
+
+
+def literal(typed: str) -> float:
+    """A constant with a point or an exponent: a Literal where a double is another number."""
+    value = float(typed)
+    try:
+        return value if Decimal(repr(value)) == Decimal(typed) else Literal(typed)
+    except ArithmeticError:  # an exponent that no Decimal has
+        return value
 
 
 class Numeral(str):
@@ -24,24 +51,54 @@ class Numeral(str):
 
     def __eq__(self, other: object) -> bool:
         if type(other) in NUMBERS or type(other) is Numeral:
-            return _exact(self) == _exact(other)
+            number = _exact(self)
+            if number is not None:
+                return number == _exact(other)
         return str.__eq__(self, other) is True
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
 
-def _exact(number: object) -> Decimal | None:
-    """A number as it is written: 0.1 is one tenth. None for a text that is no number."""
+def _exact(thing: object) -> int | Decimal | None:
+    """The number that a number, or a text of one, is exactly: 0.1 is one tenth. None for anything else."""
+    kind = type(thing)
+    if kind is int:
+        return thing  # type: ignore[return-value]
+    if kind is Literal:
+        return thing.exact  # type: ignore[attr-defined,no-any-return]
+    if kind is float:
+        return _exact_float(thing)
+    if kind is not Numeral and kind is not str:
+        return None
+    text: str = thing  # type: ignore[assignment]
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    if match.lastindex is None and len(text) <= _DIGITS:
+        return int(text)
+    return _decimal(text)
+
+
+@lru_cache(maxsize=256)
+def _exact_float(number: float) -> Decimal | None:
+    """Kept, because a constant is compared with every record."""
+    text = repr(number)
+    return _decimal(text) if _NUMBER.fullmatch(text) else None
+
+
+def _decimal(text: str) -> Decimal | None:
     try:
-        return Decimal(str(number))
-    except InvalidOperation:
+        return Decimal(text)
+    except ArithmeticError:  # an exponent of more digits than a Decimal has
         return None
 
 
 def reckonable(thing: Any) -> Any:
     """A number for arithmetic, None for anything else."""
-    return number(str(thing)) if type(thing) is Numeral else thing if type(thing) in NUMBERS else None
+    if type(thing) is Numeral:
+        return None if _exact(thing) is None else number(str(thing))
+    return thing if type(thing) in NUMBERS else None
 
 
 ALONE: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -123,8 +180,8 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def ordered(left: Any, right: Any) -> bool:
         kind, other = type(left), type(right)
         if kind is Numeral or other is Numeral:
-            exact = (_exact(left), _exact(right)) if kind is not bool and other is not bool else (None, None)
-            return None not in exact and compare(*exact)
+            exact, limit = _exact(left), _exact(right)
+            return exact is not None and limit is not None and compare(exact, limit)
         if (kind is str and other is str) or (kind in NUMBERS and other in NUMBERS):
             return compare(left, right)
         return False

@@ -188,7 +188,17 @@ class Where:
     def _Constant(self, node: ast.Constant) -> ast.expr:
         if node.value is not None and type(node.value) not in (str, int, float, bool):
             raise self._at(node, "only texts, numbers, true, false and null are constants")
-        return ast.Constant(node.value)
+        return self._number(node) if type(node.value) is float else ast.Constant(node.value)
+
+    def _number(self, node: ast.Constant, sign: str = "") -> ast.expr:
+        """A float; a name of what was typed where a double is another number."""
+        typed = self._text[self._place(node.col_offset) : self._place(node.end_col_offset or 0)].replace("_", "")
+        literal = operators.literal(sign + typed)
+        if type(literal) is float:
+            return ast.Constant(literal)
+        name = f"_literal{len(self._known)}"
+        self._known[name] = literal
+        return _name(name)
 
     def _Name(self, node: ast.Name) -> ast.expr:
         if node.id in WORDS:
@@ -239,6 +249,8 @@ class Where:
         if isinstance(node.op, ast.Not):
             return ast.UnaryOp(op=ast.Not(), operand=self._made(node.operand))
         if isinstance(node.op, ast.USub):
+            if isinstance(node.operand, ast.Constant) and type(node.operand.value) is float:
+                return self._number(node.operand, "-")
             constant = self._made(node.operand)
             if isinstance(constant, ast.Constant) and type(constant.value) in (int, float):
                 return ast.Constant(-constant.value)  # type: ignore[operator]
