@@ -206,7 +206,7 @@ def _of_field(plan: Plan, field: Field, path: Path, *, camel: bool) -> None:
     if isinstance(field.type, Message):
         _of_message(plan, field.type, path, camel=camel)
     elif isinstance(field.type, ProtobufEnum):
-        plan.shown.add(TEXT)
+        plan.shown |= {TEXT} if field.type.closed else {TEXT, NUMBER}  # an unknown number is shown as it is
         plan.symbols = tuple(field.type.numbers)
     elif field.kind in LONG:
         plan.numeral = True

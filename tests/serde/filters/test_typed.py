@@ -159,6 +159,18 @@ async def test_what_can_never_match_is_named(condition: str, says: str) -> None:
     assert (await rows(schema, f"{condition} or value.n == 1", sale(1, 1)))[1] == []
 
 
+async def test_only_a_closed_enum_is_never_a_number() -> None:
+    unknown = b"\0\x28\5"  # the state 5
+    open_enum = Schema(kind=PROTOBUF, text=PROTO, id=1)
+    assert await rows(open_enum, "value.state == 5", unknown) == ([0], [])
+    assert await rows(open_enum, "value.state == 6", unknown) == ([], [])
+    assert (await rows(open_enum, "value.state == 'GONE'", unknown))[1] == [
+        "value.state is never 'GONE' by its schema; it is one of NEW, PAID"
+    ]
+    closed = Schema(kind=PROTOBUF, text='syntax = "proto2"; enum E { A = 0; } message M { optional E e = 1; }', id=1)
+    assert (await rows(closed, "value.e == 5", b"\0"))[1] == ["value.e is a text by its schema, and 5 is a number"]
+
+
 async def test_bare_payloads_have_types_too_and_keys() -> None:
     async def schema_of(_: str) -> tuple[Schema, list[tuple[str, str]]]:
         return Schema(kind=PROTOBUF, text=PROTO, id=1), []
