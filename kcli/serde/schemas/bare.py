@@ -30,17 +30,20 @@ if TYPE_CHECKING:
 
 class OneSchema:
     """The readers of a topic's schema: `behind` a frame, of a `bare` payload, and of each message that a header
-    names."""
+    names. Each has one Source for all batches: conditions are planned once for a Source."""
 
-    def __init__(self, schema: Schema, referred: References, behind: Reader, message: str) -> None:
+    def __init__(self, schema: Schema, referred: References, behind: Reader, message: str, reader_of: ReaderOf) -> None:
         """Raises SchemaRefused."""
         self.schema = schema
         self.referred = referred
         self.behind = behind
+        self._reader_of = reader_of
         of_messages = indexed(schema, behind)
         self.bare: Reader = behind if of_messages is None else of_messages.message(message)
         self.of_messages: IndexedReader | None = None if message else of_messages
         self.readers: list[Reader] = [self.bare]
+        self.sources = [self._source(self.bare)]
+        self.source_behind = self.sources[0] if behind is self.bare else self._source(behind)
         self.numbers: dict[str, int] = {}
         self.reasons: dict[str, str] = {}
         """Why a message has no reader."""
@@ -51,10 +54,14 @@ class OneSchema:
             assert self.of_messages is not None
             try:
                 self.readers.append(self.of_messages.message(message))
+                self.sources.append(self._source(self.readers[-1]))
                 self.numbers[message] = len(self.readers) - 1
             except SchemaRefused as problem:
                 self.numbers[message], self.reasons[message] = AS_IT_IS, str(problem)
         return self.numbers[message]
+
+    def _source(self, reader: Reader) -> Source:
+        return Source(self.schema, self.referred, reader, self._reader_of)
 
 
 class BareDecoder:
@@ -86,20 +93,19 @@ class BareDecoder:
         known = self._topics.get(topic)
         if known is None:
             schema, referred = await self._schema_of(topic)
-            known = OneSchema(schema, referred, self._reader_of(schema, referred), self._message)
+            known = OneSchema(schema, referred, self._reader_of(schema, referred), self._message, self._reader_of)
             self._topics[topic] = known
         if known.of_messages is not None:
             named = message_names(columns, column_of(columns, self.kind)[1], self.kind)
             if named:
                 return await self._by_headers(columns, known, named, topic, partition)
-        (spans, faults), skips, reader = self._read(columns, known.behind, known.bare)
+        which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
+        (spans, faults), skips, source = self._read(columns, which, known)
         self.undecoded.add_rows(faults, columns, topic, partition)
         self.plain = {columns.offsets[row] for row, _ in faults}
-        which = array("i", [AS_IT_IS if length < 0 else 0 for length in column_of(columns, self.kind)[1]])
-        source = Source(known.schema, known.referred, reader, self._reader_of)
         self.typed = typed_rows(self.kind, columns, which, skips, [source], faults)
         if self.labels is not None:
-            self.labels.add(0, known.schema, known.referred, reader)
+            self.labels.add(0, known.schema, known.referred, source.reader)
             await self.labels.read(columns, skips, which, faults, topic, by_header=False)
         return spans
 
@@ -118,30 +124,29 @@ class BareDecoder:
         missing = [(row, known.reasons[message]) for row, message in named.items() if which[row] == AS_IT_IS]
         self.undecoded.add_rows(sorted([*faults, *missing]), columns, topic, partition)
         self.plain = {columns.offsets[row] for row, _ in (*faults, *missing)}
-        sources = [Source(known.schema, known.referred, reader, self._reader_of) for reader in known.readers]
-        self.typed = typed_rows(self.kind, columns, which, skips, sources, faults)
+        self.typed = typed_rows(self.kind, columns, which, skips, known.sources, faults)
         if self.labels is not None:
             for number, reader in enumerate(known.readers):
                 self.labels.add(number, known.schema, known.referred, reader)
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
 
-    def _read(self, columns: Columns, behind: Reader, bare: Reader) -> tuple[Read, array[int], Reader]:
+    def _read(self, columns: Columns, which: array[int], known: OneSchema) -> tuple[Read, array[int], Source]:
         """Where all rows begin as frames do, read behind the frames or from the beginning, whichever fails less."""
         starts, lengths = column_of(columns, self.kind)
         none = array("i", [0]) * len(starts)
-        which = array("i", [AS_IT_IS if length < 0 else 0 for length in lengths])
         skips = frame_skips(columns, starts, lengths)
-        best: tuple[Read, array[int], Reader] | None = None
+        best: tuple[Read, array[int], Source] | None = None
         unknown = 0
+        bare, behind = known.sources[0], known.source_behind
         ways = [(none, bare)]
         if skips is not None:
             ways = [(skips, bare), (none, bare)] if behind is bare else [(skips, behind), (none, bare), (skips, bare)]
-        for skip, reader in ways:
-            before = unknown_fields(reader)
-            result = read_rows(columns.data, starts, lengths, skip, which, [reader])
+        for skip, source in ways:
+            before = unknown_fields(source.reader)
+            result = read_rows(columns.data, starts, lengths, skip, which, [source.reader])
             if best is None or len(result[1]) < len(best[0][1]):
-                best, unknown = (result, skip, reader), unknown_fields(reader) - before
+                best, unknown = (result, skip, source), unknown_fields(source.reader) - before
             if not best[0][1]:
                 break
         assert best is not None

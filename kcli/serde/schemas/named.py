@@ -14,7 +14,7 @@ from kcli.serde.schemas import frames
 from kcli.serde.schemas.bare import OneSchema
 from kcli.serde.schemas.decoder import FieldDecoder, column_of, plain_keys_of
 from kcli.serde.schemas.payloads import AS_IT_IS
-from kcli.serde.schemas.readers import Into, Source, read_rows
+from kcli.serde.schemas.readers import Into, read_rows
 from kcli.serde.schemas.typed_rows import typed_rows
 from kcli.serde.undecoded import Undecoded
 
@@ -67,7 +67,7 @@ class NamedDecoder:
         field = self._topics.get(topic)
         if field is None:
             schema, referred = await self._schema_of(topic)
-            one = OneSchema(schema, referred, self._reader_of(schema, referred), self._message)
+            one = OneSchema(schema, referred, self._reader_of(schema, referred), self._message, self._reader_of)
             field = self._topics[topic] = self._make(one)
             field.undecoded = self.undecoded
             field.labels = None if self.labels is None else self.labels.others()
@@ -141,12 +141,12 @@ class _ResolvingDecoder(FieldDecoder):
         SchemaRefused."""
         if message not in self._bare_numbers:
             one = self._one
-            reader = one.bare if not message else one.readers[one.number(message)]
-            self._readers.append(reader)
-            self._sources.append(Source(one.schema, one.referred, reader, self._reader_of))
+            source = one.sources[one.number(message) if message else 0]
+            self._readers.append(source.reader)
+            self._sources.append(source)
             number = self._bare_numbers[message] = len(self._readers) - 1
             if self.labels is not None:
-                self.labels.add(number, one.schema, one.referred, reader)
+                self.labels.add(number, one.schema, one.referred, source.reader)
         return self._bare_numbers[message]
 
     def _instead(self, name: bytes) -> int:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kcli.proto.batch import read_batches
 from kcli.schemas import PROTOBUF, Schema
+from kcli.serde.filters import typed
+from kcli.serde.filters.filter import Filter
+from kcli.serde.filters.typed import Plan
+from kcli.serde.filters.where import Where
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import SchemaDecoder
 from kcli.serde.schemas.labels import Labels
-from kcli.serde.schemas.readers import reader_of
+from kcli.serde.schemas.readers import Source, reader_of
 from tests.proto.record_cores import CORES, built
 
 PROTO = (
@@ -66,6 +72,27 @@ async def test_a_header_names_the_message_of_a_bare_payload() -> None:
 async def test_the_message_that_the_user_names_comes_before_the_header() -> None:
     values, _ = await decoded([(NOTE, [header(b"shop.Other")])], "shop.Note")
     assert values == [SHOWN]
+
+
+async def test_conditions_are_planned_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+
+    def counted(source: Source, message: str, paths: Any) -> Plan | None:
+        planned.append(message)
+        return plan(source, message, paths)
+
+    plan = typed.planned
+    monkeypatch.setattr(typed, "planned", counted)
+    decoding = SchemaDecoder([BareDecoder("value", schema_of, reader_of(), "shop.Note")])
+    named = SchemaDecoder([BareDecoder("value", schema_of, reader_of())])
+    wanted = Filter(where=[Where("value.id == 7")], decoded=True)
+    others = Filter(where=[Where("value.id == 7")], decoded=True)
+    for offset in range(10):
+        batch = read_batches(built(CORES[-1], [(offset, None, NOTE, ())]))[0]
+        assert wanted.count(await decoding.batch(batch, "t", 0), "t", 0) == 1
+        batch = read_batches(built(CORES[-1], [(offset, None, NOTE, (header(b"shop.Note"),))]))[0]
+        assert others.count(await named.batch(batch, "t", 0), "t", 0) == 1
+    assert planned == ["shop.Note", "shop.Note"], "once for each filter"
 
 
 async def test_keys_have_a_header_of_their_own() -> None:
