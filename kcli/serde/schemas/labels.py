@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from kcli.proto.plain.json import texts
 from kcli.schemas import PROTOBUF, Schema
+from kcli.serde.schemas.messages import Messages
 from kcli.serde.schemas.payloads import AS_IT_IS
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from typing import Any
 
+    from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Columns
     from kcli.schemas import Schemas
     from kcli.serde.schemas.readers import Reader, References
@@ -57,7 +60,7 @@ class Labels:
         self._kind = kind
         self._schemas = schemas
         self._subject_of = subject_of
-        self._sources: dict[int, tuple[Schema, References, Reader]] = {}
+        self._sources: dict[int, tuple[Schema, References, Messages]] = {}
         self._confluent: set[int] = set()
         self._resolved: set[int] = set()
         self._made: dict[tuple[str, int, bytes | None, str], Label] = {}
@@ -79,7 +82,9 @@ class Labels:
         """The schema of the reader with a number. `confluent`: what names it is an id or a GUID as Confluent's frames
         and headers have. `resolved`: payloads were written with another schema, so that what is in front of them is
         not this one's."""
-        self._sources[number] = schema, referred, reader
+        known = self._sources.get(number)
+        messages = known[2] if known is not None and known[2].reader is reader else Messages(reader)
+        self._sources[number] = schema, referred, messages
         if resolved:
             self._resolved.add(number)
         if confluent:
@@ -95,59 +100,78 @@ class Labels:
         *,
         by_header: bool,
     ) -> None:
-        """Label the rows that were read; without `by_header` nothing in front of a payload is a frame of no bytes."""
-        starts = columns.key_starts if self._kind == "key" else columns.value_starts
-        lengths = columns.key_lengths if self._kind == "key" else columns.value_lengths
-        left = [row for row, _ in faults]
+        """Label the rows that were read. `by_header`: a schema that is named by nothing in front of the payload is
+        named by Confluent's header; else the payload is bare."""
+        unread = {row for row, _ in faults}
+        keys: list[Any] = list(zip(which, skips, strict=True))
+        if varying := {kind for kind in set(keys) if not self._shares_one_label(kind)}:
+            self._tell_apart(columns, keys, varying, unread)
+        labels: dict[Any, Label] = {}
+        for key in set(keys):
+            if key[0] != AS_IT_IS:
+                labels[key] = await self._known(columns, topic, key, keys, by_header=by_header)
+        self.rows = dict(zip(columns.offsets, map(labels.get, keys), strict=True))
         if AS_IT_IS in which:
-            left += [row for row, number in enumerate(which) if number == AS_IT_IS]
-        kinds = list(zip(which, skips, strict=True))
-        if all(map(self._is_alike, set(kinds))):
-            labels = {
-                kind: await self._known(columns, topic, kind, starts[row], lengths[row], by_header=by_header)
-                for kind, row in dict(zip(kinds, range(len(kinds)), strict=True)).items()
-                if kind[0] != AS_IT_IS
-            }
-            self.rows = dict(zip(columns.offsets, map(labels.get, kinds), strict=True))
-            for row in left:
-                self.rows.pop(columns.offsets[row], None)
-            return
-        self.rows = {}
-        gone = set(left)
-        for row, kind in enumerate(kinds):
-            if row not in gone:
-                label = await self._known(columns, topic, kind, starts[row], lengths[row], by_header=by_header)
-                self.rows[columns.offsets[row]] = label
+            unread.update(row for row, number in enumerate(which) if number == AS_IT_IS)
+        for row in unread:
+            self.rows.pop(columns.offsets[row], None)
 
-    def _is_alike(self, kind: tuple[int, int]) -> bool:
+    def _shares_one_label(self, kind: tuple[int, int]) -> bool:
         """Whether rows with this reader, and so many bytes in front of their payloads, have one label: what is in front
         is the name of the schema, or nothing, and no payload names its message."""
-        number, skip = kind
-        if number == AS_IT_IS:
-            return True
-        if number in self._resolved:
-            return self._sources[number][0].kind != PROTOBUF
-        return self._sources[number][0].kind != PROTOBUF and (not skip or number in self._confluent)
+        number, _ = kind
+        return number == AS_IT_IS or not (self._is_framed(kind) or self._sources[number][0].kind == PROTOBUF)
 
-    async def _known(
-        self, columns: Columns, topic: str, kind: tuple[int, int], start: int, length: int, *, by_header: bool
-    ) -> Label:
-        """The label of the row that begins at `start`."""
+    def _is_framed(self, kind: tuple[int, int]) -> bool:
+        """Whether rows of this kind differ in what is in front of their payloads."""
         number, skip = kind
-        frame: bytes | None = bytes(columns.data[start : start + skip])
-        if by_header and not frame and number in self._confluent:
-            frame = None
-        schema, _, reader = self._sources[number]
+        return bool(skip) and number not in self._confluent and number not in self._resolved
+
+    def _tell_apart(
+        self, columns: Columns, keys: list[Any], varying: set[tuple[int, int]], unread: Collection[int]
+    ) -> None:
+        """Add the frame and the message to the keys of rows whose label depends on them."""
+        data, (starts, lengths) = columns.data, self._column(columns)
+        rows_of: dict[tuple[int, int], list[int]] = {kind: [] for kind in varying}
+        for row, kind in enumerate(keys):
+            if kind in rows_of:
+                rows_of[kind].append(row)
+        for kind, rows in rows_of.items():
+            number, skip = kind
+            schema, _, messages = self._sources[number]
+            framed, name = self._is_framed(kind), messages.name if schema.kind == PROTOBUF else _no_name
+            made: dict[tuple[bytes, str], tuple[object, ...]] = {}
+            for row in rows:
+                if row in unread:
+                    keys[row] = AS_IT_IS, 0
+                    continue
+                start = starts[row]
+                front = bytes(data[start : start + skip]) if framed else b""
+                apart = front, name(data, start + skip, start + lengths[row])
+                keys[row] = made.get(apart) or made.setdefault(apart, (*kind, *apart))
+
+    async def _known(self, columns: Columns, topic: str, key: Any, keys: list[Any], *, by_header: bool) -> Label:
+        """The label of the rows with a key."""
+        number, skip, *more = key
+        schema = self._sources[number][0]
+        frame: bytes | None
         if number in self._resolved:
             frame = b"" if schema.id < 0 else b"\0" + schema.id.to_bytes(4, "big")
-        message = ""
-        if schema.kind == PROTOBUF:
-            message = reader.message_name(bytes(columns.data[start + skip : start + length]))  # type: ignore[union-attr]
-        key = topic, number, frame, message
-        label = self._made.get(key)
+        elif by_header and not skip and number in self._confluent:
+            frame = None
+        else:
+            start = self._column(columns)[0][keys.index(key)]
+            frame = bytes(columns.data[start : start + skip])
+        made = topic, number, frame, more[1] if more else ""
+        label = self._made.get(made)
         if label is None:
-            label = self._made[key] = await self._label(*key)
+            label = self._made[made] = await self._label(*made)
         return label
+
+    def _column(self, columns: Columns) -> tuple[array[int], array[int]]:
+        if self._kind == "key":
+            return columns.key_starts, columns.key_lengths
+        return columns.value_starts, columns.value_lengths
 
     async def _label(self, topic: str, number: int, frame: bytes | None, message: str) -> Label:
         schema, referred, _ = self._sources[number]
@@ -159,6 +183,10 @@ class Labels:
             schema=schema, referred=tuple(referred), subject=subject, version=version, message=message, frame=frame
         )
         return label.replace(json=_json(label))
+
+
+def _no_name(data: Buffer, start: int, stop: int) -> str:
+    return ""
 
 
 def _json(label: Label) -> bytes:

@@ -8,6 +8,7 @@ from collections import namedtuple
 from kcli.proto import core
 from kcli.proto.faults import FAULTS, NO_MESSAGE
 from kcli.schemas import JSON, PROTOBUF, SchemaRefused
+from kcli.serde.schemas.messages import Messages
 from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 
 TYPE_CHECKING = False
@@ -46,12 +47,12 @@ else:
 class Source:
     """How rows were read: the schema that they are shown by, and `names`, which made the reader."""
 
-    __slots__ = ("_first", "_hidden", "names", "reader", "referred", "schema")
+    __slots__ = ("_hidden", "_messages", "names", "reader", "referred", "schema")
 
     def __init__(self, schema: Schema, referred: References, reader: Reader, names: ReaderOf) -> None:
         self.schema, self.referred, self.reader, self.names = schema, referred, reader, names
         self._hidden: frozenset[bytes] | None = None
-        self._first = ""
+        self._messages: Messages | None = None
 
     @property
     def hidden(self) -> frozenset[bytes]:
@@ -67,14 +68,12 @@ class Source:
                 self._hidden = frozenset(type.names.get(0, "").encode() for type in types if isinstance(type, Enum))
         return self._hidden
 
-    def message(self, payload: bytes) -> str:
-        """The message of Protobuf that a payload is, which was read before."""
-        reader: Any = self.reader
-        if payload[:1] != b"\0" or not hasattr(reader, "numbered"):
-            return str(reader.message_name(payload))
-        if not self._first:  # most payloads are the first message of their file
-            self._first = str(reader.message_name(payload))
-        return self._first
+    @property
+    def messages(self) -> Messages:
+        """The messages of Protobuf that payloads are."""
+        if self._messages is None:
+            self._messages = Messages(self.reader)
+        return self._messages
 
 
 class Readers:

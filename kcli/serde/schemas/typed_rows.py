@@ -48,7 +48,7 @@ class TypedRows:
         keys = self._kind == "key"
         start = (self._columns.key_starts if keys else self._columns.value_starts)[row]
         length = (self._columns.key_lengths if keys else self._columns.value_lengths)[row]
-        return source, source.message(bytes(self._columns.data[start + self._skips[row] : start + length]))
+        return source, source.messages.name(self._columns.data, start + self._skips[row], start + length)
 
 
 def typed_rows(
