@@ -175,9 +175,9 @@ class Filter:
         """A sentence for each field of a condition that no record had, where none was kept."""
         if self.kept:
             return []
-        never = [sentence for plans in self._plans.values() for sentence in plans.never]
-        if never or not self._sample:
-            return never
+        impossible = [sentence for plans in self._plans.values() for sentence in plans.impossible]
+        if impossible or not self._sample:
+            return impossible
         paths = dict.fromkeys(path for where in self._where for path in where.paths)
         values = list(map(self._value, self._sample))
         return [sentence for path in paths if (sentence := _missing(path, values))]
@@ -231,12 +231,14 @@ class Filter:
         if part not in self._types:
             return cells
         plans = self._planned(part, [columns.offsets[row] for row in rows])
-        return (cell if plan is None else plan.seen(cell) for cell, plan in zip(cells, plans, strict=True))
+        if plans is None:
+            return cells
+        return (cell if plan is None else plan.convert(cell) for cell, plan in zip(cells, plans, strict=True))
 
-    def _planned(self, part: str, offsets: Iterable[int]) -> list[Plan | None]:
-        """How the keys, or the values, of these records are seen."""
+    def _planned(self, part: str, offsets: Sequence[int]) -> list[Plan | None] | None:
+        """How the keys, or the values, of these records are seen; None where all are seen as they are shown."""
         if part not in self._types:
-            return []
+            return None
         if part not in self._plans:
             from kcli.serde.filters.typed import Plans
 

@@ -13,10 +13,11 @@ from kcli.serde.filters.operators import Numeral
 from kcli.serde.protobuf.program import known
 from kcli.serde.protobuf.schema.types import Enum as ProtobufEnum
 from kcli.serde.protobuf.schema.types import Message
+from kcli.serde.schemas.payloads import AS_IT_IS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from kcli.serde.avro.types import Type
@@ -31,7 +32,7 @@ MISSING = object()
 LONG = frozenset({code.INT64, code.UINT64, code.SINT64, code.FIXED64, code.SFIXED64})
 TEXTS = frozenset({code.STRING, code.BYTES})
 ANY, NUMBER, TEXT, BOOLEAN, OTHER = "", "a number", "a text", "true or false", "no single value"
-_WORDS = {str: TEXT, bool: BOOLEAN, int: NUMBER, float: NUMBER}
+_KINDS = {str: TEXT, bool: BOOLEAN, int: NUMBER, float: NUMBER}
 
 
 class Plan:
@@ -46,7 +47,7 @@ class Plan:
         self.default: object = MISSING
         self.shown: set[str] = set()
         self.symbols: tuple[str, ...] = ()
-        self.free = False  # whether a branch is any text
+        self.any_text = False  # whether a branch is any text
 
     @property
     def needed(self) -> bool:
@@ -54,15 +55,16 @@ class Plan:
         parts = [*self.fields.values(), *([self.items] if self.items else [])]
         return self.numeral or self.default is not MISSING or any(part.needed for part in parts)
 
-    def seen(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
+        """Return a decoded value as conditions compare it; objects are changed in place."""
         if self.numeral and type(value) is str:
             return Numeral(value)
         if type(value) is list and self.items is not None:
-            return [self.items.seen(item) for item in value]
+            return [self.items.convert(item) for item in value]
         if type(value) is dict:
             for name, plan in self.fields.items():
                 if name in value:
-                    value[name] = plan.seen(value[name])
+                    value[name] = plan.convert(value[name])
                 elif plan.default is not MISSING:
                     value[name] = plan.default
         return value
@@ -76,44 +78,50 @@ class Plan:
 
 
 class Plans:
-    """The plans of a filter's conditions, one for each schema that it meets, and what they can never be true for."""
+    """The plans of a filter's conditions, one for each schema that it meets. `impossible` has the sentences about
+    comparisons that are false for all values of a schema."""
 
     def __init__(self, paths: Iterable[Path], compared: Iterable[Compared]) -> None:
         self._paths, self._compared = list(paths), list(compared)
         self._made: dict[tuple[Source, str], Plan | None] = {}
-        self.never: dict[str, None] = {}
+        self.impossible: dict[str, None] = {}
 
-    def of(self, rows: TypedRows, offsets: Iterable[int]) -> list[Plan | None]:
-        """The plan of each record; None where it is seen as it is shown."""
-        sources = rows.sources(offsets)
-        plans = {pair: self._plan(*pair) for pair in dict.fromkeys(sources)}
-        return [plans[pair] for pair in sources]
-
-    def _plan(self, source: Source | None, message: str) -> Plan | None:
-        if source is None:
+    def of(self, rows: TypedRows, offsets: Sequence[int]) -> list[Plan | None] | None:
+        """The plan of each record; None for a record that is seen as it is shown, and in place of the list where all
+        are."""
+        plans = {n: self._plan(source, "") for n, source in rows.used.items() if source.schema.kind != PROTOBUF}
+        if len(plans) == len(rows.used) and not any(plans.values()):
             return None
+        plans[AS_IT_IS] = None
+        used, message = rows.used, rows.message
+        return [
+            plans[number] if number in plans else self._plan(used[number], message(row))
+            for row, number in rows.rows(offsets)
+        ]
+
+    def _plan(self, source: Source, message: str) -> Plan | None:
         key = source, message
         if key not in self._made:
             plan = planned(source, message, self._paths)
             if plan is not None:
-                self._note(plan)
+                self._note_impossible(plan)
             self._made[key] = plan if plan is not None and plan.needed else None
         return self._made[key]
 
-    def _note(self, plan: Plan) -> None:
-        """What the comparisons of a condition can never be for values of this type."""
+    def _note_impossible(self, plan: Plan) -> None:
+        """Add a sentence for each comparison that is false for all values of this type."""
         for one in self._compared:
             at = plan.at(one.path)
-            word = _WORDS.get(type(one.constant))
-            if at is None or word is None or not at.shown:
+            kind = _KINDS.get(type(one.constant))
+            if at is None or kind is None or not at.shown:
                 continue
             shown = one.part + "".join(f".{name}" if name is not None else "[…]" for name in one.path)
-            if word not in at.shown:
+            if kind not in at.shown:
                 kinds = " or ".join(sorted(at.shown))
-                self.never[f"{shown} is {kinds} by its schema, and {one.constant!r} is {word}"] = None
-            elif at.symbols and not at.free and one.equal and word == TEXT and one.constant not in at.symbols:
+                self.impossible[f"{shown} is {kinds} by its schema, and {one.constant!r} is {kind}"] = None
+            elif at.symbols and not at.any_text and one.equal and kind == TEXT and one.constant not in at.symbols:
                 symbols = ", ".join(at.symbols[:20])
-                self.never[f"{shown} is never {one.constant!r} by its schema; it is one of {symbols}"] = None
+                self.impossible[f"{shown} is never {one.constant!r} by its schema; it is one of {symbols}"] = None
 
 
 def planned(source: Source, message: str, paths: Iterable[Path]) -> Plan | None:
@@ -171,7 +179,7 @@ def _end(plan: Plan, type: Type) -> None:
         plan.shown |= {TEXT} if type.kind in ("float", "double") else set()  # "NaN"
     elif type.kind == "string":
         plan.shown.add(TEXT)
-        plan.free = True
+        plan.any_text = True
     else:
         plan.shown.add(BOOLEAN if type.kind == "boolean" else OTHER)
 

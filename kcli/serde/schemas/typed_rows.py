@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from array import array
 
-from kcli.schemas import PROTOBUF
 from kcli.serde.schemas.payloads import AS_IT_IS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kcli.proto.columns import Columns
     from kcli.serde.schemas.readers import Source
@@ -23,32 +22,34 @@ class TypedRows:
         self, kind: str, columns: Columns, which: array[int], skips: array[int], sources: Sequence[Source]
     ) -> None:
         self._kind, self._columns, self._which, self._skips, self._sources = kind, columns, which, skips, sources
-        self._rows: dict[int, int] | None = None
+        self._used: dict[int, Source] | None = None
+
+    @property
+    def used(self) -> dict[int, Source]:
+        """The sources of the batch's records, by their numbers."""
+        if self._used is None:
+            self._used = {number: self._sources[number] for number in {*self._which} if number != AS_IT_IS}
+        return self._used
 
     def hides(self, text: bytes) -> bool:
         """Whether a field may have a value with this text that its JSON does not show."""
-        sources = [self._sources[number] for number in {*self._which} if number != AS_IT_IS]
-        return any(text in hidden for source in sources for hidden in source.hidden)
+        return any(text in hidden for source in self.used.values() for hidden in source.hidden)
 
-    def sources(self, offsets: Iterable[int]) -> list[tuple[Source | None, str]]:
-        """The source of each record, None for one that was not decoded, and its message of Protobuf."""
-        if self._rows is None:
-            self._rows = {offset: row for row, offset in enumerate(self._columns.offsets)}
-        rows = map(self._rows.__getitem__, offsets)
-        if not any(self._sources[number].schema.kind == PROTOBUF for number in {*self._which} if number != AS_IT_IS):
-            known = [*((source, "") for source in self._sources), (None, "")]  # AS_IT_IS is the number of the last
-            return [known[self._which[row]] for row in rows]
-        return [self._source(row) for row in rows]
+    def rows(self, offsets: Sequence[int]) -> list[tuple[int, int]]:
+        """The row of each record, and the number of its source; AS_IT_IS for a record that was not decoded."""
+        which, all_offsets = self._which, self._columns.offsets
+        if len(offsets) == len(all_offsets):
+            return list(enumerate(which))
+        row_of = {offset: row for row, offset in enumerate(all_offsets)}
+        return [(row := row_of[offset], which[row]) for offset in offsets]
 
-    def _source(self, row: int) -> tuple[Source | None, str]:
-        number = self._which[row]
-        source = None if number == AS_IT_IS else self._sources[number]
-        if source is None or source.schema.kind != PROTOBUF:
-            return source, ""
+    def message(self, row: int) -> str:
+        """The message of Protobuf that the key or value of a row is, which was decoded."""
         keys = self._kind == "key"
         start = (self._columns.key_starts if keys else self._columns.value_starts)[row]
         length = (self._columns.key_lengths if keys else self._columns.value_lengths)[row]
-        return source, source.messages.name(self._columns.data, start + self._skips[row], start + length)
+        messages = self._sources[self._which[row]].messages
+        return messages.name(self._columns.data, start + self._skips[row], start + length)
 
 
 def typed_rows(

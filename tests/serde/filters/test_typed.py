@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.proto.batch import read_batches
-from kcli.schemas import PROTOBUF, Schema
+from kcli.schemas import JSON, PROTOBUF, Schema
 from kcli.serde.filters import operators
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.operators import Literal, Numeral, equal, less, over, plus, startswith
+from kcli.serde.filters.typed import Plans
 from kcli.serde.filters.where import Where
 from kcli.serde.schemas.bare import BareDecoder
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
@@ -169,6 +170,19 @@ async def test_only_a_closed_enum_is_never_a_number() -> None:
     ]
     closed = Schema(kind=PROTOBUF, text='syntax = "proto2"; enum E { A = 0; } message M { optional E e = 1; }', id=1)
     assert (await rows(closed, "value.e == 5", b"\0"))[1] == ["value.e is a text by its schema, and 5 is a number"]
+
+
+async def test_values_whose_types_are_those_of_their_json_need_no_plans() -> None:
+    schemas = {1: Schema(text=json.dumps(AVRO), id=1), 2: Schema(kind=JSON, text="{}", id=2)}
+    field = FieldDecoder("value", Shelf(schemas), reader_of())  # type: ignore[arg-type]
+    values: list[Any] = [(0, None, framed(1, sale(1, 1)), ()), (1, None, framed(2, b"{}"), ()), (2, None, b"x", ())]
+    await SchemaDecoder([field]).batch(read_batches(built(CORES[-1], values))[0], "t", 0)
+    assert field.typed is not None
+    assert Plans([("n",)], []).of(field.typed, [0, 1, 2]) is None
+    plans = Plans([("price",)], []).of(field.typed, [0, 1, 2])
+    assert plans is not None
+    assert [plan is not None for plan in plans] == [True, False, False]
+    assert Plans([("price",)], []).of(field.typed, [1, 2]) == [None, None]
 
 
 async def test_bare_payloads_have_types_too_and_keys() -> None:
