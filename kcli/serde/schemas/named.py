@@ -13,7 +13,7 @@ from functools import partial
 from kcli.serde.schemas import frames
 from kcli.serde.schemas.bare import OneSchema
 from kcli.serde.schemas.decoder import FieldDecoder, column_of, plain_keys_of
-from kcli.serde.schemas.payloads import AS_IT_IS
+from kcli.serde.schemas.payloads import AS_IT_IS, cells_of
 from kcli.serde.schemas.readers import Into, read_rows
 from kcli.serde.schemas.typed_rows import typed_rows
 from kcli.serde.undecoded import Undecoded
@@ -118,14 +118,12 @@ class _ResolvingDecoder(FieldDecoder):
         spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         by_chance = [row for row, _ in faults if skips[row]]
         if by_chance:
-            again, from_start = array("i", which), array("i", skips)
-            for row in by_chance:
-                again[row], from_start[row] = bare, 0
-            first = dict(faults)
-            more, left = read_rows(columns.data, starts, lengths, from_start, again, self._readers)
-            if len(left) < len(faults):
-                spans, which, skips = more, again, from_start
-                faults = [(row, first.get(row, reason)) for row, reason in left]
+            spans, read = self._read_without_frames(columns, by_chance, spans)
+            if read:
+                which, skips = array("i", which), array("i", skips)
+                for row in read:
+                    which[row], skips[row] = bare, 0
+                faults = [(row, reason) for row, reason in faults if row not in read]
         unread = {row: reason for row, reason in reasons.items() if which[row] == AS_IT_IS}
         failed = sorted((unread | {row: reasons.get(row, reason) for row, reason in faults}).items())
         self.undecoded.add_rows(failed, columns, topic, partition)
@@ -135,6 +133,20 @@ class _ResolvingDecoder(FieldDecoder):
         if self.labels is not None:
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
+
+    def _read_without_frames(self, columns: Columns, rows: list[int], spans: Spans) -> tuple[Spans, Collection[int]]:
+        """Read rows from their first byte. Return the column with those that the named schema reads, and these rows."""
+        starts, lengths = column_of(columns, self.kind)
+        some_starts, some_lengths = (array("i", map(column.__getitem__, rows)) for column in (starts, lengths))
+        which, skips = array("i", [self._bare("")]) * len(rows), array("i", [0]) * len(rows)
+        some, faults = read_rows(columns.data, some_starts, some_lengths, skips, which, self._readers)
+        failed = {rows[number] for number, _ in faults}
+        read = {row: cell for row, cell in zip(rows, cells_of(some), strict=True) if row not in failed}
+        if read:
+            from kcli.proto.plain.gather import spans as column_of_cells
+
+            spans = column_of_cells([read.get(row, cell) for row, cell in enumerate(cells_of(spans))])
+        return spans, read.keys()
 
     def _bare(self, message: str) -> int:
         """The number of the reader of payloads without a frame, of the message that a header names. Raises

@@ -81,6 +81,17 @@ async def test_bytes_that_begin_like_a_frame_by_chance_are_a_record_without_one(
         assert decoder.undecoded.first == ("t", 0, 1)
 
 
+async def test_rows_beside_one_that_begins_like_a_frame_by_chance_are_read_once() -> None:
+    left_out, cut = framed(3, b"\2\2" + NOTE + b"\x18\1"), framed(3, b"\2\2" + NOTE[:-1])  # left out is the field 3
+    values, decoder = await decoded(WRITTEN, left_out, None, cut)
+    assert values == [b'{"id":7,"text":"hi"}', None, cut]
+    assert decoder.unknown == 1
+    six = Schema(text=order(*"abcdef", **dict.fromkeys("abcdef", 0)), id=9)
+    values, _ = await decoded(six, framed(1, PAID), None, framed(1, b"\4"), framed(1, PAID))
+    whole = b'{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0}'
+    assert values == [whole, None, b'{"a":0,"b":0,"c":0,"d":0,"e":-1,"f":2}', whole]
+
+
 async def test_an_unknown_id_is_the_reason_where_the_named_schema_does_not_read_it_either() -> None:
     values, decoder = await decoded(OLD, framed(77, PAID))
     assert values == [framed(77, PAID)]
