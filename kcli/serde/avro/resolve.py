@@ -44,13 +44,13 @@ def _by_name(writer: Type, alike: list[Type]) -> Type | None:
         if isinstance(branch, Named) and writer.name in branch.aliases:
             return branch
     if isinstance(writer, Record):
-        fitting = [branch for branch in alike if isinstance(branch, Record) and _reads(writer, branch, set())]
+        fitting = [branch for branch in alike if isinstance(branch, Record) and _can_read_record(writer, branch, set())]
         short = [branch for branch in fitting if _last(branch) == _last(writer)]
         return short[-1] if short else next(iter(fitting), None)  # of several, Java takes the last of that name
     return next((branch for branch in alike if matches(writer, branch)), None)
 
 
-def _reads(writer: Record, reader: Record, open: set[tuple[int, int]]) -> bool:
+def _can_read_record(writer: Record, reader: Record, open: set[tuple[int, int]]) -> bool:
     """Whether a record has all fields of a reader's record, each of a type that its own can be read as. Java looks no
     deeper: into no other record's fields, array, map, or union of the writer."""
     if (id(writer), id(reader)) in open:
@@ -62,12 +62,12 @@ def _reads(writer: Record, reader: Record, open: set[tuple[int, int]]) -> bool:
         if name is None:
             if not field.has_default:
                 return False
-        elif not isinstance(given[name], Union) and not _is_read(given[name], field.type, open):
+        elif not isinstance(given[name], Union) and not _can_read_field(given[name], field.type, open):
             return False
     return True
 
 
-def _is_read(writer: Type, reader: Type, open: set[tuple[int, int]]) -> bool:
+def _can_read_field(writer: Type, reader: Type, open: set[tuple[int, int]]) -> bool:
     to = chosen(writer, reader) if isinstance(reader, Union) else reader
     if to is None or (to.kind != writer.kind and to.kind not in PROMOTED.get(writer.kind, ())):
         return False

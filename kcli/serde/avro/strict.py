@@ -1,4 +1,4 @@
-"""Whether a schema is one that Avro for Java, and with it a registry, takes in. Reading is less strict: records of
+"""Whether a schema is one that Avro for Java, and with it a registry, accepts. Reading is less strict: records of
 schemas that an older registry let in must be readable."""
 
 from __future__ import annotations
