@@ -25,7 +25,7 @@ RATE, RATE_SECONDS = 1000, 5
 WHOLE = (end_to_end.section, group.section, bound.section, scale.section, dashboard.section, schemas.section)
 """What follows the table, in this order."""
 LULL = 5.0  # seconds without a broker
-HELP_MS, CONSUME_MS = 20, 50  # the limits of start-up, in CPU
+HELP_MS, CONSUME_MS = 150, 50  # the limits of start-up, in CPU
 
 
 def main() -> int:
