@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,12 +16,26 @@ from kcli.admin.topics.topics import NewTopic, create_topics, delete_topics
 from kcli.cli.main import main
 from kcli.pipeline.jobs import registry
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.pipeline.topics import Topics
+
+    Kcli = Callable[..., tuple[int, str, str]]
+
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "pipelines"
 pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def kcli(spark, spark_log, topics, tmp_path, monkeypatch, capsys):
+def kcli(
+    spark,
+    spark_log,
+    topics: Topics,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Kcli:
     """Run a line; (exit code, stdout, stderr)."""
 
     class Shared:
@@ -50,7 +65,7 @@ def kcli(spark, spark_log, topics, tmp_path, monkeypatch, capsys):
     return run
 
 
-def orders(topics, topic, numbers):
+def orders(topics: Topics, topic: str, numbers: Iterable[int]) -> None:
     rows = [
         (
             n % 2,
@@ -64,18 +79,18 @@ def orders(topics, topic, numbers):
     topics.fill(topic, rows)
 
 
-def named(topics, name, partitions=2):
+def named(topics: Topics, name: str, partitions: int = 2) -> str:
     """A topic of this name, empty: another example may have made one."""
     topics.run(lambda client: delete_topics(client.cluster, [name]))
     topics.run(lambda client: create_topics(client.cluster, [NewTopic(topic=name, partitions=partitions)]))
     return name
 
 
-def lines(out):
+def lines(out: str) -> list[Any]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_a_topic_is_a_table_and_conditions_of_one_reading_are_not_those_of_another(topics, kcli):
+def test_a_topic_is_a_table_and_conditions_of_one_reading_are_not_those_of_another(topics: Topics, kcli: Kcli) -> None:
     topic = topics.make(2)
     orders(topics, topic, range(20))
     code, out, _ = kcli(
@@ -92,7 +107,7 @@ def test_a_topic_is_a_table_and_conditions_of_one_reading_are_not_those_of_anoth
 
 
 @pytest.mark.timeout(240)
-def test_bad_records_that_are_null_in_sql_are_counted(topics, kcli):
+def test_bad_records_that_are_null_in_sql_are_counted(topics: Topics, kcli: Kcli) -> None:
     topic = topics.make(2)
     orders(topics, topic, range(10))
     topics.fill(topic, [(0, None, None, b"no json", ())])
@@ -112,7 +127,7 @@ def test_bad_records_that_are_null_in_sql_are_counted(topics, kcli):
     assert sorted(json.loads(one.value).get("id", 0) for _, one in topics.read(into)) == [0, 3, 8, 9]
 
 
-def test_json_has_typed_columns_and_a_topic_beside_it_stays_text(topics, kcli):
+def test_json_has_typed_columns_and_a_topic_beside_it_stays_text(topics: Topics, kcli: Kcli) -> None:
     topic, other = topics.make(2), topics.make(1)
     orders(topics, topic, range(6))
     topics.fill(other, [(0, None, b"u1", b"plain, text", [("h", b"x")])])
@@ -126,7 +141,7 @@ def test_json_has_typed_columns_and_a_topic_beside_it_stays_text(topics, kcli):
     assert (code, out) == (0, "h\n")
 
 
-def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics, kcli):
+def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics: Topics, kcli: Kcli) -> None:
     topic = topics.make(1)
     topics.values(topic, 30)
     sql = f"CREATE OR REPLACE TEMP VIEW v AS SELECT value FROM `{topic}` WHERE offset < 25; SELECT value AS v FROM v"
@@ -147,7 +162,7 @@ def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics, k
         (";", "no statement"),
     ],
 )
-def test_sql_that_is_none_is_told_in_a_sentence(topics, kcli, sql, said):
+def test_sql_that_is_none_is_told_in_a_sentence(topics: Topics, kcli: Kcli, sql, said) -> None:
     topic = topics.make(1)
     code, _, err = kcli("sql", sql.format(topic=topic), "--format", "ndjson")
     assert code == 2
@@ -155,7 +170,7 @@ def test_sql_that_is_none_is_told_in_a_sentence(topics, kcli, sql, said):
     assert len(err.splitlines()) == 1
 
 
-def test_rows_go_into_a_topic_as_text_or_json(topics, kcli):
+def test_rows_go_into_a_topic_as_text_or_json(topics: Topics, kcli: Kcli) -> None:
     topic, into = topics.make(2), topics.make(1)
     orders(topics, topic, range(6))
     sql = f"SELECT value.user AS key, count(*) AS n FROM `{topic}` GROUP BY 1"
@@ -169,7 +184,7 @@ def test_rows_go_into_a_topic_as_text_or_json(topics, kcli):
     assert kcli("sql", f"SELECT * FROM `{topic}`", "--into", "not-there")[0] != 0
 
 
-def test_files_of_sql_are_whole_or_not_there(topics, kcli, spark, tmp_path):
+def test_files_of_sql_are_whole_or_not_there(topics: Topics, kcli: Kcli, spark, tmp_path: Path) -> None:
     topic, out = topics.make(2), tmp_path / "out"
     orders(topics, topic, range(6))
     assert kcli("sql", f"SELECT offset, value FROM `{topic}`", "--file-format", "parquet", "--out", str(out))[0] == 0
@@ -183,7 +198,7 @@ def test_files_of_sql_are_whole_or_not_there(topics, kcli, spark, tmp_path):
     assert registry.entries()[0].state == "failed"
 
 
-def test_a_stream_prints_until_it_is_drained_by_its_name(topics, kcli):
+def test_a_stream_prints_until_it_is_drained_by_its_name(topics: Topics, kcli: Kcli) -> None:
     topic = topics.make(2)
     orders(topics, topic, range(4))
 
@@ -211,7 +226,7 @@ def test_a_stream_prints_until_it_is_drained_by_its_name(topics, kcli):
     assert [one["offset"] for one in lines(out)] == [2, 2]
 
 
-def test_example_big_orders_goes_on_where_it_was(topics, kcli, monkeypatch):
+def test_example_big_orders_goes_on_where_it_was(topics: Topics, kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
     named(topics, "orders")
     named(topics, "big-orders", 1)
     orders(topics, "orders", range(20))
@@ -235,7 +250,9 @@ def test_example_big_orders_goes_on_where_it_was(topics, kcli, monkeypatch):
     assert (code, lines(out)[0]) == (0, {"country": "AT", "orders": 16, "revenue": 1920.0})
 
 
-def test_example_lake_writes_days_and_shows_its_group(topics, kcli, spark, tmp_path, monkeypatch):
+def test_example_lake_writes_days_and_shows_its_group(
+    topics: Topics, kcli: Kcli, spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     named(topics, "orders")
     orders(topics, "orders", range(24))
     monkeypatch.setenv("OUT", str(tmp_path / "lake"))
@@ -249,7 +266,7 @@ def test_example_lake_writes_days_and_shows_its_group(topics, kcli, spark, tmp_p
     assert (code, [one["offset"] for one in lines(out)]) == (0, [12, 12])
 
 
-def test_a_profile_counts_what_is_there(topics, kcli, tmp_path):
+def test_a_profile_counts_what_is_there(topics: Topics, kcli: Kcli, tmp_path: Path) -> None:
     topic = topics.make(3)
     rows = [
         (n % 2, 1_700_000_000_000 + n * 100, b"hot" if n % 4 else b"k%d" % n, b'{"id":%d}' % n, ()) for n in range(400)
@@ -276,7 +293,9 @@ def test_a_profile_counts_what_is_there(topics, kcli, tmp_path):
     assert (code, json.loads(out)["topic"][0]["records"]) == (0, 0)
 
 
-def test_a_range_of_time_is_exact_where_timestamps_are_out_of_order(topics, kcli, tmp_path, monkeypatch):
+def test_a_range_of_time_is_exact_where_timestamps_are_out_of_order(
+    topics: Topics, kcli: Kcli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As a filter in Python has it: in SQL, in files and in a copy, by kcli's source and by Spark's own."""
     monkeypatch.chdir(tmp_path)
     dice = random.Random(51)
