@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import about
-from kcli.changes.moves import undo_of
+from kcli.changes import moves
+from kcli.changes.moves import look
 from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
-from kcli.cli.commands.reassign.plan_rows import (
-    BrokerRow,
-    PartitionRow,
-    broker_rows,
-    partition_rows,
-    sum_up,
-    warn_of_few_replicas,
-)
-from kcli.cli.commands.reassign.planning import (
-    FileOptions,
-    Plan,
-    PlanningOptions,
-    file_of,
-    from_file,
-    from_options,
-    look,
-    plans_anew,
-)
+from kcli.cli.commands.reassign.plan_rows import BrokerRow, PartitionRow, present
+from kcli.cli.commands.reassign.planning import FileOptions, PlanningOptions, file_of, plan_of, plans_anew
 from kcli.cli.commands.reassign.throttling import RateOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
@@ -42,6 +28,8 @@ if TYPE_CHECKING:
     from typing import Annotated
 
     import typer
+
+    from kcli.changes.moves import Layout, MovePlan
 
 SHAPE = shape("reassign.execute", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 
@@ -74,51 +62,48 @@ def execute(options: ExecuteOptions) -> int:
     _check(options)
 
     async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
-        plan = await _plan(cluster, document, options, path)
-        document.of(BrokerRow)[:] = broker_rows(plan) if plan.wanted or plan.log_dirs else []
-        rows = partition_rows(plan, "would move")
-        document.of(PartitionRow)[:] = rows.values()
-        sum_up(options, plan, rows, failed=bool(document.errors))
-        if rate is not None and rows:
+        plan = await _plan(cluster, options, path)
+        present(document, options, plan)
+        if rate is not None and plan.rows:
             _say_time(options, document.of(BrokerRow), rate)
-        await warn_of_few_replicas(cluster, options, plan)
-        if document.errors or not (rows or plan.log_dirs):
+        for warning in plan.warnings:
+            say(options, warning)
+        if plan.apply is None:
             return None
-        topics = sorted({at.topic for at in rows or plan.wanted})
+        topics = sorted({at.topic for at in plan.changes or plan.wanted})
 
         async def carry_out() -> int | None:
+            rows = dict(zip(plan.changes, document.of(PartitionRow), strict=True))
             return await move(cluster, document, options, plan, rows, rate)
 
         return PlannedChange(
-            names=topics if patterns or len(topics) == 1 else [f"move {plural(len(rows), 'partition')}"],
+            names=topics if patterns or len(topics) == 1 else [f"move {plural(len(plan.rows), 'partition')}"],
             noun="topic",
             by_pattern=patterns,
-            final=bool(plan.log_dirs),
-            undo=undo_of({at: plan.everything[at] for at in plan.changes()}),
+            final=plan.final,
+            undo=plan.undo,
             carry_out=carry_out,
         )
 
     return make_change(options, SHAPE, make_plan)
 
 
-async def _plan(cluster: Cluster, document: Document, options: ExecuteOptions, path: str | None) -> Plan:
+async def _plan(cluster: Cluster, options: ExecuteOptions, path: str | None) -> MovePlan:
     """The plan of the file at `path`, or of the options. Raises KcliError where partitions are moving already."""
-    plan, _ = await look(cluster, document, options)
+    layout = await look(cluster)
     if not options.additional and not options.plan_only:
-        _refuse_others(plan)
+        _refuse_others(layout)
     if path is None:
-        await from_options(cluster, plan, document, options)
-    else:
-        from_file(plan, document, path)
-    return plan
+        return await plan_of(cluster, layout, options)
+    return await moves.plan(cluster, layout, *assignment_file.read(path))
 
 
-def _refuse_others(plan: Plan) -> None:
+def _refuse_others(layout: Layout) -> None:
     """Raises KcliError where partitions are moving already."""
-    if plan.ongoing:
+    if layout.ongoing:
         raise KcliError(
-            f"{plural(len(plan.ongoing), 'partition')} on the way already, such as "
-            f"{about(next(iter(plan.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
+            f"{plural(len(layout.ongoing), 'partition')} on the way already, such as "
+            f"{about(next(iter(layout.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
         )
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import throttles
-from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments
+from kcli.admin.reassign.reassignments import about, list_reassignments
 from kcli.asking.fan_out import pieces
+from kcli.changes import moves
 from kcli.cli.commands.reassign.disks.moving import follow, remember
-from kcli.cli.commands.reassign.planning import Plan
 from kcli.cli.commands.reassign.throttling import clean, settle_throttle
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
 from kcli.cli.output.tables.document import Document
@@ -17,7 +17,7 @@ from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError
 from kcli.grammar.units import bytes_text
-from kcli.model import Cluster
+from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     import typer
 
     from kcli.admin.reassign.reassignments import Assignment
-    from kcli.cli.commands.reassign.plan_rows import Rows
+    from kcli.changes.moves import MovePlan
+    from kcli.cli.commands.reassign.plan_rows import PartitionRow
+
+    Rows = dict[TopicPartition, PartitionRow]
 
 
 class BatchOptions(WatchOptions):
@@ -40,7 +43,7 @@ def waits(options: BatchOptions) -> bool:
 
 
 async def move(
-    cluster: Cluster, document: Document, options: BatchOptions, plan: Plan, rows: Rows, rate: int | None
+    cluster: Cluster, document: Document, options: BatchOptions, plan: MovePlan, rows: Rows, rate: int | None
 ) -> int | None:
     """Move what the plan changes; the exit code, if it is settled by a signal or --timeout."""
     topics = sorted({at.topic for at in plan.wanted})
@@ -64,19 +67,25 @@ async def _left_alone(
 
 
 async def _batches(
-    watch: Watch, cluster: Cluster, document: Document, options: BatchOptions, plan: Plan, rows: Rows, rate: int | None
+    watch: Watch,
+    cluster: Cluster,
+    document: Document,
+    options: BatchOptions,
+    plan: MovePlan,
+    rows: Rows,
+    rate: int | None,
 ) -> int | None:
     waiting = waits(options)
     topics = sorted({at.topic for at in plan.wanted})
     await remember(cluster, plan.log_dirs)
-    changes = plan.changes()
+    changes = plan.changes
     for part in pieces(list(changes), options.batch or len(changes) or 1):
         wanted = {at: changes[at] for at in part}
         if watch.interrupted:
             break
         if rate is not None and not await _throttled(watch, cluster, document, wanted, plan, rate):
             break
-        begun = await _begin(cluster, document, wanted, rows)
+        begun = await _begin(cluster, document, plan, wanted, rows)
         if waiting and begun and not await watch.until_done(begun):
             break
     await follow(cluster, document, plan.log_dirs, there=waiting and not watch.interrupted)
@@ -100,15 +109,15 @@ async def _batches(
 
 
 async def _throttled(
-    watch: Watch, cluster: Cluster, document: Document, wanted: Assignment, plan: Plan, rate: int
+    watch: Watch, cluster: Cluster, document: Document, wanted: Assignment, plan: MovePlan, rate: int
 ) -> bool:
     """Whether the throttle holds everywhere; if not, nothing of it is left."""
     ongoing = await list_reassignments(cluster)
-    moves = throttles.moves(wanted, plan.everything, ongoing)
+    copies = throttles.moves(wanted, plan.layout.replicas, ongoing)
     there = {str(node.id) for node in await cluster.nodes()}
     changes = {
         at: operations
-        for at, operations in throttles.wanted(moves, rate).items()
+        for at, operations in throttles.wanted(copies, rate).items()
         if at.kind == "topic" or at.name in there  # a broker that is down copies nothing, and cannot be configured
     }
     for at, operations in changes.items():
@@ -116,14 +125,14 @@ async def _throttled(
     return await settle_throttle(cluster, document, changes)
 
 
-async def _begin(cluster: Cluster, document: Document, wanted: Assignment, rows: Rows) -> Assignment:
+async def _begin(cluster: Cluster, document: Document, plan: MovePlan, wanted: Assignment, rows: Rows) -> Assignment:
     """What began to move; what did not is an error."""
-    begun = {}
-    for at, problem in (await alter_reassignments(cluster, wanted)).items():
-        if problem is None:
-            begun[at] = wanted[at]
-            rows[at].result = "moving"
-        else:
-            rows[at].result, rows[at].error = "failed", str(problem)
-            document.fail(problem, about(at))
+    begun = await moves.begin(cluster, plan, wanted)
+    for planned in plan.rows:
+        if isinstance(planned, moves.PartitionMove) and planned.at in wanted:
+            row = rows[planned.at]
+            row.result = planned.result
+            if planned.error is not None:
+                row.error = str(planned.error)
+                document.fail(planned.error, about(planned.at))
     return begun

@@ -6,15 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
-from kcli.cli.commands.reassign.plan_rows import (
-    BrokerRow,
-    PartitionRow,
-    broker_rows,
-    partition_rows,
-    sum_up,
-    warn_of_few_replicas,
-)
-from kcli.cli.commands.reassign.planning import PlanningOptions, from_options, look
+from kcli.changes.moves import look
+from kcli.cli.commands.reassign.plan_rows import BrokerRow, PartitionRow, present
+from kcli.cli.commands.reassign.planning import PlanningOptions, plan_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -57,15 +51,14 @@ def plan(options: PlanOptions) -> int:
     """
 
     async def work(cluster: Cluster, document: Document) -> None:
-        planned, _ = await look(cluster, document, options)
-        await from_options(cluster, planned, document, options)
-        document.of(BrokerRow)[:] = broker_rows(planned) if planned.wanted or planned.log_dirs else []
-        rows = partition_rows(planned, "planned")
-        document.of(PartitionRow)[:] = rows.values()
-        sum_up(options, planned, rows, failed=bool(document.errors))
-        await warn_of_few_replicas(cluster, options, planned)
+        planned = await plan_of(cluster, await look(cluster), options)
+        present(document, options, planned)
+        for row in document.of(PartitionRow):
+            row.result = "planned"
+        for warning in planned.warnings:
+            say(options, warning)
         if options.save:
-            _save(options.save, planned.changes())
+            _save(options.save, planned.changes)
             say(options, f"saved: kcli reassign execute {options.save} --execute, or kafka-reassign-partitions")
 
     return answer(options, SHAPE, work)

@@ -1,23 +1,21 @@
-"""A plan as rows, a sentence and a warning."""
+"""A plan as rows and a sentence."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.topics import MIN_ISR, min_isr
-from kcli.cli.commands.reassign.planning import Plan
+from kcli.changes.moves import PartitionMove
+from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.groups import QuietOptions
 from kcli.cli.runtime.answer import plural, say
-from kcli.errors import KcliError
+from kcli.cli.runtime.change import show
 from kcli.grammar.units import bytes_text
-from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
-
-    Rows = dict[TopicPartition, "PartitionRow"]
+    from kcli.changes.moves import Layout, MovePlan
 
 
 class BrokerRow(Row, section="brokers"):
@@ -40,43 +38,33 @@ class PartitionRow(Row, section="partitions"):
     adding: list[int] = column("Brokers that get a replica.", rank=3)
     removing: list[int] = column("Brokers that lose a replica.", rank=3)
     bytes: int = column("Bytes to be copied.", unit="bytes")
-    result: str = column("planned, would move, moving, done, cancelled or failed.", unit="word", rank=1)
+    result: str = column("planned, would move, moving, done, cancelled, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
-def partition_rows(plan: Plan, result: str) -> Rows:
-    """A row for each partition that changes."""
-    rows: Rows = {}
-    for at, brokers in sorted(plan.changes().items()):
-        old = plan.everything[at]
-        adding = [node for node in brokers if node not in old]
-        rows[at] = PartitionRow(
-            topic=at.topic,
-            partition=at.partition,
-            old=old,
-            new=brokers,
-            adding=adding,
-            removing=[node for node in old if node not in brokers],
-            bytes=plan.sizes.get(at, 0) * len(adding),
-            result=result,
-            error=None,
-        )
-    return rows
+def present(document: Document, options: QuietOptions, plan: MovePlan) -> None:
+    """Put a plan into the document, and say in a sentence what it comes to."""
+    for broker, error in plan.layout.unmeasured.items():
+        say(options, f"broker {broker} does not report the sizes of its replicas: {error}")
+    show(document, (PartitionRow,), plan)
+    document.of(BrokerRow)[:] = broker_rows(plan) if plan.wanted or plan.log_dirs else []
+    _sum_up(options, plan)
 
 
-def broker_rows(plan: Plan) -> list[BrokerRow]:
+def broker_rows(plan: MovePlan) -> list[BrokerRow]:
     """What becomes of each broker: all that it has in the cluster, before and after."""
-    replicas_before, leads_before, sizes_before = _counted(plan, plan.everything)
-    replicas_after, leads_after, sizes_after = _counted(plan, plan.everything | plan.changes())
+    layout, changes = plan.layout, plan.changes
+    replicas_before, leads_before, sizes_before = _counted(layout, layout.replicas)
+    replicas_after, leads_after, sizes_after = _counted(layout, layout.replicas | changes)
     receives: Counter[int] = Counter()
-    for at, brokers in plan.changes().items():
+    for at, brokers in changes.items():
         for node in brokers:
-            if node not in plan.everything[at]:
-                receives[node] += plan.sizes.get(at, 0)
+            if node not in layout.replicas[at]:
+                receives[node] += layout.sizes.get(at, 0)
     return [
         BrokerRow(
             broker=node,
-            rack=plan.racks.get(node),
+            rack=layout.racks.get(node),
             replicas_before=replicas_before[node],
             replicas_after=replicas_after[node],
             leads_before=leads_before[node],
@@ -85,11 +73,11 @@ def broker_rows(plan: Plan) -> list[BrokerRow]:
             size_after=sizes_after[node],
             receives=receives[node],
         )
-        for node in sorted(plan.racks.keys() | replicas_before.keys())
+        for node in sorted(layout.racks.keys() | replicas_before.keys())
     ]
 
 
-def _counted(plan: Plan, assignment: Assignment) -> tuple[Counter[int], Counter[int], Counter[int]]:
+def _counted(layout: Layout, assignment: Assignment) -> tuple[Counter[int], Counter[int], Counter[int]]:
     """The replicas of each broker, the partitions of which it is the preferred leader, and the bytes."""
     replicas: Counter[int] = Counter()
     leads: Counter[int] = Counter()
@@ -98,41 +86,21 @@ def _counted(plan: Plan, assignment: Assignment) -> tuple[Counter[int], Counter[
         replicas.update(brokers)
         leads.update(brokers[:1])
         for node in brokers:
-            sizes[node] += plan.sizes.get(at, 0)
+            sizes[node] += layout.sizes.get(at, 0)
     return replicas, leads, sizes
 
 
-def sum_up(options: QuietOptions, plan: Plan, rows: Rows, *, failed: bool) -> None:
-    """The plan in a sentence."""
-    if not plan.wanted and failed:
+def _sum_up(options: QuietOptions, plan: MovePlan) -> None:
+    if not plan.wanted and plan.failed:
         return  # unknown topics and partitions are reported
+    rows = [row for row in plan.rows if isinstance(row, PartitionMove)]
     if not rows:
         where = "is where it" if len(plan.wanted) == 1 else "are where they"
         say(options, f"nothing to do: {plural(len(plan.wanted), 'partition')} {where} should be")
         return
-    copied, size = sum(len(row.adding) for row in rows.values()), sum(row.bytes for row in rows.values())
+    copied, size = sum(len(row.adding) for row in rows), sum(row.bytes for row in rows)
     say(
         options,
         f"{len(rows)} of {plural(len(plan.wanted), 'partition')} change; {plural(copied, 'replica')} "
         f"({bytes_text(size) if size < 1024 else f'{size / 2**20:.1f}MiB'}) to be copied",
     )
-
-
-async def warn_of_few_replicas(cluster: Cluster, options: QuietOptions, plan: Plan) -> None:
-    """Say which topics will have fewer replicas than a write with acks=all needs, and where that is not known."""
-    least: dict[str, int] = {}
-    for at, brokers in plan.changes().items():
-        if len(brokers) < len(plan.everything[at]):
-            least[at.topic] = min(len(brokers), least.get(at.topic, len(brokers)))
-    if not least:
-        return
-    for topic, needed in (await min_isr(cluster, least)).items():
-        replicas = plural(least[topic], "replica")
-        if isinstance(needed, KcliError):
-            say(options, f"WARNING: {topic} will have {replicas}, and {MIN_ISR} is not known: {needed}")
-        elif needed > least[topic]:
-            say(
-                options,
-                f"WARNING: {topic} will have {replicas} and {MIN_ISR}={needed}: "
-                "no producer can write to it with acks=all",
-            )

@@ -4,42 +4,45 @@ Ctrl-C; the brokers continue then."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.admin.configs.resources import SET, Operation, Resource, about
 from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_throttle
 from kcli.admin.storage.disks import Replica, alter_log_dirs, directories
+from kcli.changes.moves import MOVING
 from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.change import show
 from kcli.cli.runtime.signals import INTERRUPTED, Listening, Stop, ended_by
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError
 from kcli.model import Cluster
 
-Moves = dict[Replica, str]
+if TYPE_CHECKING:
+    from kcli.changes.change import Plan
+
 PATIENCE = 10.0  # seconds until a replica that was just begun is there to be moved
 PAUSE = 0.2
 
 
 async def move(
-    cluster: Cluster,
-    document: Document,
-    options: WaitingOptions,
-    wanted: Moves,
-    rows: dict[Replica, ReplicaRow],
-    rate: int | None,
+    cluster: Cluster, document: Document, options: WaitingOptions, plan: Plan, rate: int | None
 ) -> int | None:
-    """Begin, and with --wait follow; the exit code if it is settled by Ctrl-C or --timeout."""
-    brokers = {Resource("broker", str(at.broker)) for at in wanted}
+    """Begin what a plan has, and with --wait follow it; the exit code if it is settled by Ctrl-C or --timeout."""
+    brokers = {Resource("broker", str(row.as_json()["broker"])) for row in plan.rows}
     with Listening() as stop:
         try:
             if rate is not None:
                 changes = {at: [Operation(name=DISK_RATE, how=SET, value=str(rate))] for at in brokers}
                 _fail_all(document, await set_throttle(cluster, changes))
-            if document.errors:
+            if document.errors or plan.apply is None:
                 return None
-            return await _begun(cluster, document, options, wanted, rows, stop)
+            await plan.apply(cluster)
+            show(document, (ReplicaRow,), plan)
+            return await _followed(cluster, document, options, stop)
         finally:
             if rate is not None:
                 _fail_all(document, await clear_throttles(cluster, {at: [DISK_RATE] for at in brokers}))
@@ -51,19 +54,9 @@ def _fail_all(document: Document, done: dict[Resource, KcliError | None]) -> Non
             document.fail(problem, about(at))
 
 
-async def _begun(
-    cluster: Cluster,
-    document: Document,
-    options: WaitingOptions,
-    wanted: Moves,
-    rows: dict[Replica, ReplicaRow],
-    stop: Stop,
-) -> int | None:
-    for at, problem in (await alter_log_dirs(cluster, wanted)).items():
-        rows[at].result, rows[at].error = ("moving", None) if problem is None else ("failed", str(problem))
-        if problem is not None:
-            document.fail(problem, f"{at.topic} [{at.partition}]")
-    left = {at: wanted[at] for at, row in rows.items() if row.result == "moving"}
+async def _followed(cluster: Cluster, document: Document, options: WaitingOptions, stop: Stop) -> int | None:
+    rows = {Replica(row.topic, row.partition, row.broker): row for row in document.of(ReplicaRow)}
+    left = {at: row.new for at, row in rows.items() if row.result == MOVING}
     loop = asyncio.get_running_loop()
     give_up = loop.time() + (float("inf") if options.patience is None else options.patience)
     while left:
@@ -89,19 +82,19 @@ async def _begun(
     return None
 
 
-async def _arrived(cluster: Cluster, wanted: Moves) -> list[Replica]:
+async def _arrived(cluster: Cluster, wanted: Mapping[Replica, str]) -> list[Replica]:
     """The replicas that are at their target and not in two places."""
     here = await directories(cluster, wanted)
     return [at for at, name in wanted.items() if here.get((at, False)) == name and (at, True) not in here]
 
 
-async def remember(cluster: Cluster, wanted: Moves) -> None:
+async def remember(cluster: Cluster, wanted: Mapping[Replica, str]) -> None:
     """Tell brokers the directories of replicas that they do not have yet: they refuse, and use them later."""
     known = {node.id for node in await cluster.nodes()}
     await alter_log_dirs(cluster, {at: name for at, name in wanted.items() if at.broker in known})
 
 
-async def follow(cluster: Cluster, document: Document, wanted: Moves, *, there: bool) -> None:
+async def follow(cluster: Cluster, document: Document, wanted: Mapping[Replica, str], *, there: bool) -> None:
     """Directories that a plan names for replicas which may only be about to be made: a broker says
     REPLICA_NOT_AVAILABLE until it has begun. With `there` until they are in them."""
     give_up, left = asyncio.get_running_loop().time() + PATIENCE, dict(wanted)
@@ -135,5 +128,5 @@ class ReplicaRow(Row, section="replicas"):
     old: str = column("The log directory before.", rank=1)
     new: str = column("The log directory after.", rank=1)
     bytes: int = column("Bytes of the replica.", unit="bytes")
-    result: str = column("would move, moving, done or failed.", unit="word", rank=1)
+    result: str = column("would move, moving, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
