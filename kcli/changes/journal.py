@@ -25,10 +25,12 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from kcli.changes.change import Undo
+
+    Outcome = TypeVar("Outcome")
 
 KEPT = 1000
 INLINE = 64 << 10  # bytes of rows and undo data in a line
@@ -110,6 +112,46 @@ def end(number: int, result: str, changed: int, rows: Sequence[Mapping[str, obje
     ids = {str(row["topic"]): row["topic_id"] for row in rows if row.get("topic_id") and row["result"] == "created"}
     with _locked() as path:
         _append(path, {"number": number, "result": result, "changed": changed} | ({"topic_ids": ids} if ids else {}))
+
+
+async def recorded(
+    words: Sequence[str],
+    where: str,
+    rows: Callable[[], Sequence[Mapping[str, object]]],
+    undo: Undo | None,
+    work: Callable[[], Awaitable[Outcome]],
+    *,
+    must: bool,
+    say: Callable[[str], object],
+    undoes: Callable[[int], object],
+) -> Outcome:
+    """Do the work of a change between its two lines in the journal; `where` is the cluster's id, or a registry's
+    address. `say` gets a sentence where a line cannot be written, `undoes` the number of the change where it kept what
+    undoes it and something may have changed, also if the work raises. Raises NotWritten, before anything is sent, where
+    the change `must` be in the journal and cannot."""
+    before = rows()
+    number, finished = 0, False
+    try:
+        number = begin(words, where, before, undo)
+    except NotWritten as problem:
+        if must:
+            raise NotWritten(f"nothing was changed: {problem}") from None
+        say(f"this change is not in the journal: {problem}")
+    try:
+        made = await work()
+        finished = True
+    finally:
+        if number:
+            after = rows()
+            results = [[str(row["result"]) for row in some] for some in (before, after)]
+            result, changed = outcome(*results, finished=finished)
+            try:
+                end(number, result, changed, after)
+            except NotWritten as problem:
+                say(f"the outcome of this change is not in the journal: {problem}")
+            if undo is not None and (changed or result == UNKNOWN):
+                undoes(number)
+    return made
 
 
 def entries() -> list[Entry]:

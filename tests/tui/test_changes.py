@@ -407,7 +407,7 @@ async def test_a_reset_plan_begins_with_what_changes_and_keeps_the_lag_at_80_col
         rows = pilot.app.screen.query_one("#plan", Rows)
         first, second = rows.shown
         first.result = "unchanged"
-        for change in (first.row, second.row):
+        for change in (first, second):
             change.before, change.after = OffsetAndMetadata(1_234_567_890), OffsetAndMetadata(987_654_321)
             change.end = 2_234_567_890
         rows.put([first, second])

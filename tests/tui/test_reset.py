@@ -105,7 +105,7 @@ async def test_the_dialog_is_as_high_as_a_long_plan_needs(world: World) -> None:
         frame = screen.query_one(".dialog")
         assert frame.region.height == 32
         assert screen._plan is not None
-        screen.put(screen._plan.steps * 40)
+        screen.put(screen._plan.rows * 40)
         await until(pilot, lambda: frame.region.height > 50)
 
 

@@ -47,49 +47,25 @@ async def journaled(
     where = await _where(target, undo)
     if undo is not None and isinstance(options, UndoOptions):
         write_undo_file(options, undo, where)
-    before = rows()
-    number, finished = 0, False
-    try:
-        number = journal.begin(cli.typed, where, before, undo if keeps else None)
-    except journal.NotWritten as problem:
-        if needs and not getattr(options, "undo_file", None):
-            hint = "; --undo-file FILE keeps what undoes it, --no-undo keeps nothing"
-            raise KcliError(f"nothing was changed: {problem}{hint}") from None
-        say(options, f"this change is not in the journal: {problem}")
-    try:
-        outcome = await work()
-        finished = True
-    finally:
-        if number:
-            _end(options, number, before, rows(), finished=finished, says_undo=needs)
-    return outcome
 
+    def undoes(number: int) -> None:
+        if needs:
+            say(options, f"to undo this: kcli undo {number}{_where_of(options)} --execute")
 
-def _end(
-    options: OutputOptions,
-    number: int,
-    before: Sequence[dict[str, object]],
-    rows: Sequence[dict[str, object]],
-    *,
-    finished: bool,
-    says_undo: bool,
-) -> None:
-    result, changed = journal.outcome(_results(before), _results(rows), finished=finished)
     try:
-        journal.end(number, result, changed, rows)
+        return await journal.recorded(
+            *(cli.typed, where, rows, undo if keeps else None, work),
+            must=needs and not getattr(options, "undo_file", None),
+            say=lambda sentence: say(options, sentence),
+            undoes=undoes,
+        )
     except journal.NotWritten as problem:
-        say(options, f"the outcome of this change is not in the journal: {problem}")
-    if says_undo and (changed or result == journal.UNKNOWN):
-        say(options, f"to undo this: kcli undo {number}{_where_of(options)} --execute")
+        raise problem.hinted("undo-file") from None
 
 
 def rows_of(document: Document) -> list[dict[str, object]]:
     """The rows of all sections that have a result."""
     return [row for section in document.shape.sections for row in document.all(section) if "result" in row]
-
-
-def _results(rows: Sequence[dict[str, object]]) -> list[str]:
-    return [str(row["result"]) for row in rows]
 
 
 async def _where(target: Any, undo: Undo | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import work
@@ -11,9 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
+from kcli.changes import journal
 from kcli.errors import KcliError, UnknownOutcome, UsageError
+from kcli.tui.actions.changes.change import carry_out
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
+from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import Drawn, printable, quoted, with_each
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -21,18 +23,21 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from kcli.tui.actions.changes.change import Change, Plan, Step
+    from kcli.changes.change import Plan, Row
+    from kcli.tui.actions.changes.change import Change
     from kcli.tui.session import Session
 
 TONES = {
     "failed": "bad", "refused": "bad", "unknown": "warn", "unchanged": "dim", "not needed": "dim", "skipped": "dim",
 }  # fmt: skip
-PLANNED = "would "
 EMPTY = "No plan yet."
 
 
 class Changing(Dialog):
     """The dialog of a change. The plan is made again when a field changes; the shown plan is carried out."""
+
+    shows_refused = False
+    """Whether a plan of which nothing can be done is shown, rather than its error alone."""
 
     def __init__(self, session: Session, change: Change) -> None:
         super().__init__(session)
@@ -62,7 +67,9 @@ class Changing(Dialog):
             with Horizontal(classes="line"):
                 yield Static(ask.label, classes="label", markup=False)
                 yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
-        yield from self.plan_fields(Rows(_columns(), key=lambda step: step.what, id="plan", opens=False, empty=EMPTY))
+        yield from self.plan_fields(
+            Rows(_columns(self.change), key=self.change.label, id="plan", opens=False, empty=EMPTY)
+        )
 
     def plan_fields(self, rows: Rows) -> ComposeResult:
         """The rows of the plan, and the line in which its word is typed."""
@@ -105,13 +112,17 @@ class Changing(Dialog):
             self.say(*self.summary(plan))
 
     async def planned(self, given: dict[str, str]) -> Plan:
-        """Make the plan and show its rows. Raises KcliError."""
+        """Make the plan and show its rows. Raises KcliError, also for a plan of which nothing can be done."""
 
         async def made(client: Any) -> Plan:
             return await self.change.plan(client, given)
 
-        self._plan = plan = await (self.session.ask_registry if self.change.of_registry else self.session.ask)(made)
-        self.put(plan.steps)
+        plan = await (self.session.ask_registry if self.change.of_registry else self.session.ask)(made)
+        errors = [*plan.failed.values(), *(row.error for row in plan.rows if row.error is not None)]
+        if errors and plan.apply is None and not self.shows_refused:
+            raise errors[0]
+        self._plan = plan
+        self.put(plan.rows)
         return plan
 
     @property
@@ -121,10 +132,10 @@ class Changing(Dialog):
 
     def summary(self, plan: Plan) -> tuple[str, str]:
         """A sentence about the plan, and its tone."""
-        if plan.carry_out is None:
-            return "nothing to change", "bad" if plan.bad else ""
-        many = sum(step.result.startswith(PLANNED) for step in plan.steps)
-        return "; ".join([f"{many} of {len(plan.steps)} would change", *plan.warnings]), ""
+        if plan.apply is None:
+            return "nothing to change", "bad" if any(map(_is_bad, plan.rows)) else ""
+        many = sum(row.is_open for row in plan.rows)
+        return "; ".join([f"{many} of {len(plan.rows)} would change", *plan.warnings]), ""
 
     # -- the change ---
 
@@ -133,7 +144,7 @@ class Changing(Dialog):
             self.query_one("#confirm", Input).focus()
         elif self._done:
             self.dismiss()
-        elif self._plan is None or (self._plan.carry_out is None and not self.when):
+        elif self._plan is None or (self._plan.apply is None and not self.when):
             self.say("there is no plan yet" if self._plan is None else "nothing to change", "bad")
         elif event.value != self._word:
             self.say(f"nothing was changed: {event.value!r} is not {self._word}", "bad")
@@ -153,22 +164,29 @@ class Changing(Dialog):
         self.app.run_worker(self._carry_out(plan, typed), group=CHANGES)
 
     async def _carry_out(self, plan: Plan, typed: str) -> None:
+        said: list[str] = []
+
+        def undoes(number: int) -> None:
+            back = self.session.aimed(f"kcli undo {number} --execute{self.change.option}")
+            said.append(f"To undo this: {back}")
+
+        async def applied(target: Any) -> None:
+            await carry_out(plan, target, self.change.command(self._given) or "kcli", said.append, undoes)
+
         try:
             change = self.session.change_registry if self.change.of_registry else self.session.change
-            back = await change(partial(plan.make, command=self.change.command(self._given) or "kcli"), confirmed=typed)
+            await change(applied, confirmed=typed)
         except KcliError as problem:
             if not isinstance(problem, UnknownOutcome):
                 self.begin_again(problem)
                 return
-            back = ""
-            for step in plan.steps:
-                if step.result.startswith(PLANNED):
-                    step.failed(problem)
+            for row in plan.rows:
+                if row.is_open:
+                    row.settle(problem)
         if self.is_open:
-            self.put(plan.steps)
-        bad = next((step.note for step in plan.steps if step.bad), "")
-        undo = f"To undo this: {self.session.aimed(f'{back}{self.change.option}')}" if back else ""
-        self.say(" ".join(filter(None, (f"{_counted(plan.steps)}.", bad, undo))), "bad" if bad else "good")
+            self.put(plan.rows)
+        bad = next((note_of(row) for row in plan.rows if _is_bad(row)), "")
+        self.say(" ".join(filter(None, (f"{_counted(plan.rows)}.", bad, *said))), "bad" if bad else "good")
         self.session.look_now()
 
     def begin_again(self, problem: KcliError | str = "") -> None:
@@ -181,22 +199,34 @@ class Changing(Dialog):
         self._aim(str(problem))
 
 
-def _counted(steps: list[Step]) -> str:
+def _is_bad(row: Row) -> bool:
+    return row.result in journal.BAD
+
+
+def note_of(row: Row) -> str:
+    """Why a row is as it is."""
+    return row.note or "" if row.error is None else str(row.error)
+
+
+def _counted(rows: list[Row]) -> str:
     """`3 trimmed, 1 unchanged`."""
-    counts = Counter(step.result for step in steps)
+    counts = Counter(row.result for row in rows)
     return ", ".join(f"{many} {result}" for result, many in counts.items())
 
 
-def _columns() -> list[Column]:
+def _columns(change: Change) -> list[Column]:
     return [
-        Column("what", "WHAT", lambda s: s.what, printable, letter="N", rank=0, wide=True),
-        Column("old", "NOW", lambda s: s.old, printable, letter="O", rank=0),
-        Column("new", "THEN", lambda s: s.new, printable, letter="W", rank=0),
-        Column("result", "RESULT", lambda s: s.result, draw=result_cell, letter="R", rank=0),
-        Column("note", "NOTE", lambda s: s.note, printable, wide=True, rank=2, most=200),
+        Column("what", "WHAT", change.label, printable, letter="N", rank=0, wide=True),
+        Column("old", "NOW", lambda row: _text(row.old), printable, letter="O", rank=0),
+        Column("new", "THEN", lambda row: _text(row.new), printable, letter="W", rank=0),
+        Column("result", "RESULT", lambda row: row.result, draw=result_cell, letter="R", rank=0),
+        Column("note", "NOTE", note_of, printable, wide=True, rank=2, most=200),
     ]
 
 
-def result_cell(step: Step) -> Cell:
-    planned = "accent" if step.result.startswith(PLANNED) else "good"
-    return Cell(step.result, TONES.get(step.result, planned))
+def _text(value: str | int | None) -> str:
+    return exact(value) if isinstance(value, int) else value or ""
+
+
+def result_cell(row: Row) -> Cell:
+    return Cell(row.result, TONES.get(row.result, "accent" if row.is_open else "good"))

@@ -20,8 +20,8 @@ from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import duration
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH
-from kcli.tui.actions.changes.change import Change, Plan, shown, title_of, word_of
-from kcli.tui.dialogs.change import EMPTY, Changing, result_cell
+from kcli.tui.actions.changes.change import Change, title_of, word_of
+from kcli.tui.dialogs.change import EMPTY, Changing, note_of, result_cell
 from kcli.tui.text.formatting import exact
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
@@ -30,10 +30,12 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from kcli.changes.change import Plan
     from kcli.changes.offset_forms import Prepare
+    from kcli.changes.offsets import OffsetRow
     from kcli.client import Client
     from kcli.model import Cluster
-    from kcli.tui.actions.changes.change import Given, Step
+    from kcli.tui.actions.changes.change import Given
     from kcli.tui.session import Session
 
 AGAIN = 1.0  # seconds between two questions whether the members have left
@@ -43,6 +45,7 @@ class Reset(Changing):
     """The dialog of a reset: what is chosen in it, the partitions row by row, and the waiting for members to leave."""
 
     change: Resetting
+    shows_refused = True
 
     def __init__(self, session: Session, groups: Sequence[str], at: TopicPartition | None) -> None:
         super().__init__(session, Resetting(groups, at))
@@ -62,7 +65,7 @@ class Reset(Changing):
             yield Static("of", id="of", markup=False)
             yield Select(self._scopes(), allow_blank=False, id="scope", compact=True)
         columns = _columns(several=len(self.change.groups) > 1)
-        rows = Rows(columns, key=lambda step: (step.what, step.row.at), order=_changed_first, id="plan", empty=EMPTY)
+        rows = Rows(columns, key=lambda row: (row.name, row.at), order=_changed_first, id="plan", empty=EMPTY)
         yield from self.plan_fields(rows)
 
     def _scopes(self) -> list[tuple[Content, str]]:
@@ -96,17 +99,17 @@ class Reset(Changing):
     @property
     def _live(self) -> list[GroupLive]:
         """The groups that have members."""
-        steps = self._plan.steps if self._plan is not None else []
-        return [step.row.error for step in steps if isinstance(step.row.error, GroupLive)]
+        rows = self._plan.rows if self._plan is not None else []
+        return [row.error for row in rows if isinstance(row.error, GroupLive)]
 
     @property
     def when(self) -> str:
         return " once Empty" if self._live else ""
 
     def summary(self, plan: Plan) -> tuple[str, str]:
-        refusal = next((step.note for step in plan.steps if step.result == "refused"), None)
-        without = len(self.change.groups) - len({step.what for step in plan.steps})
-        told = [super().summary(plan)[0]] if plan.carry_out is not None or refusal is None else []
+        refusal = next((note_of(row) for row in plan.rows if row.result == "refused"), None)
+        without = len(self.change.groups) - len({row.name for row in plan.rows})
+        told = [super().summary(plan)[0]] if plan.apply is not None or refusal is None else []
         told += [f"{without} without committed offsets"] if without else []
         return "; ".join([*told, refusal] if refusal is not None else told), "" if refusal is None else "bad"
 
@@ -127,7 +130,7 @@ class Reset(Changing):
         except KcliError as problem:
             self.begin(plan, typed, problem)
             return
-        if self._live or plan.carry_out is not None:
+        if self._live or plan.apply is not None:
             self.begin(plan, typed)
         else:
             self.begin_again()
@@ -135,35 +138,35 @@ class Reset(Changing):
 
 def _columns(*, several: bool) -> list[Column]:
     """`several` groups have a column of their names."""
-    group = Column("group", "GROUP", lambda s: s.what, printable, letter="G", rank=0, name=True)
+    group = Column("group", "GROUP", lambda row: row.name, printable, letter="G", rank=0, name=True)
     return [
         *([group] if several else []),
-        Column("topic", "TOPIC", lambda s: s.row.at.topic, printable, letter="N", rank=0, name=True),
-        Column("partition", "P", lambda s: s.row.at.partition, right=True, letter="P", rank=0),
-        Column("old", "OLD", lambda s: s.row.before and s.row.before.offset, exact, right=True, letter="O", rank=0),
-        Column("new", "NEW", lambda s: s.row.after and s.row.after.offset, exact, right=True, letter="W", rank=0),
+        Column("topic", "TOPIC", lambda row: row.at.topic, printable, letter="N", rank=0, name=True),
+        Column("partition", "P", lambda row: row.at.partition, right=True, letter="P", rank=0),
+        Column("old", "OLD", lambda row: row.before and row.before.offset, exact, right=True, letter="O", rank=0),
+        Column("new", "NEW", lambda row: row.after and row.after.offset, exact, right=True, letter="W", rank=0),
         Column(
             "delta",
             "DELTA",
-            lambda s: s.row.delta,
-            draw=lambda s: Cell(DASH if s.row.delta is None else f"{s.row.delta:+,}"),
+            lambda row: row.delta,
+            draw=lambda row: Cell(DASH if row.delta is None else f"{row.delta:+,}"),
             right=True,
             letter="D",
             rank=2,
         ),
-        Column("lag", "LAG THEN", lambda s: s.row.end, draw=_lag, right=True, letter="L", rank=0),
-        Column("result", "RESULT", lambda s: s.result, draw=result_cell, letter="R", rank=0),
-        Column("note", "NOTE", lambda s: s.note, printable, wide=True, rank=3, most=200),
+        Column("lag", "LAG THEN", lambda row: row.end, draw=_lag, right=True, letter="L", rank=0),
+        Column("result", "RESULT", lambda row: row.result, draw=result_cell, letter="R", rank=0),
+        Column("note", "NOTE", note_of, printable, wide=True, rank=3, most=200),
     ]
 
 
-def _changed_first(step: Step) -> tuple[bool, str, TopicPartition]:
+def _changed_first(row: OffsetRow) -> tuple[bool, str, TopicPartition]:
     """What the reset changes, or fails to, comes before what stays."""
-    return step.result in ("unchanged", "skipped"), step.what, step.row.at
+    return row.result in ("unchanged", "skipped"), row.name, row.at
 
 
-def _lag(step: Step) -> Cell:
-    return Cell(DASH if step.row.lag is None else f"{step.row.lag:,}")
+def _lag(row: OffsetRow) -> Cell:
+    return Cell(DASH if row.lag is None else f"{row.lag:,}")
 
 
 class Wish(NamedTuple):
@@ -247,4 +250,4 @@ class Resetting(Change):
                 ats.update(TopicPartition(topic, number) for number in numbers)
             return sorted(ats)
 
-        return shown(await offsets.plan(client.cluster, self.groups, where, prepare, skip=True), idle=True)
+        return await offsets.plan(client.cluster, self.groups, where, prepare, skip=True)

@@ -16,6 +16,7 @@ from kcli.client import Client
 from kcli.errors import ConnectError, KcliError, UnknownOutcome
 from kcli.registry.errors import NotInTime, RegistryError, Unavailable
 from kcli.schemas import Schema
+from kcli.tui.actions.changes.change import carry_out
 from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
 from kcli.tui.actions.changes.topics import AlterConfigs, CreateTopic
 from kcli.tui.dialogs.change import Changing
@@ -152,9 +153,11 @@ async def test_what_a_registry_was_asked_for_and_did_not_answer_is_unknown(
     registry.client.level = AsyncMock(return_value="BACKWARD")
     registry.client.set_level = AsyncMock(side_effect=problem)
     plan = await SetLevel("orders-value", "FULL").plan(registry, {"level": "FULL"})
-    assert plan.carry_out is not None
-    undo = await plan.make(registry, "kcli registry compat orders-value --set FULL --execute")
-    assert plan.steps[0].result == result
+    assert plan.apply is not None
+    undo: list[int] = []
+    line = "kcli registry compat orders-value --set FULL --execute"
+    await carry_out(plan, registry, line, print, undo.append)
+    assert plan.rows[0].result == result
     assert bool(undo) == (result == "unknown")
 
 
@@ -173,6 +176,8 @@ async def test_a_subject_whose_deletion_was_not_answered_keeps_its_undo(
         setattr(registry.client, name, AsyncMock(return_value=answer))
     registry.client.delete_subject = AsyncMock(side_effect=NotInTime("it did not answer", sent=True))
     plan = await DeleteSubject("orders-value").plan(registry, {})
-    assert await plan.make(registry, "kcli registry delete orders-value --execute") == "kcli undo 1 --execute"
-    assert [step.result for step in plan.steps] == ["unknown"]
-    assert plan.steps[0].note.startswith("it is unknown whether it took effect; check before you repeat it")
+    undo: list[int] = []
+    await carry_out(plan, registry, "kcli registry delete orders-value --execute", print, undo.append)
+    assert undo == [1]
+    assert [row.result for row in plan.rows] == ["unknown"]
+    assert str(plan.rows[0].error).startswith("it is unknown whether it took effect; check before you repeat it")

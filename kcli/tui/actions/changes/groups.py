@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.groups.groups import who
 from kcli.changes import groups
-from kcli.tui.actions.changes.change import Ask, Change, Plan, shown, title_of, word_of
+from kcli.tui.actions.changes.change import Ask, Change, title_of, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Member
+    from kcli.changes.change import Plan, Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
 
@@ -32,8 +33,7 @@ class DeleteGroups(Change):
         return f"kcli groups delete {' '.join(map(quoted, self.groups))}{internal} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        made = await groups.plan_deletion(client.cluster, self.groups, internal_topics=self._internal(given))
-        return shown(made)
+        return await groups.plan_deletion(client.cluster, self.groups, internal_topics=self._internal(given))
 
     def _internal(self, given: Given) -> bool:
         return given.get("internal", "").strip().lower() in ("delete", "yes", "y")
@@ -52,5 +52,7 @@ class RemoveMember(Change):
         return f"kcli groups remove-members {quoted(self.group)} --member {name} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        made = await groups.plan_removal(client.cluster, self.group, [self.member.member_id])
-        return shown(made, lambda row: who(self.member))
+        return await groups.plan_removal(client.cluster, self.group, [self.member.member_id])
+
+    def label(self, row: Row) -> str:
+        return who(self.member)

@@ -8,11 +8,11 @@ from kcli.acls import ANYWHERE, CLUSTER, OPERATIONS, PERMISSIONS, POSSIBLE, Acl,
 from kcli.admin.quotas.quotas import KEYS, Entity, entity, text_of, value_of
 from kcli.changes import acls, quotas
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.changes.change import Ask, Change, Plan, shown, word_of
+from kcli.tui.actions.changes.change import Ask, Change, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from kcli.changes.change import Row
+    from kcli.changes.change import Plan, Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
 
@@ -51,10 +51,12 @@ class RemoveAcls(Change):
         for row in made.rows:
             if row.result == "absent":
                 row.note = "it was removed before"
-        plan = shown(made, _what)
-        if plan.carry_out is None:
+        if made.apply is None:
             raise KcliError("none of these ACLs exists (any more)")
-        return plan
+        return made
+
+    def label(self, row: Row) -> str:
+        return _what(row)
 
 
 class AddAcl(Change):
@@ -107,7 +109,10 @@ class AddAcl(Change):
     async def plan(self, client: Client, given: Given) -> Plan:
         acl = self._acl(given)
         self.word = CLUSTER if acl.kind == "cluster" else acl.name
-        return shown(await acls.plan(client.cluster, [acl], []), _what)
+        return await acls.plan(client.cluster, [acl], [])
+
+    def label(self, row: Row) -> str:
+        return _what(row)
 
 
 def _what(row: Row) -> str:
@@ -156,7 +161,10 @@ class SetQuota(Change):
             raise UsageError("quota and limit: such as producer_byte_rate and 10MiB")
         self.word = name_of(at)
         limits = {at: {key: value_of(key, limit.removesuffix("/s"))}}
-        return shown(await quotas.plan(client.cluster, limits), _limit_text)
+        return await quotas.plan(client.cluster, limits)
+
+    def label(self, row: Row) -> str:
+        return _limit_text(row)
 
 
 class RemoveQuotas(Change):
@@ -180,7 +188,10 @@ class RemoveQuotas(Change):
         changes: dict[Entity, dict[str, float | None]] = {}
         for at, key in self.limits:
             changes.setdefault(at, {})[key] = None
-        plan = shown(await quotas.plan(client.cluster, changes), _limit_text)
-        if plan.carry_out is None:
+        made = await quotas.plan(client.cluster, changes)
+        if made.apply is None:
             raise KcliError("none of these quotas is set (any more)")
-        return plan
+        return made
+
+    def label(self, row: Row) -> str:
+        return _limit_text(row)

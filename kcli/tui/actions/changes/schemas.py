@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from kcli.changes import schemas
 from kcli.errors import UsageError
 from kcli.serde.avro.compatibility import LEVELS
-from kcli.tui.actions.changes.change import Ask, Change, Plan, shown
+from kcli.tui.actions.changes.change import Ask, Change
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from kcli.changes.change import Row
+    from kcli.changes.change import Plan, Row
     from kcli.registry.listing.opened import OpenRegistry
     from kcli.tui.actions.changes.change import Given
 
@@ -37,7 +37,7 @@ class SetLevel(Change):
         wanted = given["level"].strip().upper().replace("-", "_")
         if wanted and wanted not in LEVELS:
             raise UsageError(f"level: it is {', '.join(LEVELS)}, or nothing for that of all subjects")
-        return shown(await schemas.plan(client, schemas.Wanted(levels={self.subject: wanted or None})), _what)
+        return await schemas.plan(client, schemas.Wanted(levels={self.subject: wanted or None}))
 
 
 class DeleteSubject(Change):
@@ -58,8 +58,7 @@ class DeleteSubject(Change):
         return f"kcli registry delete {quoted(self._name)} --execute{self.option}"
 
     async def plan(self, client: OpenRegistry, given: Given) -> Plan:
-        return shown(await schemas.plan_deletion(client, [(self.subject, self.version)]), _what)
+        return await schemas.plan_deletion(client, [(self.subject, self.version)])
 
-
-def _what(row: Row) -> str:
-    return f"{row.name}@{row.version}" if isinstance(row, schemas.VersionRow) else row.name
+    def label(self, row: Row) -> str:
+        return f"{row.name}@{row.version}" if isinstance(row, schemas.VersionRow) else row.name

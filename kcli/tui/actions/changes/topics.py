@@ -11,12 +11,12 @@ from kcli.changes import configs, elections, moves, topics
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import one_place
 from kcli.model import TopicPartition
-from kcli.tui.actions.changes.change import Ask, Change, Plan, shown, title_of, word_of
+from kcli.tui.actions.changes.change import Ask, Change, title_of, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
     from kcli.admin.topics.topics import Partition
-    from kcli.changes.change import Row
+    from kcli.changes.change import Plan, Row
     from kcli.client import Client
     from kcli.tui.actions.changes.change import Given
 
@@ -39,7 +39,7 @@ async def _partitions(client: Client, topic: str) -> list[Partition]:
     return found.partitions
 
 
-def _name(row: Row) -> str:
+def _partition(row: Row) -> str:
     return f"{row.name}[{row.partition}]" if isinstance(row, topics.TrimRow | elections.ElectionRow) else row.name
 
 
@@ -72,7 +72,7 @@ class CreateTopic(Change):
             replication_factor=number(given, "replicas"),
             configs=pairs(given["configs"]),
         )
-        return shown(await topics.create(client.cluster, [topic], patience=None), _name)
+        return await topics.create(client.cluster, [topic], patience=None)
 
 
 class AddPartitions(Change):
@@ -91,7 +91,10 @@ class AddPartitions(Change):
         count = number(given, "partitions")
         if count < 0:
             raise UsageError("partitions: how many will there be?")
-        return shown(await topics.alter(client.cluster, [self.word], count, []), lambda row: row.item)
+        return await topics.alter(client.cluster, [self.word], count, [])
+
+    def label(self, row: Row) -> str:
+        return row.item
 
 
 class TrimTopic(Change):
@@ -112,7 +115,10 @@ class TrimTopic(Change):
         where = one_place(given["before"].strip(), time.time_ns() // 1_000_000)
         numbers = [one.partition for one in await _partitions(client, self.topic)]
         parts = [TopicPartition(self.topic, n) for n in numbers if self.partition in (None, n)]
-        return shown(await topics.trim(client.cluster, parts, where), _name)
+        return await topics.trim(client.cluster, parts, where)
+
+    def label(self, row: Row) -> str:
+        return _partition(row)
 
 
 class ElectLeaders(Change):
@@ -133,7 +139,10 @@ class ElectLeaders(Change):
             every = (await describe_topics(client.cluster, None, internal=False)).values()
             partitions = [one for topic in every if isinstance(topic, Topic) for one in topic.partitions]
         found = {TopicPartition(one.topic, one.partition): one for one in partitions}
-        return shown(elections.plan(found, needed_only=not self.topic), lambda row: f"leader of {_name(row)}")
+        return elections.plan(found, needed_only=not self.topic)
+
+    def label(self, row: Row) -> str:
+        return f"leader of {_partition(row)}"
 
 
 class DeleteTopics(Change):
@@ -148,7 +157,7 @@ class DeleteTopics(Change):
         return f"kcli topics delete {' '.join(map(quoted, self.topics))} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        return shown(await topics.delete(client.cluster, self.topics), _name)
+        return await topics.delete(client.cluster, self.topics)
 
 
 class CancelMove(Change):
@@ -165,7 +174,10 @@ class CancelMove(Change):
         made = await moves.plan_cancel(client.cluster, lambda at: at == self.at)
         if not made.rows:
             raise KcliError(f"{self.at.topic}[{self.at.partition}] does not move (any more)")
-        return shown(made, lambda row: f"{self.at.topic}[{self.at.partition}]")
+        return made
+
+    def label(self, row: Row) -> str:
+        return f"{self.at.topic}[{self.at.partition}]"
 
 
 def pairs(text: str) -> dict[str, str]:
@@ -199,7 +211,10 @@ class AlterConfigs(Change):
         return " && ".join(parts)
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        return shown(await configs.plan(client.cluster, {self.at: self._operations(given)}), lambda row: row.item)
+        return await configs.plan(client.cluster, {self.at: self._operations(given)})
+
+    def label(self, row: Row) -> str:
+        return row.item
 
     def _operations(self, given: Given) -> list[Operation]:
         """What the field says. Raises UsageError."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.changes import transactions
-from kcli.tui.actions.changes.change import Change, Plan, shown
+from kcli.tui.actions.changes.change import Change
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
-    from kcli.changes.change import Row
+    from kcli.changes.change import Plan, Row
     from kcli.client import Client
     from kcli.model import TopicPartition
     from kcli.tui.actions.changes.change import Given
@@ -26,7 +26,7 @@ class Fence(Change):
         return f"kcli txn fence {quoted(self.name)} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        return shown(await transactions.plan_fence(client.cluster, [self.name]))
+        return await transactions.plan_fence(client.cluster, [self.name])
 
 
 class Abort(Change):
@@ -41,8 +41,7 @@ class Abort(Change):
         return f"kcli txn abort {where} --start-offset {self.start} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        return shown(await transactions.plan_abort(client.cluster, self.at, self.start), _producer)
+        return await transactions.plan_abort(client.cluster, self.at, self.start)
 
-
-def _producer(row: Row) -> str:
-    return f"producer {row.as_json()['producer_id']}"
+    def label(self, row: Row) -> str:
+        return f"producer {row.as_json()['producer_id']}"
