@@ -385,7 +385,8 @@ def test_a_start_by_time_ends_with_a_colon_as_help_shows_it(
     times = [now - 3 * day, now - 2 * day, now - day + 60_000, now]
     topics.fill(topic, [(0, at, None, b"v", ()) for at in times])
     monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)
-    for places, expected in ((["@-1d:"], (2, 4)), (["@-60h:@-1d"], (1, 2)), ([f"@{times[1]}:"], (1, 4))):
+    # up to a time all offsets are read, as later ones may be older; the filter is the timestamp
+    for places, expected in ((["@-1d:"], (2, 4)), (["@-60h:@-1d"], (1, 4)), ([f"@{times[1]}:"], (1, 4))):
         assert main(["pipeline", "export", topic, str(tmp_path / "out"), "--dry-run", "-J", "-o", *places]) == 0
         (row,) = json.loads(capfd.readouterr().out)["ranges"]
         assert (row["start"], row["end"]) == expected, places
