@@ -185,7 +185,7 @@ def of_acls(page: Page, acl: Acl | None, marked: Sequence[Acl]) -> list[Act]:
 
     if marked:
         return [of_change("D", f"Remove the {len(marked)} ACLs …", RemoveAcls(*marked), page.begin)]
-    new = of_change("+", "Add an ACL for a topic …", AddAcl(), page.begin)
+    new = of_change("+", "Add an ACL …", AddAcl(), page.begin)
     if acl is None:
         return [new]
     operation = POSSIBLE[acl.kind][0] if acl.operation == "all" else acl.operation
@@ -227,7 +227,7 @@ def of_quotas(
     if marked:
         limits = [(at, key) for at, key, _ in marked]
         return [of_change("D", f"Remove the {len(marked)} quotas …", RemoveQuotas(*limits), page.begin)]
-    new = of_change("+", "Set a quota of a user …", SetQuota(), page.begin)
+    new = of_change("+", "Set a quota …", SetQuota(), page.begin)
     if here is None:
         return [new]
     at, key, value = here

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.acls import ANYWHERE, CLUSTER, OPERATIONS, PERMISSIONS, POSSIBLE, Acl, principal
-from kcli.admin.quotas.quotas import KEYS, Entity, entity, text_of, value_of
+from kcli.acls import ANYWHERE, CLUSTER, KINDS, OPERATIONS, PERMISSIONS, POSSIBLE, Acl, principal
+from kcli.admin.quotas.quotas import DEFAULT, KEYS, Entity, entity, text_of, value_of
+from kcli.admin.quotas.quotas import KINDS as QUOTAS_OF
 from kcli.changes import acls, quotas
 from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.changes.change import Ask, Change, word_of
@@ -59,20 +60,29 @@ class RemoveAcls(Change):
         return _what(row)
 
 
+RESOURCE = (
+    Ask("kind", "of", "topic, group, cluster, transactional-id, delegation-token, user", "topic"),
+    Ask("name", "name", "its name; * is all"),
+    Ask("pattern", "pattern", "literal, or prefixed: all names that begin with it", "literal"),
+)
+
+
 class AddAcl(Change):
-    """A new ACL for the resource of `like`: a principal, an operation, a permission, a host."""
+    """A new ACL for the resource of `like`, or for one that the form names: a principal, an operation, a permission, a
+    host."""
 
     def __init__(self, like: Acl | None = None, *, whole: bool = False) -> None:
         """`whole`: the fields hold all that `like` says, else its operation only."""
         self.like = like or Acl("topic", "", "literal", "", ANYWHERE, "read", "allow")
         fixed = like is not None
         name = f"{self.like.kind} {printable(self.like.name)}"
-        self.title = f"Add an ACL for {name}" if fixed else "Add an ACL for a topic"
+        self.title = f"Add an ACL for {name}" if fixed else "Add an ACL"
+        self._fixed = fixed
         self.word = self.like.name
         principal = self.like.principal if whole else ""
         of = ", ".join((*POSSIBLE[self.like.kind], "all"))
         self.asks = (
-            *(() if fixed else (Ask("name", "topic", "its name; * is all"),)),
+            *(() if fixed else RESOURCE),
             Ask("principal", "principal", "such as User:bob; User:* is every user", principal),
             Ask("operation", "operation", of, self.like.operation),
             Ask("permission", "permission", "allow or deny", self.like.permission if whole else "allow"),
@@ -81,11 +91,14 @@ class AddAcl(Change):
 
     def _acl(self, given: Given) -> Acl:
         """The rule of the fields. Raises UsageError."""
-        like = self.like
-        name = like.name or given["name"].strip()
+        like = self._resource(given)
         operation, permission = (given[key].strip().lower() for key in ("operation", "permission"))
-        if not name:
-            raise UsageError("topic: an ACL needs the name of a topic, or * for all")
+        if like.kind not in KINDS:
+            raise UsageError(f"of: an ACL is for a {', a '.join(KINDS)}")
+        if like.pattern not in ("literal", "prefixed"):
+            raise UsageError("pattern: literal or prefixed")
+        if not like.name:
+            raise UsageError(f"name: an ACL needs the name of a {like.kind}, or * for all")
         if not given["principal"].strip():
             raise UsageError("principal: missing; such as User:bob")
         if operation not in OPERATIONS or operation not in (*POSSIBLE[like.kind], "all"):
@@ -93,10 +106,19 @@ class AddAcl(Change):
         if permission not in PERMISSIONS:
             raise UsageError("permission: allow or deny")
         who, host = principal(given["principal"].strip()), given["host"].strip() or ANYWHERE
-        return Acl(like.kind, name, like.pattern, who, host, operation, permission)
+        return Acl(like.kind, like.name, like.pattern, who, host, operation, permission)
+
+    def _resource(self, given: Given) -> Acl:
+        """What has the resource that the fields name: its kind, name and pattern."""
+        if self._fixed:
+            return self.like
+        kind, pattern = (given[key].strip().lower() for key in ("kind", "pattern"))
+        name = CLUSTER if kind == "cluster" else given["name"].strip()
+        return self.like._replace(kind=kind, name=name, pattern=pattern)
 
     def command(self, given: Given) -> str:
-        like = self.like._replace(name=self.like.name or given.get("name", "").strip() or "TOPIC")
+        like = self._resource(given)
+        like = like._replace(name=like.name or like.kind.upper())
         allow = "deny" if given["permission"].strip().lower() == "deny" else "allow"
         who = quoted(given["principal"].strip()) if given["principal"].strip() else "PRINCIPAL"
         host = given["host"].strip()
@@ -133,29 +155,35 @@ def _limit_text(row: Row) -> str:
     return f"{row.about} {row.item}"
 
 
+ENTITY = (
+    Ask("user", "user", f"as the broker names the principal; {DEFAULT} is every other"),
+    Ask("client-id", "client id", f"{DEFAULT} is every other"),
+    Ask("ip", "address", f"alone; {DEFAULT} is every other"),
+)
+
+
 class SetQuota(Change):
-    """A limit of an entity; without one, of a user."""
+    """A limit of an entity; without one, of that which the form names."""
 
     def __init__(self, at: Entity | None = None, key: str = "", value: float | None = None) -> None:
         self.at = at
         self.word = name_of(at) if at is not None else ""
-        self.title = f"Set a quota of {printable(str(at))}" if at is not None else "Set a quota of a user"
+        self.title = f"Set a quota of {printable(str(at))}" if at is not None else "Set a quota"
         self.asks = (
-            *((Ask("user", "user", "as the broker names the principal"),) if at is None else ()),
+            *(ENTITY if at is None else ()),
             Ask("quota", "quota", ", ".join(KEYS), key),
             Ask("limit", "limit", "such as 10MiB, 50%, 5/s", "" if value is None else text_of(key, value)),
         )
 
     def command(self, given: Given) -> str:
-        user = given.get("user", "").strip()
-        whose = options(self.at) if self.at is not None else f"--user {quoted(user) if user else 'USER'}"
+        named = self.at is not None or any(given[kind].strip() for kind in QUOTAS_OF)
+        whose = options(self._entity(given)) if named else "--user USER"
         key, limit = given["quota"].strip() or "QUOTA", given["limit"].strip().removesuffix("/s") or "LIMIT"
         return f"kcli quotas alter {whose} {quoted(f'{key}={limit}')} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        if self.at is None and not given["user"].strip():
-            raise UsageError("user: whose quota is it?")
-        at = self.at or entity({"user": given["user"].strip()})
+        at = self._entity(given)
+        entity(dict(at.parts))  # not every combination has quotas
         key, limit = given["quota"].strip(), given["limit"].strip()
         if not key or not limit:
             raise UsageError("quota and limit: such as producer_byte_rate and 10MiB")
@@ -165,6 +193,15 @@ class SetQuota(Change):
 
     def label(self, row: Row) -> str:
         return _limit_text(row)
+
+    def _entity(self, given: Given) -> Entity:
+        """What the quota is of. Raises UsageError where no field says it."""
+        if self.at is not None:
+            return self.at
+        names = {kind: given[kind].strip() for kind in QUOTAS_OF}
+        if not any(names.values()):
+            raise UsageError("user, client id or address: whose quota is it?")
+        return Entity(parts=tuple((kind, None if name == DEFAULT else name) for kind, name in names.items() if name))
 
 
 class RemoveQuotas(Change):

@@ -56,10 +56,16 @@ FORMS: list[tuple[Change, dict[str, str]]] = [
     (AlterConfigs(Resource("broker", "1")), {"configs": "log.cleaner.threads=2"}),
     (DeleteGroups("billing"), {}),
     (AddAcl(BOB), {"principal": "ann", "operation": "write", "permission": "deny", "host": "10.0.0.1"}),
-    (AddAcl(), {"name": "new", "principal": "User:ann", "operation": "read", "permission": "allow", "host": "*"}),
+    *((AddAcl(), {"kind": kind, "name": name, "pattern": pattern, "principal": "User:ann", "operation": "describe",
+                  "permission": "allow", "host": "*"})
+      for kind, name, pattern in (("topic", "new", "literal"), ("group", "app-", "prefixed"),
+                                  ("cluster", "", "literal"), ("transactional-id", "t", "literal"))),
     (RemoveAcls(ANN), {}),
     (SetQuota(ALICE), {"quota": "producer_byte_rate", "limit": "10MiB"}),
-    (SetQuota(), {"user": "bob", "quota": "request_percentage", "limit": "50%"}),
+    *((SetQuota(), {"user": user, "client-id": client, "ip": ip, "quota": quota, "limit": limit})
+      for user, client, ip, quota, limit in (("bob", "", "", "request_percentage", "50%"),
+                                             ("bob", "<default>", "", "consumer_byte_rate", "5MiB"),
+                                             ("", "", "10.0.0.1", "connection_creation_rate", "5"))),
     (RemoveQuotas((ALICE, "producer_byte_rate")), {}),
     (SetLevel("orders-value"), {"level": "full"}),
     (DeleteSubject("orders-value"), {}),
@@ -68,12 +74,12 @@ FORMS: list[tuple[Change, dict[str, str]]] = [
     *(
         (Resetting(["billing"], at), {"form": form, "amount": amount, "scope": scope})
         for at, scope in ((AT, "partition"), (AT, "topic"), (None, "group"))
-        for form, amount in (("earliest", ""), ("latest", ""), ("offset", "3"), ("shift", "-2"), ("time", "-1h"), ("duration", "90m"),
-                             ("place", "-1"))
+        for form, amount in (("earliest", ""), ("latest", ""), ("offset", "3"), ("shift", "-2"), ("time", "-1h"),
+                             ("duration", "90m"), ("place", "-1"))
     ),
 ]  # fmt: skip
 NEEDS_A_WORLD = {RemoveMember, Abort}
-"""A member's id is only known once it is there, which the test below plays; an open transaction has tests of its own."""
+"""A member's id is known once it has joined; an open transaction has tests of its own."""
 
 
 def every(kind: type[Change]) -> set[type[Change]]:
