@@ -146,6 +146,7 @@ def test_subjects_are_copied_under_new_ids(
         assert [row["level"] for row in target.rows("compat", filled.orders)] == ["FORWARD"]
 
 
+@pytest.mark.usefixtures("apicurio")
 def test_ids_are_not_kept_where_a_registry_cannot(
     target: Commands, request: pytest.FixtureRequest, registry: None, tmp_path: Path, subject: Names
 ) -> None:
