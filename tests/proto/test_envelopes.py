@@ -180,7 +180,8 @@ def test_json_is_shown_as_json_and_read_back_as_it_was(texts: list[bytes]) -> No
 @settings(max_examples=tries(50), deadline=None)
 def test_what_a_schema_decoded_is_json_with_its_schema(values: list[Any]) -> None:
     texts: list[bytes | None] = [json.dumps(value, indent=1).encode() for value in values]
-    named = {row: b"" if row % 2 else b',"value_schema":{"id":%d}' % row for row in range(len(texts))}
+    labels = b',"key_schema":{"id":7},"value_schema":{"id":%d}'
+    named = {row: b"" if row % 2 else labels % row for row in range(len(texts))}
     shown = lines_of(texts, named)
     assert shown == lines_of(texts, named, plain)
     for row, (text, line) in enumerate(zip(texts, shown, strict=True)):
