@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.errors import KcliError
 from kcli.serde.formats import read_json
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
@@ -24,7 +25,10 @@ class JsonReader(PayloadReader):
             value = read_json(data)
         except ValueError as problem:
             raise Unreadable(f"the payload is not JSON: {problem}") from None
-        violation = None if self._validator is None else self._validator.problem(value)
+        try:
+            violation = None if self._validator is None else self._validator.problem(value, data)
+        except KcliError as problem:  # TooSlow: it may be valid
+            raise Unreadable(str(problem)) from None
         if violation is not None:
             raise Unreadable(f"{FORBIDDEN}{violation}")
         return data

@@ -1,4 +1,4 @@
-"""JSON held against a JSON schema, by jsonschema-rs (the extra `json-schema`): drafts 4, 6, 7, 2019-09 and 2020-12.
+"""JSON checked against a JSON schema, by jsonschema-rs (the extra `json-schema`): drafts 4, 6, 7, 2019-09 and 2020-12.
 
 `$ref` leads to what the schema's own registry refers to, by the name of the reference, and never to a network or a
 file. A text without `$schema` is of draft 7, as with Confluent's serializers.
@@ -7,7 +7,7 @@ file. A text without `$schema` is of draft 7, as with Confluent's serializers.
 from __future__ import annotations
 
 import json
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
 from kcli.errors import UsageError
 from kcli.schemas import SchemaRefused
@@ -17,17 +17,53 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from jsonschema_rs import Validator
+    from jsonschema_rs import ValidationError, Validator
+
+    from kcli.serde.json_schema.child import Child
 
 LONGEST = 4 << 20  # characters of a schema's text
 SHOWN = 3  # violations that a message names
 BASE = "json-schema:///"
 """Where a schema without an id of its own is: names of references are read from there."""
 PATTERN_STEPS = 100_000  # of a regular expression that goes back
+MOST_WORK = 20_000_000
+"""Bytes of a value times parts of its schema that may look at each, up to which its check takes a second at most."""
+MOST_LISTED = 100_000
+"""The same, up to which all violations are looked for."""
+DYNAMIC = ("$dynamicRef", "$recursiveRef")
+
+
+class _Endless(Exception):
+    """The work of a check has no bound that is known."""
 
 
 class JsonValidator:
-    """Raises SchemaRefused for a schema that is none, UsageError without the package."""
+    """Checks values, those that may take long in a process that can be stopped. Raises SchemaRefused for a schema that
+    is none, UsageError without the package."""
+
+    def __init__(self, text: str, references: Iterable[tuple[str, str]] = ()) -> None:
+        references = list(references)
+        self._library = Library(text, references)
+        self._child: Child | None = None
+        self._start = text, references
+        self._visited = self._library.visited()
+
+    def problem(self, value: object, data: bytes | None = None) -> str | None:
+        """What of a value the schema forbids, each violation with its place; None for a value that holds. `data` is its
+        JSON. Raises TooSlow where it cannot be known in time."""
+        data = json.dumps(value).encode() if data is None else data
+        work = len(data) * self._visited if self._visited is not None else MOST_WORK + 1
+        if work <= MOST_WORK:
+            return self._library.problem(value, every=work <= MOST_LISTED)
+        if self._child is None:
+            from kcli.serde.json_schema.child import Child
+
+            self._child = Child(*self._start)
+        return self._child.problem(data)
+
+
+class Library:
+    """What jsonschema-rs makes of a schema."""
 
     def __init__(self, text: str, references: Iterable[tuple[str, str]] = ()) -> None:
         try:
@@ -36,7 +72,7 @@ class JsonValidator:
             raise UsageError(
                 "a JSON schema is checked by jsonschema-rs: pip install 'kcli-kafka[json-schema]'"
             ) from None
-        schema = _read(text)
+        self._schema = schema = _read(text)
         documents = {name: _read(referred) for name, referred in references}
         resources = {id: one for one in documents.values() if (id := _id(one))}
         ids = [*resources, _id(schema)]
@@ -44,6 +80,7 @@ class JsonValidator:
             resources.setdefault(name if "://" in name else f"{BASE}{name}", document)
             for id in ids:  # a name may be relative to the id of the schema that has it
                 resources.setdefault(urljoin(id, name), document)
+        self._resources = resources
 
         def retrieve(uri: str) -> dict[str, Any] | bool:
             if uri in resources:
@@ -61,17 +98,74 @@ class JsonValidator:
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as problem:
             raise _refuse(str(problem).partition("\n")[0]) from None
 
-    def problem(self, value: object) -> str | None:
-        """What of a value the schema forbids, each violation with its place; None for a value that holds."""
-        violations: list[str] = []
-        for violation in self._validator.iter_errors(value):
-            if len(violations) == SHOWN:
-                violations.append("and more")
-                break
-            path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in violation.instance_path)
-            place = f"{path.removeprefix('.')}: " if path else ""
-            violations.append(f"{place}{violation.message}")
-        return "; ".join(violations) or None
+    def problem(self, value: object, *, every: bool) -> str | None:
+        """See `JsonValidator.problem`; the first violation, or `every` one: the library makes all of them at once."""
+        import jsonschema_rs
+
+        try:
+            self._validator.validate(value)
+        except jsonschema_rs.ValidationError as first:
+            violations = list(self._validator.iter_errors(value)) if every else [first]
+        else:
+            return None
+        said = [_said(violation) for violation in violations[:SHOWN]]
+        return "; ".join(said + ["and more"] * (len(violations) > SHOWN))
+
+    def visited(self) -> int | None:
+        """How many parts of the schema the check of one place of a value may visit, with references followed; None
+        where there is no such number: a schema refers to itself, or in a way that only the library understands."""
+        try:
+            return self._visited(self._schema, self._schema, f"{BASE}schema", {}, set())
+        except (_Endless, RecursionError):
+            return None
+
+    def _visited(self, node: object, document: object, base: str, known: dict[int, int], open: set[int]) -> int:
+        if isinstance(node, list):
+            return sum(self._visited(one, document, base, known, open) for one in node)
+        if not isinstance(node, dict):
+            return 0
+        if (number := known.get(id(node))) is not None:
+            return number
+        own = _id(node)
+        if node is not document and isinstance(node.get("id"), str):
+            raise _Endless  # an id as draft 4 has it
+        if id(node) in open or not node.keys().isdisjoint(DYNAMIC) or (own and node is not document):
+            raise _Endless
+        open.add(id(node))
+        base = urljoin(base, own) if own else base
+        number = 1
+        for name, part in node.items():
+            if name == "$ref" and isinstance(part, str):
+                number += self._visited(*self._referred(part, document, base), known, open)
+            else:
+                number += self._visited(part, document, base, known, open)
+        open.discard(id(node))
+        known[id(node)] = number
+        return number
+
+    def _referred(self, reference: str, document: object, base: str) -> tuple[object, object, str]:
+        """What a reference leads to, its document, and where that is."""
+        place, _, pointer = reference.partition("#")
+        if place:
+            base = urljoin(base, place)
+            if base not in self._resources:
+                raise _Endless
+            document = self._resources[base]
+        node: Any = document
+        if pointer and not pointer.startswith("/"):
+            raise _Endless  # an anchor
+        for step in unquote(pointer).split("/")[1:]:
+            try:
+                node = node[step.replace("~1", "/").replace("~0", "~")]
+            except (KeyError, TypeError):
+                raise _Endless from None  # a place in a list, or none: the library refuses that
+        return node, document, base
+
+
+def _said(violation: ValidationError) -> str:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in violation.instance_path)
+    place = f"{path.removeprefix('.')}: " if path else ""
+    return f"{place}{violation.message}"
 
 
 def _id(schema: object) -> str:

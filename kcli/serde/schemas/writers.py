@@ -185,7 +185,7 @@ def _json(schema: Schema, referred: References, rules: Sequence[Rule]) -> Write:
 
     def write(text: str) -> bytes:
         payload = run(text)
-        problem = validator.problem(json.loads(payload))
+        problem = validator.problem(json.loads(payload), payload)
         if problem is not None:
             raise BadValue(problem)
         return payload

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import threading
 import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kcli.errors import UsageError
 from kcli.schemas import SchemaRefused
+from kcli.serde.json_schema.child import GIVEN_UP, TooSlow
 from kcli.serde.json_schema.reader import JsonReader
-from kcli.serde.json_schema.validate import JsonValidator
+from kcli.serde.json_schema.validate import JsonValidator, Library
 from kcli.serde.schemas.payloads import Unreadable
 from tests.each import each
+from tests.effort import tries
 
 ORDER = {
     "type": "object",
@@ -103,3 +110,98 @@ def test_without_the_package_the_line_to_install_it_is_shown(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     with pytest.raises(UsageError, match=r"pip install 'kcli-kafka\[json-schema\]'"):
         JsonValidator("{}")
+
+
+def doubled(levels: int, last: Any) -> dict[str, Any]:
+    """A schema that visits its last part 2 ** levels times."""
+    parts = {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n - 1}"}] * 2} for n in range(1, levels + 1)}
+    return {"definitions": {"d0": last, **parts}, "$ref": f"#/definitions/d{levels}"}
+
+
+TREE = {"anyOf": [{"type": "integer"}, {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}]}
+LIST = {"items": {"$ref": "#"}}
+
+
+@pytest.mark.process
+def test_a_check_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcli.serde.json_schema.child.SECONDS", 0.5)
+    validator = JsonValidator(json.dumps(doubled(30, {"type": "integer"})))
+    assert "is not of type" in (validator.problem("x") or ""), "the first violation is found at once"
+    began = time.monotonic()
+    for _ in range(20):
+        with pytest.raises(TooSlow, match="takes more than"):
+            validator.problem(5)
+    assert time.monotonic() - began < GIVEN_UP * (0.5 + 3)
+
+
+@pytest.mark.process
+def test_the_interpreter_runs_on_meanwhile() -> None:
+    """What heartbeats and Ctrl-C need."""
+    ticks, done = [time.monotonic()], threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.01):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        with pytest.raises(TooSlow):
+            JsonValidator(json.dumps(doubled(30, {"type": "integer"}))).problem(5)
+    finally:
+        done.set()
+        thread.join()
+    assert max(after - before for before, after in pairwise(ticks)) < 1.0
+
+
+@pytest.mark.process
+@each("schema", [doubled(3, {"type": "integer"}), doubled(14, {"type": "integer"}), TREE, LIST, {**TREE, "$id": "u:x"}])
+def test_what_may_be_slow_has_the_same_answers(schema: Any) -> None:
+    """Those of the library without a limit."""
+    validator, library = JsonValidator(json.dumps(schema)), Library(json.dumps(schema))
+    for value in (5, "x", {"a": {"a": {"a": 1}}}, {"a": {"a": "no"}}, [[[]], [5]], {}):
+        said = validator.problem(value)
+        assert (said is None) == (library.problem(value, every=False) is None)
+
+
+@pytest.mark.process
+def test_a_child_that_is_killed_is_started_again() -> None:
+    validator = JsonValidator(json.dumps(TREE))
+    assert validator.problem({"a": 1}) is None
+    child: Any = validator._child
+    child._process.kill()
+    with pytest.raises(TooSlow):
+        validator.problem({"a": 1})
+    assert validator.problem({"a": 1}) is None
+
+
+@pytest.mark.process
+def test_a_long_list_of_violations_costs_little_memory() -> None:
+    code = (
+        "import json, resource; from kcli.serde.json_schema.validate import JsonValidator;"
+        "validator = JsonValidator(json.dumps({'items': {'type': 'string'}}));"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
+        "print(validator.problem([1] * 1_000_000));"
+        "assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000"
+    )
+    assert (
+        b'1 is not of type "string"'
+        in subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60).stdout
+    )
+
+
+@given(st.data())
+@settings(max_examples=tries(60), deadline=None)
+def test_the_number_of_visited_parts_is_that_of_all_references_followed(data: st.DataObject) -> None:
+    """Drawn graphs of references without circles, counted one reference at a time."""
+    parts: dict[str, Any] = {}
+    for number in range(data.draw(st.integers(1, 9))):
+        refs = data.draw(st.lists(st.integers(0, number - 1), max_size=3)) if number else []
+        parts[f"p{number}"] = {"allOf": [{"$ref": f"parts.json#/p{one}"} for one in refs]}
+    last = f"p{len(parts) - 1}"
+
+    def count(name: str) -> int:
+        return 1 + sum(1 + count(ref["$ref"].partition("#/")[2]) for ref in parts[name]["allOf"])
+
+    library = Library(json.dumps({"$ref": f"parts.json#/{last}"}), [("parts.json", json.dumps(parts))])
+    assert library.visited() == 1 + count(last)

@@ -1,0 +1,120 @@
+"""A JSON schema in a process of its own, for values whose check may take longer than anybody waits.
+
+jsonschema-rs cannot be stopped: it holds the interpreter's lock until it has an answer, so that neither a deadline nor
+Ctrl-C comes through. A process can be killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from typing import IO
+
+from kcli.errors import KcliError
+
+SECONDS = 2.0  # for one value, start included
+GIVEN_UP = 3  # values that took longer, after which no other is tried
+HEAD = 4  # bytes of the length in front of a message
+
+
+class TooSlow(KcliError):
+    """It is not known whether a value is valid: its schema takes too long to check it."""
+
+    def __init__(self) -> None:
+        super().__init__(f"checking it against its JSON schema takes more than {SECONDS:g} s")
+
+
+class Child:
+    """The validator of one schema. Values of several threads take turns."""
+
+    def __init__(self, text: str, references: list[tuple[str, str]]) -> None:
+        self._schema = json.dumps({"text": text, "references": references}).encode()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0  # the process that started it: a pipe must not be shared after a fork
+        self._late = 0
+        self._lock = threading.Lock()
+
+    def problem(self, data: bytes) -> str | None:
+        """As `JsonValidator.problem`, of a JSON text. Raises TooSlow."""
+        with self._lock:
+            if self._late >= GIVEN_UP:
+                raise TooSlow
+            until = time.monotonic() + SECONDS
+            try:
+                child = self._started()
+                _write(child.stdin, data)
+                answer = _read(child.stdout, until)
+            except (OSError, EOFError, TimeoutError):  # killed for its memory, or late
+                self._late += 1
+                self._end()
+                raise TooSlow from None
+            return answer.decode() or None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._owner != os.getpid():
+            words = [sys.executable, "-c", "from kcli.serde.json_schema.child import serve; serve()"]
+            self._process = child = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, bufsize=0,
+            )  # fmt: skip
+            self._owner = os.getpid()
+            weakref.finalize(self, _kill, child, self._owner)
+            _write(child.stdin, self._schema)
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            _kill(self._process, self._owner)
+        self._process = None
+
+
+def _kill(child: subprocess.Popen[bytes], owner: int) -> None:
+    if owner == os.getpid():
+        child.kill()
+        child.communicate()
+
+
+def _write(pipe: IO[bytes] | None, data: bytes) -> None:
+    assert pipe is not None
+    rest = memoryview(len(data).to_bytes(HEAD, "big") + data)
+    while rest:
+        rest = rest[pipe.write(rest) or 0 :]
+
+
+def _read(pipe: IO[bytes] | None, until: float | None) -> bytes:
+    """A message. Raises EOFError, TimeoutError after `until`."""
+    assert pipe is not None
+    data = bytearray()
+    while len(data) < HEAD or len(data) < HEAD + int.from_bytes(data[:HEAD], "big"):
+        if until is not None and not select.select([pipe], [], [], max(until - time.monotonic(), 0))[0]:
+            raise TimeoutError
+        want = HEAD if len(data) < HEAD else HEAD + int.from_bytes(data[:HEAD], "big")
+        piece = pipe.read(want - len(data))
+        if not piece:
+            raise EOFError
+        data += piece
+    return bytes(data[HEAD:])
+
+
+def serve() -> None:
+    """The child: the schema first, then values, each answered by its problem."""
+    import signal
+
+    from kcli.serde.json_schema.validate import Library
+
+    given, out = open(0, "rb", buffering=0), open(1, "wb", buffering=0)  # noqa: SIM115 - as long as the process
+    try:
+        library = Library(**json.loads(_read(given, None)))
+        while True:
+            data = _read(given, None)
+            signal.alarm(int(SECONDS) + 3)  # the end, also if nobody is left to kill it
+            _write(out, (library.problem(json.loads(data), every=False) or "").encode())
+            signal.alarm(0)
+    except EOFError:
+        return
