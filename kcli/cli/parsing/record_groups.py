@@ -170,7 +170,7 @@ class SchemaOptions(Options):
         Literal["file", "json"] | None,
         typer.Option("--proto-names", help="Protobuf's fields as in the file (default), or in lowerCamelCase."),
     ] = None
-    validate: Annotated[bool, typer.Option("--validate", help="Hold values with a JSON schema against it.")] = False
+    validate: Annotated[bool, typer.Option("--validate", help="Check values against their JSON schema.")] = False
     fail_on_invalid: Annotated[
         bool,
         typer.Option("--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema."),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import subprocess
 import sys
 import threading
 import time
@@ -17,6 +16,10 @@ import weakref
 from typing import IO
 
 from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
 
 SECONDS = 2.0  # for one value, start included
 GIVEN_UP = 3  # values that took longer, after which no other is tried
@@ -58,6 +61,8 @@ class Child:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._owner != os.getpid():
+            import subprocess
+
             words = [sys.executable, "-c", "from kcli.serde.json_schema.child import serve; serve()"]
             self._process = child = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,

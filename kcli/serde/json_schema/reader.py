@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.errors import KcliError
 from kcli.serde.formats import read_json
+from kcli.serde.json_schema.child import TooSlow
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ class JsonReader(PayloadReader):
             raise Unreadable(f"the payload is not JSON: {problem}") from None
         try:
             violation = None if self._validator is None else self._validator.problem(value, data)
-        except KcliError as problem:  # TooSlow: it may be valid
+        except TooSlow as problem:
             raise Unreadable(str(problem)) from None
         if violation is not None:
             raise Unreadable(f"{FORBIDDEN}{violation}")

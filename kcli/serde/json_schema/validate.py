@@ -147,8 +147,9 @@ class Library:
         """What a reference leads to, its document, and where that is."""
         place, _, pointer = reference.partition("#")
         if place:
-            base = urljoin(base, place)
-            if base not in self._resources:
+            known = (urljoin(base, place), f"{BASE}{place}")
+            base = next((one for one in known if one in self._resources), "")
+            if not base:
                 raise _Endless
             document = self._resources[base]
         node: Any = document
@@ -156,9 +157,9 @@ class Library:
             raise _Endless  # an anchor
         for step in unquote(pointer).split("/")[1:]:
             try:
-                node = node[step.replace("~1", "/").replace("~0", "~")]
-            except (KeyError, TypeError):
-                raise _Endless from None  # a place in a list, or none: the library refuses that
+                node = node[int(step) if isinstance(node, list) else step.replace("~1", "/").replace("~0", "~")]
+            except (LookupError, TypeError, ValueError):
+                raise _Endless from None
         return node, document, base
 
 

@@ -185,7 +185,7 @@ by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
   --raw-value            Do not decode.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
-  --validate             Hold values with a JSON schema against it.
+  --validate             Check values against their JSON schema.
   --fail-on-invalid      The same, and exit 1 if a value does not fit.
   --proto-names json     Protobuf's fields in lowerCamelCase.
   --fail-on-undecoded    Exit 1 if a key or value could not be decoded.

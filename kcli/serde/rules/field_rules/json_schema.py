@@ -15,6 +15,7 @@ from celpy import celtypes
 
 from kcli.serde.avro.exact import BadValue
 from kcli.serde.contracts.tags import TAGS, Tags
+from kcli.serde.json_schema.child import TooSlow
 from kcli.serde.json_schema.validate import JsonValidator
 from kcli.serde.rules.cel_values import plain_value
 from kcli.serde.rules.field_rules.field import KEPT, FieldRule
@@ -177,12 +178,15 @@ class JsonFieldRule:
         raise self._field_rule.refused(name, "what JSON does not have")
 
     def _valid(self, place: Place, value: Any) -> bool:
-        """Whether a value is valid by this part of the schema."""
+        """Whether a value is valid by this part of the schema. Raises BadValue where that cannot be known."""
         if place not in self._validators:
             pointer = "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in place.steps)
             text = {"$ref": f"{place.file}#{pointer}", **({"$schema": self._draft} if self._draft else {})}
             self._validators[place] = JsonValidator(json.dumps(text), self._texts)
-        return self._validators[place].problem(value) is None
+        try:
+            return self._validators[place].problem(value) is None
+        except TooSlow as problem:
+            raise BadValue(str(problem)) from None
 
     def _referred(self, reference: str, place: Place) -> Place:
         name, _, pointer = reference.partition("#")
