@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 9092
 PARTITION_BYTES = 2 * 1024 * 1024
+DECOMPRESSED = 64 * 1024 * 1024
 
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -124,6 +125,7 @@ class ProducerSettings(Checked):
         True
     )  # up to max_block for a topic that does not exist yet; else it is an error at once
     max_request_size: int = number(1_048_576, 1)
+    max_decompressed: int = number(DECOMPRESSED, 1, 2**63 - 1)  # bytes of a batch before it is compressed
     delivery_timeout: float = seconds(120.0, zero=False)
     request_timeout: float = seconds(30.0, zero=False, most=SENT)
     retries: int = number(2**31 - 1)
@@ -162,6 +164,19 @@ class ProducerSettings(Checked):
                 " (delivery.timeout.ms must be at least linger.ms + request.timeout.ms)"
             )
 
+    @property
+    def largest_record(self) -> int:
+        """Bytes of a batch with one record, before it is compressed."""
+        most = self.max_request_size
+        return most if self.compression == "none" else min(most, self.max_decompressed)
+
+    def too_large(self, size: int) -> str:
+        """The reason why a record of so many bytes is refused."""
+        if size > self.max_request_size:
+            return f"a record of {size} bytes is more than a request takes ({self.max_request_size}, max.request.size)"
+        most = f"({self.max_decompressed}, max.decompressed.bytes)"
+        return f"a record of {size} bytes is more than consumers decompress {most}"
+
     def for_command(self, *, max_block_given: bool, wait_for_topic: bool = False) -> ProducerSettings:
         """For a command or a job: a topic that does not exist is an error at once, so that a typing error never waits.
         Unless `max_block` was given, a full buffer is waited for until the delivery timeout has decided that an outage
@@ -182,7 +197,7 @@ class ConsumerSettings(Checked):
     check_crcs: bool = flag(True)
     reset: str = word("earliest", "earliest", "latest", "none")  # where to go without a position, and when out of range
     skip_corrupt: bool = flag(False)
-    max_decompressed: int = number(256 * 1024 * 1024, 1, 2**63 - 1)
+    max_decompressed: int = number(DECOMPRESSED, 1, 2**63 - 1)  # bytes of a batch
     decompress: bool = flag(
         True
     )  # before a poll hands out, and large batches in a thread; else by whoever reads the records

@@ -38,7 +38,7 @@ __all__ = [
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _NUMBERS = {name: number for number, name in enumerate(CODECS)}
-MAX_DECOMPRESSED = 256 * 1024 * 1024
+MAX_DECOMPRESSED = 64 * 1024 * 1024
 RESERVED = 61
 LONG = Struct(">q")
 _HEADER_FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
@@ -98,17 +98,20 @@ def seal(
     transactional: bool = False,
 ) -> SealedBatch:
     """Close what `Builder.take` gave: 61 reserved bytes and the records. An uncompressed section is not copied.
-    Compressing may be done in any thread. Raises EncodeError for an unknown codec or level."""
+    So is one that a reader would
+    take for a bomb. Compressing may be done in any thread. Raises EncodeError for an unknown codec or level."""
     if codec not in _NUMBERS:
         raise EncodeError(f"unknown codec {codec}; known: {', '.join(CODECS)}")
     raw_size = len(section)
     data = section
     if codec != "none":
-        from kcli.proto.compression import compress
+        from kcli.proto.compression import believable, compress
 
         with memoryview(section) as view, view[RESERVED:] as body:
             data = bytearray(RESERVED)
             data += compress(codec, body, level)
+        if raw_size > believable(len(data)):  # nobody would unpack it
+            data, codec = section, "none"
     attributes = _NUMBERS[codec] | (16 if transactional else 0)
     core.write_header(data, attributes, count, base_timestamp, max_timestamp)
     return SealedBatch(data, count, codec, base_timestamp, max_timestamp, raw_size)

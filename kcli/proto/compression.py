@@ -1,7 +1,7 @@
 """The codecs of a batch (D15–D17), imported on first use. One codec object per thread: sharing one crashes.
 
 Decompressing is streamed and stops at a bound, so that a bomb never costs more than the bound (E6). What grows beyond
-64 MiB must also come from a believable number of bytes."""
+64 MiB must also come from a believable number of bytes; what would not is not compressed."""
 
 from __future__ import annotations
 
@@ -50,11 +50,16 @@ def decompress(codec: str, data: Buffer, bound: int) -> Buffer:
     bytes."""
     if codec not in _DECOMPRESS:
         raise DecodeError(f"{codec} is unknown")
-    return _DECOMPRESS[codec](data, min(bound, max(UNSUSPECTED, RATIO * len(data))))
+    return _DECOMPRESS[codec](data, min(bound, believable(len(data))))
+
+
+def believable(packed: int) -> int:
+    """The most bytes that so many compressed ones may become."""
+    return max(UNSUSPECTED, RATIO * packed)
 
 
 def _too_large(bound: int) -> DecodeError:
-    return TooLarge(f"more than {bound} bytes when decompressed")
+    return TooLarge(f"its records are more than {bound} bytes when decompressed (max.decompressed.bytes)")
 
 
 def _gzip(data: Buffer, level: int | None) -> Buffer:

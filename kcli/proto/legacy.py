@@ -197,7 +197,7 @@ def _batch(messages: list[Message], last_offset: int, size: int, make: type[Any]
     batch.base_timestamp, batch.max_timestamp = first.timestamp, latest
     batch.count = len(messages)
     batch.data, batch.body_start, batch.body_end = bytes(section), 0, len(section)
-    batch.packed, batch.max_decompressed = True, 1 << 28
+    batch.packed, batch.max_decompressed = True, 1 << 26
     return batch
 
 

@@ -11,10 +11,12 @@ import pytest
 
 from kcli import codes
 from kcli.client import Client
+from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.producer import Producer
-from kcli.proto.batch import read_batches
+from kcli.proto import compression
+from kcli.proto.batch import MAX_DECOMPRESSED, read_batches
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
@@ -33,7 +35,7 @@ async def running(
             yield sandbox, ours, producer
 
 
-async def stored(client: Client, partition: int = 0) -> list[bytes | None]:
+async def stored(client: Client, partition: int = 0, most: int = MAX_DECOMPRESSED) -> list[bytes | None]:
     at = TopicPartition("t", partition)
     found: list[bytes | None] = []
     await client.cluster.refresh(["t"])
@@ -45,7 +47,7 @@ async def stored(client: Client, partition: int = 0) -> list[bytes | None]:
         )
         answer = await broker.ask(FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=1 << 24, topics=[topic]))
         records = answer.responses[0].partitions[0].records
-        fresh = [record.value for batch in read_batches(records or b"") for record in batch]
+        fresh = [record.value for batch in read_batches(records or b"", max_decompressed=most) for record in batch]
         if not fresh:
             return found
         found += fresh
@@ -180,3 +182,33 @@ async def test_B29_a_request_whose_task_is_cancelled_from_outside_is_no_acknowle
         assert (await asyncio.wait_for(first, 10)).offset == 0
         assert await stored(client) == [b"one"]
         assert producer.counts.acked == 1
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+async def test_what_is_sent_can_be_decompressed_again(codec: str) -> None:
+    """A record that consumers would call corrupt is refused; all others are in batches that they read."""
+    most = 4000
+    changes: dict[str, Any] = {"compression": codec, "max_decompressed": most, "batch_size": 100_000}
+    async with running(**changes) as (_, client, producer):
+        for size in (*range(0, most - 100, 300), most - 100):
+            await producer.send("t", bytes(size))
+        if codec != "none":
+            with pytest.raises(BrokerError, match=r"more than consumers decompress \(4000, max\.decompressed\.bytes"):
+                await producer.send("t", bytes(most + 1))
+        lines = b"\n".join([b"y" * size for size in (10, most - 100, most + 100, 10)]) + b"\n"
+        assert await producer.send_lines("t", lines, 0, len(lines)) == len(lines)
+        await producer.flush()
+        assert producer.counts.failed == (codec != "none")
+        assert len(await stored(client, most=most)) == producer.counts.acked
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+async def test_what_would_be_taken_for_a_bomb_is_not_compressed(codec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "UNSUSPECTED", 100_000)
+    monkeypatch.setattr(compression, "RATIO", 10)
+    async with running(compression=codec) as (_, client, producer):
+        sent = [bytes(99_000), bytes(101_000), bytes(900_000)]
+        for value in sent:
+            await producer.send("t", value)
+        await producer.flush()
+        assert await stored(client) == sent

@@ -65,6 +65,7 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "queue.buffering.max.messages": ((PRODUCER,), "buffer_records", "int"),
     "max.block.ms": ((PRODUCER,), "max_block", "ms"),
     "max.request.size": ((PRODUCER,), "max_request_size", "int"),
+    "max.decompressed.bytes": ((CONSUMER, PRODUCER), "max_decompressed", "int"),
     "message.max.bytes": ((PRODUCER,), "max_request_size", "int"),
     "delivery.timeout.ms": ((PRODUCER,), "delivery_timeout", "ms"),
     "message.timeout.ms": ((PRODUCER,), "delivery_timeout", "ms"),

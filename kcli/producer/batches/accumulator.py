@@ -186,7 +186,7 @@ class Accumulator:
         batch = self._ended(queue)
         if batch is None:
             return False
-        if batch.count == 1 and batch.builder.size > self._settings.max_request_size:
+        if batch.count == 1 and batch.builder.size > self._settings.largest_record:
             self._too_large(queue, batch)
             return False
         if self.sizing.estimates and not self.closes_at_once(batch):
@@ -370,9 +370,9 @@ class Sizing:
 
     def __init__(self, settings: ProducerSettings) -> None:
         # a batch that is larger than a request or than the buffer could never be sent or made
-        self._size = min(settings.batch_size, settings.max_request_size, settings.buffer_memory)
         self.estimates = settings.compression != "none"
-        self._most = max(min(MOST * self._size, settings.buffer_memory // 4), self._size)
+        self._size = min(settings.batch_size, settings.largest_record, settings.buffer_memory)
+        self._most = max(min(MOST * self._size, settings.buffer_memory // 4, settings.max_decompressed), self._size)
         self._ratios: dict[str, float] = {}
 
     def limit(self, topic: str) -> int:

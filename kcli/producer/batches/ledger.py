@@ -86,8 +86,7 @@ class Ledger:
 
     def too_large(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         """One record that no request may carry fails alone, before anything is sent (D8)."""
-        size, most = batch.size, self._settings.max_request_size
-        text = f"a record of {size} bytes is more than a request takes ({most}, max.request.size)"
+        text = self._settings.too_large(batch.size)
         self.fail(queue, batch, BrokerError(codes.MESSAGE_TOO_LARGE, f"{batch.at.topic}[{batch.at.partition}]", text))
 
     def expire(self, queue: PartitionQueue, batch: ProducerBatch, unreachable: ConnectError | None = None) -> None:

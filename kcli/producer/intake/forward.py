@@ -34,10 +34,7 @@ class Forward:
         self._check()
         sealed = resealed(batch, transactional=self._settings.transactional_id is not None)
         if sealed.count == 1 and sealed.size > self._settings.max_request_size:
-            text = f"a record of {sealed.size} bytes is more than a request takes"
-            raise BrokerError(
-                codes.MESSAGE_TOO_LARGE, topic, f"{text} ({self._settings.max_request_size}, max.request.size)"
-            )
+            raise BrokerError(codes.MESSAGE_TOO_LARGE, topic, self._settings.too_large(sealed.size))
         engine = self._engine
         ticket = engine.enter()
         try:

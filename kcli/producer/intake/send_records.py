@@ -222,10 +222,8 @@ class Records:
             right = False
         if not right:
             raise wrong(topic, key, value, headers, timestamp)
-        if size - OVERHEAD > self._settings.max_request_size:
-            text = f"a record of {size - OVERHEAD} bytes is more than a request takes"
-            most = f"({self._settings.max_request_size}, max.request.size)"
-            raise BrokerError(codes.MESSAGE_TOO_LARGE, topic, f"{text} {most}")
+        if size - OVERHEAD > self._settings.largest_record:
+            raise BrokerError(codes.MESSAGE_TOO_LARGE, topic, self._settings.too_large(size - OVERHEAD))
         return size
 
 
@@ -306,7 +304,7 @@ class Room(Intake):
         check: Callable[[], None],
     ) -> None:
         accumulator = engine.accumulator
-        most = settings.max_request_size, settings.batch_records
+        most = settings.largest_record, settings.batch_records
         moved = placement.opened, engine.budget, engine.ledger.counts
         super().__init__(*moved, engine, cluster.leaders_version, check, accumulator.close, self._renew, *most)
         self._leaders_version = cluster.leaders_version

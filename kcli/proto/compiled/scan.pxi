@@ -90,7 +90,7 @@ def scan(data, Py_ssize_t at, bint check_crcs, make, list found):
         h.producer_id, h.producer_epoch = <int64_t> big(p + 43, 8), <int> <short> big(p + 51, 2)
         h.base_sequence, h.count, h.size = <int32_t> big(p + 53, 4), count, length + 12
         h.data, h.body_start, h.body_end, h.packed = data, at + RESERVED, at + 12 + length, True
-        h.max_decompressed = 1 << 28
+        h.max_decompressed = 1 << 26
         found.append(h)
         at += 12 + length
     return at, None

@@ -107,7 +107,7 @@ def scan(data: Buffer, at: int, check_crcs: bool, make: type[Any], found: list[A
         h.base_offset, h.count, h.size, h.last_offset = base, count, length + 12, base + delta
         h.first, h.stop = base, base + delta + 1
         h.data, h.body_start, h.body_end, h.packed = data, at + 61, end, True
-        h.max_decompressed = 1 << 28
+        h.max_decompressed = 1 << 26
         found.append(h)
         at = end
     return at, None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 TIME, PLACE, KEY, QUIET = "2", "36", "1;33", "2"
 WIDTH = 100  # columns where the output is no terminal
 LONGEST = 16 * 1024  # bytes of a value that a terminal is shown
+LARGEST = 4 << 20  # bytes of one that is laid out for a file: a page of it costs forty times its memory
 KEY_WIDTH = 24  # columns up to which keys are aligned
 STEP = 2  # columns of an indent
 DEEP = 60  # levels that are laid out; deeper ones are on one line
@@ -47,15 +48,14 @@ class Pretty:
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
         count, after = 0, max(batch.first, batch.base_offset)
-        lines: list[str] = []
         for record in batch:
             if count == limit:
                 break
-            lines += self._record(record, topic, partition)
+            lines = self._record(record, topic, partition)
+            out += "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
             count, after = count + 1, record.offset + 1
         else:
             after = min(batch.stop, batch.last_offset + 1)
-        out += "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
         return count, after
 
     def _record(self, record: Record, topic: str, partition: int) -> list[str]:
@@ -84,9 +84,10 @@ class Pretty:
         if not value:
             return [self._paint("<empty>", QUIET)]
         given, more = value, ""
-        if self._terminal and len(value) > LONGEST:
-            given = value[:LONGEST]
-            more = self._paint(f"… {len(value) - LONGEST:,} more bytes; -f '%s\\n' prints all of them", QUIET)
+        most = LONGEST if self._terminal else LARGEST
+        if len(value) > most:
+            given = value[:most]
+            more = self._paint(f"… {len(value) - most:,} more bytes; -f '%s\\n' prints all of them", QUIET)
         found = None if more else self._read(given)
         if found is not None:
             return self._json(visible_json(found.encode()).decode(), used, width)
@@ -110,7 +111,7 @@ class Pretty:
         shown = []
         for name, value in record.headers:
             data = name.encode("utf-8", "surrogateescape") + (b"" if value is None else b"=" + value)
-            shown.append(visible_bytes(data).decode())
+            shown.append(_cut(data))
         return [self._paint("  headers: " + ", ".join(shown), QUIET)]
 
     def _width(self) -> int:
@@ -128,7 +129,13 @@ def _key(key: bytes | None) -> tuple[str, bool]:
     """A key as it is shown, and whether it is a word of ours for none."""
     if key is None:
         return "<null>", True
-    return (visible_bytes(key).decode(), False) if key else ("<empty>", True)
+    return (_cut(key), False) if key else ("<empty>", True)
+
+
+def _cut(data: bytes) -> str:
+    """A key or a header, as far as it is shown."""
+    more = f"… {len(data) - LONGEST:,} more bytes" if len(data) > LONGEST else ""
+    return visible_bytes(data[:LONGEST]).decode() + more
 
 
 def _reader(value_format: str) -> Callable[[bytes], str | None]:

@@ -47,8 +47,9 @@ def sandbox() -> Iterator[SandboxThread]:
     dice = random.Random(5)
     line = b"2026-11-22 GET /orders/%02x/items?page=1&sort=descending&language=en " + b"agent=Mozilla/5.0 " * 9 + b"200"
     lines = [line % dice.getrandbits(8) for _ in range(100_000)]
-    with SandboxThread(topics={"giants": 1, "lines": 1, **dict.fromkeys(WIDE, 1)}) as running:
+    with SandboxThread(topics={"giants": 1, "json": 1, "lines": 1, **dict.fromkeys(WIDE, 1)}) as running:
         asyncio.run(append(running.bootstrap, "giants", *[packed([bytes(63 * MB)])] * 6))
+        asyncio.run(append(running.bootstrap, "json", packed([b"[" + b'{"a":1},' * (63 * MB // 8 - 1) + b"{}]"])))
         asyncio.run(append(running.bootstrap, "lines", *[packed(lines)] * 16))
         for name in WIDE:
             asyncio.run(append(running.bootstrap, name, packed(lines)))
@@ -78,6 +79,13 @@ def test_E6_harmless_batches_that_come_together_are_not_in_memory_together(
 @pytest.mark.parametrize("words", [[], ["-J"]], ids=["values", "json"])
 def test_E6_six_bombs_in_one_answer_cost_as_much_as_one(sandbox: SandboxThread, words: list[str]) -> None:
     assert peak(sandbox, "consume", "giants", "-e", "-q", *words) < MOST_OF_A_GIANT
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("topic", ["giants", "json"])
+def test_a_page_of_a_huge_record_is_cut(sandbox: SandboxThread, topic: str) -> None:
+    """A value of 63 MiB that comes in a few KB took a minute and 2.5 GB."""
+    assert peak(sandbox, "consume", topic, "-n", "1", "-q", "--pretty") < MOST_OF_A_GIANT
 
 
 @pytest.mark.process
