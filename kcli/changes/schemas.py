@@ -8,10 +8,19 @@ from contextlib import suppress
 from kcli.asking.ask import unknown
 from kcli.changes.change import UNCHANGED, WOULD_CHANGE, Plan, Row, Undo, settled
 from kcli.errors import ConnectError, KcliError, UsageError
-from kcli.registry.errors import NOT_FOUND, Incompatible, NotFound, RegistryError, Unavailable, Unsupported
+from kcli.registry.errors import Incompatible, NotFound, RegistryError, Unavailable, Unsupported
 from kcli.registry.moving.document import document_of, snapshot_of
-from kcli.registry.moving.snapshot import Snapshot, each, in_order, own, own_level
-from kcli.registry.moving.transfer import CONFLICT, IMPORT, KNOWN, REGISTER, Move, Transfer
+from kcli.registry.moving.snapshot import (
+    LEVEL,
+    Snapshot,
+    each,
+    in_order,
+    inherit_level,
+    live_versions,
+    own,
+    own_settings,
+)
+from kcli.registry.moving.transfer import BURY, CONFLICT, IMPORT, KNOWN, REGISTER, Move, Transfer
 from kcli.registry.subjects import listed_by
 from kcli.text.suggest import did_you_mean
 from kcli.values import Frozen, field
@@ -29,21 +38,22 @@ if TYPE_CHECKING:
     Settings = Mapping[str, object]
     Place = tuple[str, int | None]
     """A subject and one of its versions, None for all of them."""
+    Group = tuple[str, str, Settings | None, list["SettingRow"]]
+    """A section and a subject, its new values, and their rows."""
 
 SCHEMA = "kcli.registry.undo/1"
 """Of the document that undoes a change."""
 LEVELS, MODES, SETTINGS = "levels", "modes", "settings"
 """The sections of rows about settings."""
-LEVEL, MODE = "compatibility", "mode"
+MODE = "mode"
 ITEMS = {LEVELS: LEVEL, MODES: MODE}
 MODE_NAMES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
-GONE = (*NOT_FOUND, 40404, 40406)
-"""Codes of what is not there, or is soft-deleted."""
 REFUSED = (429, 503)
 """Statuses of a registry that does not begin with what it is asked for."""
 MOVES = {
     REGISTER: ("would register", "", "registered"),
     IMPORT: ("would import", "", "imported"),
+    BURY: ("would import deleted", "", "imported deleted"),
     KNOWN: ("known", "", ""),
     CONFLICT: ("conflict", "", ""),
 }
@@ -74,7 +84,7 @@ def read_undo(document: JsonObject) -> Wanted:
         if not isinstance(values, dict | None):
             raise ValueError(f"{SETTINGS}.{subject}: expected an object or null")
     return Wanted(
-        register=Snapshot(schemas=snapshot_of(document.fields.get("register", {})).schemas),
+        register=snapshot_of(document.fields.get("register", {})),
         delete=snapshot_of(document.fields.get("delete", {})),
         levels=document.texts_or_nulls(LEVELS),
         modes=document.texts_or_nulls(MODES) if document.has(MODES) else {},
@@ -117,19 +127,20 @@ async def plan(
     `keep`: schemas have the ids there that they have here. `force`: IMPORT is set although there are schemas. Where a
     row fails in the plan, nothing is changed. Raises KcliError."""
     client = registry.client
-    made = Plan()
     transfer = Transfer(client, wanted.register, keep=keep)
     await transfer.plan()
+    made = Plan(warnings=transfer.losses)
     schemas = [_moved(move) for move in transfer.moves]
     deletions = [_deleted(schema) for schema in await _present(client, wanted.delete)]
     moving = bool(wanted.register.schemas or wanted.delete.schemas)
-    groups: list[tuple[str, str, Settings | None, list[SettingRow]]] = []
+    groups: list[Group] = []
     back: dict[str, dict[str, object]] = {LEVELS: {}, MODES: {}, SETTINGS: {}}
     for section, subject, change in _changes(wanted):
         try:
             mine = {} if look and section != SETTINGS else await _read(client, section, subject, inherited=False)
             values = mine if moving else await _read(client, section, subject)
-            rows = [_row(section, subject, name, values, mine, change) for name in {**values, **(change or {})}]
+            names = change if moving and change else {**values, **(change or {})}
+            rows = [_row(section, subject, name, values, mine, change) for name in names]
             if change is None and section != SETTINGS and not look:
                 above = {} if moving else await _read(client, section, "")
                 for row in rows:
@@ -151,6 +162,9 @@ async def plan(
 
     async def apply(registry: OpenRegistry) -> None:
         client = registry.client
+        opening = [group for group in groups if _opens(group)]
+        for group in opening:
+            await _set_group(client, group, force)
         await transfer.carry_out()
         for row in schemas:
             if row.move.outcome:
@@ -162,9 +176,8 @@ async def plan(
         for row in deletions:
             if row.is_open:
                 await _settle([row], _delete(client, row.name, row.move.schema.version))
-        for section, subject, change, rows in groups:
-            if open_rows := [row for row in rows if row.is_open]:
-                await _settle(open_rows, _set(client, section, subject, change, open_rows, force))
+        for group in sorted((group for group in groups if group not in opening), key=lambda group: group[0] == MODES):
+            await _set_group(client, group, force)
 
     made.apply = apply
     made.undo = Wanted(
@@ -173,6 +186,18 @@ async def plan(
         **back,  # type: ignore[arg-type]  # each section has its own kind of values
     ).undo(registry, "registry")
     return made
+
+
+def _opens(group: Group) -> bool:
+    """Whether it is a mode in which schemas can be changed: it is set first, and any other mode last."""
+    section, _, change, _ = group
+    return section == MODES and (change or {}).get(MODE, "READWRITE") == "READWRITE"
+
+
+async def _set_group(client: RegistryClient, group: Group, force: bool) -> None:
+    section, subject, change, rows = group
+    if open_rows := [row for row in rows if row.is_open]:
+        await _settle(open_rows, _set(client, section, subject, change, open_rows, force))
 
 
 def refuse_folder(registry: OpenRegistry) -> None:
@@ -269,7 +294,7 @@ async def plan_deletion(
                 numbers = await client.versions(subject, deleted=permanent)
             else:
                 numbers = [(await client.version(subject, version, deleted=permanent)).version]
-            in_use = await _in_use(client, subject) if permanent and softly else set()
+            in_use = set(await live_versions(client, subject)) if permanent and softly else set()
             found = [await _going(made, client, subject, one, in_use, permanent=permanent) for one in numbers]
         except KcliError as problem:
             made.failed[subject if version is None else f"{subject}@{version}"] = problem
@@ -293,21 +318,12 @@ async def plan_deletion(
         schemas = await each(lambda row: client.version(row.name, row.version, deleted=True), rows)
         for row, schema in zip(rows, schemas, strict=True):
             row.old = f"id {schema.id}, {schema.kind}"
-        levels = {row.name: await own_level(client, row.name) for row in rows} if permanent else {}
-        own_levels = {subject: level for subject, level in levels.items() if level}
-        kept = Snapshot(schemas=tuple(in_order(schemas)))
-        made.undo = Wanted(register=kept, levels=own_levels).undo(registry, "registry-delete")
+        deleted = frozenset((row.name, row.version) for row in rows if permanent and softly)
+        kept = Snapshot(schemas=tuple(in_order(schemas)), deleted=deleted)
+        subjects = list(dict.fromkeys(row.name for row in rows))
+        settings = await own_settings(client, subjects) if permanent else {}
+        made.undo = Wanted(register=kept, **settings).undo(registry, "registry-delete")
     return made
-
-
-async def _in_use(client: RegistryClient, subject: str) -> set[int]:
-    """The versions that have to be soft-deleted before they can be deleted for good."""
-    try:
-        return set(await client.versions(subject))
-    except RegistryError as problem:
-        if problem.code not in GONE:
-            raise
-        return set()
 
 
 async def _going(
@@ -412,14 +428,14 @@ async def _read(client: RegistryClient, section: str, subject: str, *, inherited
     if section != SETTINGS:
         ask = client.level if section == LEVELS else client.mode
     found = await (ask(subject) if inherited else own(ask, subject))
-    if found is None:
+    if not found:
         return {}
     return {name: json.loads(text) for name, text in found.items()} if section == SETTINGS else {ITEMS[section]: found}
 
 
 def _shown(value: object) -> str | None:
     """A value for reading: a text without quotes, anything else as JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _row(
@@ -468,8 +484,8 @@ async def _inherit(client: RegistryClient, section: str, subject: str) -> None:
     """Let a subject inherit its level, its mode, or all settings."""
     if section == MODES:
         await client.delete_mode(subject)
-    elif section == LEVELS and {*await _read(client, SETTINGS, subject, inherited=False)} - {LEVEL}:
-        await client.set_settings({LEVEL: None}, subject)  # deleting the level would delete the others, too
+    elif section == LEVELS:
+        await inherit_level(client, subject)
     else:
         await client.delete_level(subject)
 

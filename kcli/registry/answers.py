@@ -50,6 +50,7 @@ MOST_REFERENCES = 1000
 LARGEST_ID = 2**63
 READ = "schema schemaType references id guid subject version metadata ruleSet ruleset".split()
 """Fields of a schema that are read."""
+LEVEL_NAMES = {"compatibilityLevel", "compatibility"}
 PLACED = "deleted maxId ts".split()
 """Fields that are about its place in one registry, and mean nothing in another."""
 
@@ -128,6 +129,12 @@ def texts(value: object) -> list[str]:
 def level_of(value: object) -> str:
     row = json_object.json_object(value, "")
     return row.text("compatibilityLevel" if row.has("compatibilityLevel") else "compatibility")
+
+
+def own_level_of(value: object) -> str:
+    """The level of a subject that may have other settings only: "" then."""
+    has_level = LEVEL_NAMES & json_object.json_object(value, "").fields.keys()
+    return level_of(value) if has_level or not value else ""
 
 
 def settings_of(value: object) -> dict[str, str]:

@@ -167,9 +167,11 @@ class RegistryClient:
         return verdict._replace(reasons=each_reason(verdict.reasons))
 
     async def level(self, subject: str = "", *, inherited: bool = True) -> str:
-        """The compatibility level of a subject, or the global one; with `inherited` also where it has none itself."""
+        """The compatibility level of a subject, or the global one; with `inherited` also where it has none itself, else
+        "" where it has only other settings."""
+        read = answers.level_of if inherited else answers.own_level_of
         query = {"defaultToGlobal": inherited}
-        return await self._get(answers.level_of, _of("/config", subject), subject or "the global level", query)
+        return await self._get(read, _of("/config", subject), subject or "the global level", query)
 
     async def set_level(self, level: str, subject: str = "") -> None:
         document = {"compatibility": level}

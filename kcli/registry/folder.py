@@ -5,6 +5,8 @@
     subjects/orders-value/3.meta.json   what else a registry says of it: id, guid, references, metadata, ruleSet; and
                                         the URIs that CloudEvents name it by, in `dataschema`
     subjects/orders-value/compatibility the level of the subject, such as FULL
+    subjects/orders-value/settings.json its other settings, such as {"normalize": true, "mode": "READONLY"}
+    deleted/orders-value/2.avsc         a soft-deleted version, which only records and references still name
     contexts/.staging/ids/7.avsc        ids of a context
 
 The name of a folder of `subjects` is the subject, percent-encoded whole, as in a URL. `save` writes such files.
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from urllib.parse import unquote
 
 from kcli.errors import UsageError
@@ -32,6 +35,9 @@ ENDS = {".avsc": AVRO, ".proto": PROTOBUF, ".json": JSON}
 META = ".meta.json"
 COMPATIBILITY = "compatibility"
 """The file of a subject's level."""
+SETTINGS = "settings.json"
+LIVE, DELETED = "subjects", "deleted"
+"""The folders of versions."""
 
 
 class FolderSchemas:
@@ -47,16 +53,17 @@ class FolderSchemas:
     async def close(self) -> None:
         """Nothing is open."""
 
-    def subjects(self) -> list[str]:
-        """All subjects, in order."""
-        try:
-            names = os.listdir(os.path.join(self._folder, "subjects"))
-        except OSError:
-            return []
-        return sorted(subject for name in names if self.versions(subject := unquote(name)))
+    def subjects(self, *, deleted: bool = False) -> list[str]:
+        """All subjects, in order; with `deleted` those too that have soft-deleted versions only."""
+        names: set[str] = set()
+        for place in (LIVE, DELETED) if deleted else (LIVE,):
+            with suppress(OSError):
+                names.update(os.listdir(os.path.join(self._folder, place)))
+        return sorted(subject for name in names if self.versions(subject := unquote(name), deleted=deleted))
 
-    def versions(self, subject: str) -> list[int]:
-        return _numbers(self._subject(subject))
+    def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
+        places = (LIVE, DELETED) if deleted else (LIVE,)
+        return sorted({number for place in places for number in _numbers(self._subject(subject, place))})
 
     def ids(self) -> list[int]:
         """Those that have a file, outside of contexts, in order."""
@@ -65,6 +72,14 @@ class FolderSchemas:
     def level(self, subject: str) -> str:
         """The level of a subject, "" without one."""
         return (_text(os.path.join(self._subject(subject), COMPATIBILITY)) or "").strip().upper()
+
+    def settings(self, subject: str) -> dict[str, object]:
+        """The other settings of a subject, its mode too. Raises SchemaRefused."""
+        path = os.path.join(self._subject(subject), SETTINGS)
+        try:
+            return dict(read_object(_text(path) or "{}").fields)
+        except (ValueError, RecursionError) as problem:
+            raise SchemaRefused(f"{path}: {problem}") from None
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
         context = context or split(subject or "")[0]
@@ -119,7 +134,8 @@ class FolderSchemas:
         return await self.version(subject, versions[-1])
 
     async def version(self, subject: str, version: int) -> Schema:
-        schema = self._read(self._subject(subject), str(version))
+        stem = str(version)
+        schema = self._read(self._subject(subject), stem) or self._read(self._subject(subject, DELETED), stem)
         if schema is None:
             raise SchemaNotFound(f"{subject} version {version}: {self._folder} has no such version")
         return self._placed(schema, subject, version)
@@ -171,8 +187,8 @@ class FolderSchemas:
     def _ids(self, context: str) -> str:
         return os.path.join(self._folder, *(("contexts", quoted(context)) if context else ()), "ids")
 
-    def _subject(self, subject: str) -> str:
-        return os.path.join(self._folder, "subjects", quoted(subject))
+    def _subject(self, subject: str, place: str = LIVE) -> str:
+        return os.path.join(self._folder, place, quoted(subject))
 
     def all(self) -> list[Schema]:
         """Every schema that has a file of its own."""
@@ -180,7 +196,7 @@ class FolderSchemas:
         for place, _, names in os.walk(self._folder):
             for name in sorted(names):
                 stem, end = os.path.splitext(name)
-                schema = self._read(place, stem) if end in ENDS and not name.endswith(META) else None
+                schema = self._read(place, stem) if end in ENDS and not name.endswith((META, SETTINGS)) else None
                 if schema is not None:
                     schemas.append(schema)
         return schemas
@@ -201,8 +217,9 @@ class FolderSchemas:
         return None
 
 
-def save(folder: str, schema: Schema) -> list[str]:
-    """Write the files of a schema; returns their paths. One without an id or without a subject has fewer."""
+def save(folder: str, schema: Schema, *, deleted: bool = False) -> list[str]:
+    """Write the files of a schema, which may be soft-deleted; returns their paths. One without an id or without a
+    subject has fewer."""
     end = next(end for end, kind in ENDS.items() if kind == schema.kind)
     fields = {name: value for name, value in document(schema).items() if name not in ("schema", "schemaType")}
     for name, number in (("id", schema.id), ("version", schema.version)):
@@ -212,8 +229,12 @@ def save(folder: str, schema: Schema) -> list[str]:
     context = ("contexts", quoted(schema.context)) if schema.context else ()
     places = [] if schema.id < 0 else [os.path.join(folder, *context, "ids", str(schema.id))]
     if schema.subject and schema.version >= 0:
-        subject = within(schema.context, schema.subject)
-        places.append(os.path.join(folder, "subjects", quoted(subject), str(schema.version)))
+        subject = quoted(within(schema.context, schema.subject))
+        mine, other = (DELETED, LIVE) if deleted else (LIVE, DELETED)
+        places.append(os.path.join(folder, mine, subject, str(schema.version)))
+        for old in (end, META):  # of an earlier export
+            with suppress(FileNotFoundError):
+                os.remove(os.path.join(folder, other, subject, f"{schema.version}{old}"))
     written = []
     for place in places:
         os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -250,11 +271,11 @@ def _text(path: str) -> str | None:
     return text
 
 
-def save_level(folder: str, subject: str, level: str) -> str:
-    """Write the file of a subject's level; its path."""
-    place = os.path.join(folder, "subjects", quoted(subject))
+def save_setting(folder: str, subject: str, name: str, text: str) -> str:
+    """Write a file about a subject, its level or its settings; its path."""
+    place = os.path.join(folder, LIVE, quoted(subject))
     os.makedirs(place, exist_ok=True)
-    path = os.path.join(place, COMPATIBILITY)
+    path = os.path.join(place, name)
     with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(f"{level}\n")
+        file.write(f"{text}\n")
     return path

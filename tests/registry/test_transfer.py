@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -229,9 +230,11 @@ def test_what_was_deleted_for_good_is_restored_with_its_id(tmp_path: Path, subje
         done = source.run("delete", filled.orders, "--permanent", "--execute")
         back = done.err.partition("kcli undo ")[2].split()[0]
         source.run("get", str(filled.ids[filled.orders, 1]), code=1)
-        assert {row["result"] for row in source.rows("undo", back)} == {"would import"}
+        assert {row["result"] for row in source.rows("undo", back)} == {"would import deleted"}
         source.run("undo", back, "--execute")
-        assert versions(source, filled.orders, filled.money) == filled.ids
+        rows = source.rows("versions", filled.orders, "--deleted")
+        assert [row["id"] for row in rows] == [filled.ids[filled.orders, number] for number in (1, 2)]
+        assert "soft-deleted" in source.run("describe", filled.orders, code=1).err, "as it was before"
         assert [row["level"] for row in source.rows("compat", filled.orders)] == ["FORWARD"]
         assert [row["mode"] for row in source.rows("mode", filled.orders)] == ["READWRITE"]
         assert "not an undo file" in source.run("undo", source.file("x", "{}"), code=2).err
@@ -344,23 +347,128 @@ def test_what_a_file_lacks(target: Commands) -> None:
     assert "folder not found" in target.run("import", "/nix/nix", code=2).err
 
 
-def test_what_is_left_behind_is_named(target: Commands, tmp_path: Path) -> None:
+def with_deleted(tmp_path: Path, sandbox: SandboxThread) -> Commands:
+    """A registry with two soft-deleted versions of three, a soft-deleted subject, and settings of a subject's own."""
+    source = Commands(sandbox.registry_url, tmp_path, "sandbox")
+    for number, fields in enumerate((["id:int"], ["id:int", "n:int="], ["id:int", "n:int=", "m:int="]), 1):
+        source.registered("orders-value", source.avro(f"o{number}.avsc", *fields, record="Order"))
+    source.registered("gone-value", source.avro("gone.avsc", "id:int", record="Gone"))
+    source.run("delete", "orders-value@1", "orders-value@2", "gone-value", "--execute", "--yes")
+    source.run("config", "orders-value", "--set", "normalize=true", "--set", "compatibilityGroup=app", "--execute")
+    source.run("compat", "orders-value", "--set", "full", "--execute")
+    source.run("mode", "orders-value", "--set", "readonly", "--execute")
+    return source
+
+
+@pytest.mark.parametrize("way", ["copy", "folder", "all.yaml", "all.json"])
+def test_soft_deleted_versions_and_all_settings_are_copied(target: Commands, tmp_path: Path, way: str) -> None:
     with SandboxThread(registry=True) as sandbox:
-        source = Commands(sandbox.registry_url, tmp_path, "sandbox")
-        for number, fields in enumerate((["id:int"], ["id:int", "n:int="], ["id:int", "n:int=", "m:int="]), 1):
-            source.registered("orders-value", source.avro(f"o{number}.avsc", *fields, record="Order"))
-        source.run("delete", "orders-value@1", "--execute", "--yes")
-        source.run("delete", "orders-value@2", "--execute", "--yes")
-        source.run("config", "orders-value", "--set", "normalize=true", "--execute")
-        source.run("mode", "orders-value", "--set", "readonly", "--execute")
-        said = source.run("copy", "--to", target.url).err
-        assert "2 soft-deleted versions are not copied; records written with them cannot be decoded there: " in said
-        assert "orders-value 1, 2" in said
-        assert "these settings are not copied: orders-value: normalize, mode" in said
-        said = source.run("export", str(tmp_path / "all.yaml")).err
-        assert "2 soft-deleted versions are not exported" in said
-        (row,) = source.rows("history", "orders-value")
-        assert "the versions before it are deleted" in json.dumps(row)
-        copied = Commands(f"file:{tmp_path}/folder", tmp_path)
+        source = with_deleted(tmp_path, sandbox)
+        if way == "copy":
+            done = source.run("copy", "--to", target.url, "--execute")
+        else:
+            source.run("export", str(tmp_path / way))
+            done = target.run("import", str(tmp_path / way), "--execute")
+    assert "4 versions registered" in done.err
+    assert "SOFT-DELETED" not in done.err
+    assert versions(target, "orders-value") == {("orders-value", 3): 3}
+    rows = target.rows("versions", "orders-value", "gone-value", "--deleted")
+    assert [(row["version"], row["id"]) for row in rows] == [(1, 1), (2, 2), (3, 3), (1, 4)]
+    assert [row["subject"] for row in target.rows("list")] == ["orders-value"]
+    target.run("describe", "1")
+    target.run("describe", "4")
+    settings = {
+        row["name"]: row["value"] for row in target.rows("config", "orders-value") if row["source"] == "subject"
+    }
+    assert settings == {"compatibility": "FULL", "compatibilityGroup": "app", "normalize": "true"}
+    assert [row["mode"] for row in target.rows("mode", "orders-value")] == ["READONLY"]
+    back = done.err.partition("kcli undo ")[2].split()[0]
+    target.run("undo", back, "--execute")
+    assert target.rows("list") == []
+    assert [row["mode"] for row in target.rows("mode", "orders-value")] == ["READWRITE"]
+    assert "subject" not in {row["source"] for row in target.rows("config", "orders-value")}
+
+
+def test_a_second_copy_leaves_soft_deleted_versions_alone(target: Commands, tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox:
+        source = with_deleted(tmp_path, sandbox)
+        source.run("copy", "--to", target.url, "--execute")
+        assert "has all of it already" in source.run("copy", "--to", target.url, "--execute").err
+        rows = source.rows("copy", "--to", target.url)
+        assert {row["result"] for row in rows} == {"known"}
+        target.run("mode", "orders-value", "--set", "readwrite", "--execute")
+        target.run("delete", "orders-value@3", "--execute", "--yes")
+        rows = source.rows("copy", "orders-value", "--to", target.url, "--execute")
+        assert [(row["new_version"], row["result"]) for row in rows] == [(1, "known"), (2, "known"), (3, "imported")]
+
+
+def test_the_plan_names_versions_that_new_ids_lose(target: Commands, tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox:
+        source = with_deleted(tmp_path, sandbox)
+        said = source.run("copy", "--to", target.url, "--ids", "new").err
+        assert "3 soft-deleted versions cannot get a new id, so they are left out: " in said
+        assert "left out: gone-value 1; orders-value 1, 2" in said
+        assert "1 version under another number: orders-value 3 as 1" in said
+        source.run("copy", "--to", target.url, "--ids", "new", "--execute")
+        assert list(versions(target, "orders-value")) == [("orders-value", 1)]
+
+
+def test_undoing_a_deletion_keeps_the_version_and_the_latest(tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox:
+        source = Commands(sandbox.registry_url, tmp_path)
+        for number, fields in enumerate((["id:int"], ["id:int", "n:int="]), 1):
+            source.registered("a", source.avro(f"a{number}.avsc", *fields))
+        deleted = source.run("delete", "a@1", "--execute", "--yes").err.partition("kcli undo ")[2].split()[0]
+        gone = source.run("delete", "a@1", "--permanent", "--execute").err.partition("kcli undo ")[2].split()[0]
+        source.run("undo", gone, "--execute")
+        assert versions(source, "a") == {("a", 2): 2}
+        assert [row["version"] for row in source.rows("versions", "a", "--deleted")] == [1, 2]
+        source.run("undo", deleted, "--execute")
+        assert versions(source, "a") == {("a", 1): 1, ("a", 2): 2}
+        assert [row["mode"] for row in source.rows("mode", "a")] == ["READWRITE"]
+
+
+def test_a_registry_without_import_says_which_version_becomes_the_latest(tmp_path: Path) -> None:
+    with SandboxThread(registry=True) as sandbox, Scripted() as between:
+        forward = forwarding(sandbox.registry_url)
+        between.route = lambda asked: raw(b"{}", 404) if asked.path.startswith("/mode") else forward(asked)
+        source = Commands(between.url, tmp_path)
+        for number, fields in enumerate((["id:int"], ["id:int", "n:int="]), 1):
+            source.registered("a", source.avro(f"a{number}.avsc", *fields))
+        back = source.run("delete", "a@1", "--execute", "--yes").err.partition("kcli undo ")[2].split()[0]
+        assert "1 version under another number: a 1 as 3, the latest" in source.run("undo", back).err
+
+
+def test_settings_of_every_name_are_copied(target: Commands, tmp_path: Path) -> None:
+    """Through registries that keep any setting, as Confluent's does."""
+    wanted = {
+        "alias": "orders", "defaultMetadata": {"properties": {"owner": "a"}}, "overrideRuleSet": {"domainRules": []},
+        "compatibilityLevel": "FORWARD",
+    }  # fmt: skip
+    kept = dict(wanted)
+
+    def answers(url: str, store: dict[str, Any]) -> Callable[[Asked], bytes]:
+        forward = forwarding(url)
+
+        def answer(asked: Asked) -> bytes:
+            if not asked.path.startswith("/config/"):
+                return forward(asked)
+            if asked.method == "PUT":
+                given = json.loads(asked.body)
+                store.update({"compatibilityLevel" if name == "compatibility" else name: given[name] for name in given})
+            none = b'{"error_code": 40408, "message": "none"}'
+            return raw(json.dumps(store).encode(), 200) if store else raw(none, 404)
+
+        return answer
+
+    with SandboxThread(registry=True) as sandbox, Scripted() as old, Scripted() as new:
+        there: dict[str, Any] = {}
+        old.route, new.route = answers(sandbox.registry_url, kept), answers(target.url, there)
+        source = Commands(old.url, tmp_path)
+        source.registered("a", source.avro("a.avsc", "id:int"))
+        source.run("copy", "--to", new.url, "--execute")
+        assert there == wanted
         source.run("export", str(tmp_path / "folder"))
-        assert "not copied" not in copied.run("copy", "--to", target.url).err
+        there.clear()
+        Commands(new.url, tmp_path).run("import", str(tmp_path / "folder"), "--execute")
+        assert there == wanted

@@ -181,6 +181,7 @@ def _about(row: dict[str, object]) -> tuple[tuple[str, object], ...]:
     named = {name: value for name, value in row.items() if name not in VALUES}
     if "topic" in named and "config" in named:  # as `topics alter` has what `configs set` calls kind and name
         named |= {"kind": "topic", "name": named.pop("topic")}
+    named["of"] = next((name for name in ("level", "mode") if name in row), "")  # a subject has both
     return tuple((name, value if isinstance(value, (str, int)) else None) for name, value in sorted(named.items()))
 
 

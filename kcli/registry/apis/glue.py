@@ -198,6 +198,9 @@ class GlueClient(RegistryClient):
         level = await self._call("GetSchema", given, subject, lambda row: row.text("Compatibility"))
         return level.replace("_ALL", "_TRANSITIVE")
 
+    async def settings_of(self, subject: str = "", *, inherited: bool = True) -> dict[str, str]:
+        return {"compatibility": json.dumps(await self.level(subject))}
+
     async def set_level(self, level: str, subject: str = "") -> None:
         if not subject:
             raise Unsupported("AWS Glue has no level of a whole registry")

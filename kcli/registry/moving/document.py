@@ -3,10 +3,13 @@
     subjects:
       orders-value:
         compatibility: FULL
+        mode: READONLY
+        settings: '{"normalize": true}'
         versions:
           - {version: 1, id: 7, type: AVRO, schema: '{"type": …}', references: [{name: …, subject: …, version: 1}]}
+          - {version: 2, id: 8, deleted: true, …}
 
-`metadata` and `ruleSet` are JSON texts: a reader of YAML takes every scalar for a text.
+`settings`, `metadata` and `ruleSet` are JSON texts: a reader of YAML takes every scalar for a text.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import json
 
 from kcli.registry.answers import LARGEST_SCHEMA
-from kcli.registry.moving.snapshot import Snapshot, in_order
+from kcli.registry.moving.snapshot import LEVEL, Snapshot, in_order
 from kcli.registry.subjects import split
 from kcli.schemas import AVRO, KINDS, Reference, Schema
 from kcli.text.json_object import JsonObject, json_object
@@ -31,15 +34,23 @@ def document_of(snapshot: Snapshot) -> dict[str, object]:
         versions = sorted(
             (schema for schema in snapshot.schemas if schema.subject == subject), key=lambda schema: schema.version
         )
-        level = {"compatibility": snapshot.levels[subject]} if subject in snapshot.levels else {}
-        subjects[subject] = {**level, "versions": [_row(schema) for schema in versions]}
+        own: dict[str, object] = {}
+        if subject in snapshot.levels:
+            own[LEVEL] = snapshot.levels[subject]
+        if subject in snapshot.modes:
+            own["mode"] = snapshot.modes[subject]
+        if subject in snapshot.settings:
+            own["settings"] = json.dumps(snapshot.settings[subject], ensure_ascii=False)
+        subjects[subject] = {**own, "versions": [_row(schema, snapshot) for schema in versions]}
     return subjects  # type: ignore[return-value]  # a dict of objects
 
 
-def _row(schema: Schema) -> dict[str, object]:
+def _row(schema: Schema, snapshot: Snapshot) -> dict[str, object]:
     row: dict[str, object] = {"version": schema.version}
     if schema.id >= 0:
         row["id"] = schema.id
+    if (schema.subject, schema.version) in snapshot.deleted:
+        row["deleted"] = True
     row |= {"type": schema.kind, "schema": schema.text}
     if schema.references:
         row["references"] = [reference._asdict() for reference in schema.references]
@@ -50,16 +61,29 @@ def snapshot_of(value: object) -> Snapshot:
     """The subjects of a document. Raises ValueError, SchemaRefused."""
     subjects = json_object(value, "subjects")
     schemas: dict[tuple[str, int], Schema] = {}
-    levels = {}
+    deleted = set()
+    levels, modes, settings = {}, {}, {}
     for subject in subjects.fields:
         row = subjects.nested(subject)
-        if row.has("compatibility"):
-            levels[subject] = row.text("compatibility").upper()
+        if row.has(LEVEL):
+            levels[subject] = row.text(LEVEL).upper()
+        if row.has("mode"):
+            modes[subject] = row.text("mode").upper()
+        if row.has("settings"):
+            settings[subject] = _object_in(row, "settings")
         for version in row.objects("versions"):
             schema = _schema(subject, version)
             if schemas.setdefault((subject, schema.version), schema) is not schema:
                 raise ValueError(f"{version.place}: version {schema.version} of {subject} is there twice")
-    return Snapshot(schemas=tuple(in_order(schemas.values())), levels=levels)
+            if version.has("deleted") and (version.fields["deleted"] == "true" or version.flag("deleted")):
+                deleted.add((subject, schema.version))
+    return Snapshot(
+        schemas=tuple(in_order(schemas.values())),
+        deleted=frozenset(deleted),
+        levels=levels,
+        modes=modes,
+        settings=settings,
+    )
 
 
 def _schema(subject: str, row: JsonObject) -> Schema:
@@ -71,9 +95,9 @@ def _schema(subject: str, row: JsonObject) -> Schema:
         raise ValueError(f"{row.place}.schema: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
     references = row.objects("references") if row.has("references") else []
     fields = {own: row.text(name) for name, own in TEXTS.items() if row.has(name)}
-    for name, given in fields.items():
-        if not isinstance(json.loads(given), dict):
-            raise ValueError(f"{row.place}.{name}: expected a JSON object as a text")
+    for name in TEXTS:
+        if row.has(name):
+            _object_in(row, name)
     return Schema(
         kind=kind,
         text=text,
@@ -87,6 +111,14 @@ def _schema(subject: str, row: JsonObject) -> Schema:
         context=split(subject)[0],
         **fields,
     )
+
+
+def _object_in(row: JsonObject, name: str) -> dict[str, object]:
+    """An object that is written as a JSON text."""
+    value = json.loads(row.text(name))
+    if not isinstance(value, dict):
+        raise ValueError(f"{row.place}.{name}: expected a JSON object as a text")
+    return value
 
 
 def _number(row: JsonObject, name: str, *, least: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from kcli.errors import UsageError
 from kcli.registry.client import RegistryClient
 from kcli.registry.errors import NO_OWN, NotFound, RegistryError, Unsupported
@@ -22,18 +24,19 @@ NO_SUBJECT, NO_VERSION, NO_SCHEMA = 40401, 40402, 40403
 
 
 class FolderClient(RegistryClient):
-    """The requests that `FolderSchemas` can answer. Nothing is deleted in a folder, so `deleted` changes nothing."""
+    """The requests that `FolderSchemas` can answer."""
 
     def __init__(self, settings: RegistrySettings, schemas: FolderSchemas) -> None:
         super().__init__(settings)
         self._schemas = schemas
 
     async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
-        known = [] if deleted_only else self._schemas.subjects()
-        return among(prefix, known)
+        live = self._schemas.subjects()
+        known = self._schemas.subjects(deleted=True) if deleted or deleted_only else live
+        return among(prefix, [subject for subject in known if not (deleted_only and subject in live)])
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
-        numbers = self._schemas.versions(subject)
+        numbers = self._schemas.versions(subject, deleted=deleted)
         if not numbers:
             raise NotFound(f"{subject}: {self.settings.name} has no such subject", 404, NO_SUBJECT)
         return numbers
@@ -41,7 +44,7 @@ class FolderClient(RegistryClient):
     async def version(
         self, subject: str, version: int | None = None, *, deleted: bool = False, format: str = ""
     ) -> Schema:
-        numbers = await self.versions(subject)
+        numbers = await self.versions(subject, deleted=deleted)
         if version is not None and version not in numbers:
             raise NotFound(
                 f"{subject} version {version}: the subject has no such version ({NO_VERSION})", 404, NO_VERSION
@@ -90,10 +93,16 @@ class FolderClient(RegistryClient):
         raise RegistryError(f"{subject}: no file {COMPATIBILITY}", 404, NO_OWN[1])
 
     async def mode(self, subject: str = "", *, inherited: bool = True) -> str:
+        if mode := self._schemas.settings(subject).get("mode") if subject and not inherited else None:
+            return str(mode)
         raise Unsupported("a folder has no modes", 404)
 
     async def settings_of(self, subject: str = "", *, inherited: bool = True) -> dict[str, str]:
-        raise Unsupported("a folder has no settings", 404)
+        if not subject or inherited:
+            raise Unsupported("a folder has no settings", 404)
+        level = self._schemas.level(subject)
+        found = {**({"compatibility": level} if level else {}), **self._schemas.settings(subject)}
+        return {name: json.dumps(value) for name, value in found.items() if name != "mode"}
 
     async def contexts(self) -> list[str]:
         return sorted({split(name)[0] or "." for name in self._schemas.subjects()})

@@ -1,11 +1,13 @@
-"""The subjects of a registry at one moment: their versions with what those refer to, and their own levels."""
+"""The subjects of a registry at one moment: their versions, soft-deleted ones too, what those refer to, and the
+settings of the subjects themselves."""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import json
 
-from kcli.registry.errors import NO_OWN, RegistryError, Unsupported
+from kcli.registry.errors import NO_OWN, NOT_FOUND, RegistryError, Unsupported
 from kcli.registry.subjects import within
 from kcli.schemas import SchemaRefused
 from kcli.values import Frozen
@@ -13,7 +15,7 @@ from kcli.values import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from kcli.registry.client import RegistryClient
     from kcli.schemas import Schema
@@ -23,32 +25,65 @@ if TYPE_CHECKING:
     Place = tuple[str, int]
     """A subject and one of its versions."""
 
+GONE = (*NOT_FOUND, 40404, 40406)
+"""Codes of what is not there, or is soft-deleted."""
+LEVEL = "compatibility"
 AT_A_TIME = 200
 """Requests that are made together; the client has its own bound of connections."""
 
 
 class Snapshot(Frozen):
-    """`schemas` are versions of subjects, each after those it refers to and after the versions before it; `levels` are
-    the compatibility levels that subjects have themselves."""
+    """`schemas` are versions of subjects, each after those it refers to and after the versions before it; `deleted` are
+    those of them that are soft-deleted. Levels, modes and other settings are those that subjects have themselves."""
 
     schemas: tuple[Schema, ...] = ()
+    deleted: frozenset[Place] = frozenset()
     levels: Mapping[str, str] = {}
+    modes: Mapping[str, str] = {}
+    settings: Mapping[str, Mapping[str, object]] = {}
 
     @property
     def subjects(self) -> list[str]:
         return list(dict.fromkeys(schema.subject for schema in self.schemas))
 
 
-async def take(source: RegistryClient, subjects: Iterable[str], *, levels: bool = True) -> Snapshot:
+async def take(source: RegistryClient, subjects: Iterable[str]) -> Snapshot:
     """All versions of these subjects, and of other subjects those that they refer to, soft-deleted ones too. Raises
     KcliError, SchemaRefused for references that run in a circle."""
     named = list(subjects)
-    numbers = await each(source.versions, named)
+    numbers = await each(lambda subject: source.versions(subject, deleted=True), named)
     places = [(subject, number) for subject, versions in zip(named, numbers, strict=True) for number in versions]
-    schemas = await with_needed(source, places)
-    kept = await each(lambda subject: own_level(source, subject), named) if levels else []
-    own = {subject: level for subject, level in zip(named, kept, strict=False) if level}
-    return Snapshot(schemas=tuple(schemas), levels=own)
+    schemas = tuple(await with_needed(source, places))
+    every = list(dict.fromkeys(schema.subject for schema in schemas))
+    live = dict(zip(every, await each(lambda subject: live_versions(source, subject), every), strict=True))
+    deleted = {(one.subject, one.version) for one in schemas if one.version not in live[one.subject]}
+    return Snapshot(schemas=schemas, deleted=frozenset(deleted), **await own_settings(source, named))
+
+
+async def live_versions(source: RegistryClient, subject: str) -> list[int]:
+    """The versions of a subject that are not soft-deleted; none of a subject that is not there."""
+    try:
+        return await source.versions(subject)
+    except RegistryError as problem:
+        if problem.code not in GONE:
+            raise
+        return []
+
+
+async def own_settings(source: RegistryClient, subjects: Sequence[str]) -> dict[str, Any]:
+    """Levels, modes and other settings that subjects have themselves, as a Snapshot has them."""
+    found = await each(lambda subject: own(source.settings_of, subject), subjects)
+    values = {
+        subject: {name: json.loads(text) for name, text in texts.items()}
+        for subject, texts in zip(subjects, found, strict=True)
+        if texts
+    }
+    modes = dict(zip(subjects, await each(lambda subject: own(source.mode, subject), subjects), strict=True))
+    return {
+        "levels": {subject: value.pop(LEVEL) for subject, value in values.items() if LEVEL in value},
+        "modes": {subject: mode for subject, mode in modes.items() if mode},
+        "settings": {subject: value for subject, value in values.items() if value},
+    }
 
 
 async def with_needed(source: RegistryClient, places: list[Place]) -> list[Schema]:
@@ -70,7 +105,24 @@ async def _version(source: RegistryClient, place: Place) -> Schema:
 
 async def own_level(source: RegistryClient, subject: str) -> str | None:
     """The level that a subject has itself, None where it inherits one; of a registry without levels too."""
-    return await own(source.level, subject)
+    return await own(source.level, subject) or None
+
+
+async def has_modes(target: RegistryClient) -> bool:
+    """Whether a registry has modes, of which IMPORT keeps ids."""
+    try:
+        await target.mode()
+    except Unsupported:
+        return False
+    return True
+
+
+async def inherit_level(target: RegistryClient, subject: str) -> None:
+    """Let a subject inherit its level; its other settings stay."""
+    if {*(await own(target.settings_of, subject) or ())} - {LEVEL}:
+        await target.set_settings({LEVEL: None}, subject)  # deleting the level would delete the others, too
+    else:
+        await target.delete_level(subject)
 
 
 async def own(ask: Callable[..., Awaitable[Found]], subject: str) -> Found | None:
@@ -82,22 +134,6 @@ async def own(ask: Callable[..., Awaitable[Found]], subject: str) -> Found | Non
         if problem.code in NO_OWN or isinstance(problem, Unsupported):
             return None
         raise
-
-
-async def left_behind(source: RegistryClient, snapshot: Snapshot) -> tuple[list[Place], dict[str, list[str]]]:
-    """What a snapshot does not have: the soft-deleted versions of its subjects, and by subject the names of its own
-    settings besides the level. Raises KcliError."""
-    subjects = snapshot.subjects
-    numbers = await each(lambda subject: source.versions(subject, deleted=True), subjects)
-    held = {(schema.subject, schema.version) for schema in snapshot.schemas}
-    every = [(subject, number) for subject, versions in zip(subjects, numbers, strict=True) for number in versions]
-    found = await each(lambda subject: own(source.settings_of, subject), subjects)
-    modes = await each(lambda subject: own(source.mode, subject), subjects)
-    names = {
-        subject: [*(name for name in settings or {} if name != "compatibility"), *(["mode"] if mode else [])]
-        for subject, settings, mode in zip(subjects, found, modes, strict=True)
-    }
-    return [place for place in every if place not in held], {subject: some for subject, some in names.items() if some}
 
 
 async def each(ask: Callable[[Asked], Awaitable[Found]], items: Sequence[Asked]) -> list[Found]:

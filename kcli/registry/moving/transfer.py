@@ -1,9 +1,10 @@
 """A snapshot put into a registry: what is left to register, under which ids, and doing it in order.
 
-Ids are kept in the mode IMPORT, which a subject has while its versions are registered. A registry that still has a
-schema under its id, since it was only soft-deleted, gives the id again without it. Where ids are not kept, references
-follow the versions that the registry gives. Versions that go into a subject without any are not compared with one
-another: they were registered once.
+Ids and versions are kept in the mode IMPORT, which a subject has while its versions are registered: a soft-deleted
+version becomes a version again under its own number, and those that are soft-deleted in the snapshot are deleted again
+at the end. A registry without that mode gives a soft-deleted schema its id again, under a new number. Where ids are not
+kept, references follow the versions that the registry gives. Versions that go into a subject without any are not
+compared with one another: they were registered once.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import json
 from collections import Counter
 
 from kcli.errors import KcliError
-from kcli.registry.errors import NotFound, Unsupported
-from kcli.registry.moving.snapshot import each, needed_by, own, own_level
+from kcli.registry.errors import NotFound
+from kcli.registry.moving.snapshot import each, has_modes, inherit_level, live_versions, needed_by, own, own_level
 from kcli.registry.subjects import prefix
 from kcli.values import Value
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from kcli.registry.moving.snapshot import Place, Snapshot
     from kcli.schemas import Schema
 
-KNOWN, REGISTER, IMPORT, CONFLICT = "known", "register", "import", "conflict"
+KNOWN, REGISTER, IMPORT, BURY, CONFLICT = "known", "register", "import", "import deleted", "conflict"
 DONE, FAILED = "done", "failed"
 
 
@@ -53,10 +54,12 @@ class Transfer:
         self._own = {(schema.subject, schema.version) for schema in snapshot.schemas}
         self._numbers: dict[Place, int] = {}  # the versions that schemas have in the target
         self.moves: list[Move] = []
+        self.losses: list[str] = []
+        """Sentences about ids and versions that lose their meaning in the target."""
 
     @property
     def ready(self) -> list[Move]:
-        return [move for move in self.moves if move.action in (REGISTER, IMPORT) and not move.outcome]
+        return [move for move in self.moves if move.action in (REGISTER, IMPORT, BURY) and not move.outcome]
 
     # -- the plan ------------------------------------------------------------------------------------------------------
 
@@ -65,29 +68,71 @@ class Transfer:
         subjects = self._snapshot.subjects
         self._there = dict(zip(subjects, await each(self._versions, subjects), strict=True))
         same = await self._by_id() if self._keep else {}
+        buried = self._buried()
         known: set[Place] = set()
         for schema in self._snapshot.schemas:
             move = Move(schema=schema)
+            if move.place in buried and not self._keep:
+                continue
             self.moves.append(move)
-            if self._there[schema.subject][0] and known.issuperset(self._moved(schema)):
+            if move.place in buried:
+                move.action = BURY
+            elif self._there[schema.subject][0] and known.issuperset(self._moved(schema)):
                 await self._look_up(move)
+            if move.action in (REGISTER, BURY) and self._keep:
+                await self._place(move, same.get((schema.context, schema.id)))
             if move.action == KNOWN and move.version is not None:
                 known.add(move.place)
                 self._numbers[move.place] = move.version
-            elif move.action == REGISTER and self._keep:
-                self._place(move, same.get((schema.context, schema.id)))
-        if any(move.action == IMPORT for move in self.moves):
-            await self._refuse_without_import()
+        if any(move.action in (IMPORT, BURY) for move in self.moves) and not await has_modes(self._target):
+            unkept = KcliError(f"{self._target.settings.name} has no mode IMPORT, which keeps ids")
+            raise unkept.hinted("ids-new")
+        self._count_losses(buried)
+
+    def _buried(self) -> set[Place]:
+        """The soft-deleted versions of the snapshot that none of the others refers to."""
+        needed: set[Place] = set()
+        buried = set()
+        for schema in reversed(self._snapshot.schemas):  # what is referred to comes before
+            place = schema.subject, schema.version
+            if place in self._snapshot.deleted and place not in needed:
+                buried.add(place)
+            else:
+                needed.update(needed_by(schema))
+        return buried
+
+    def _count_losses(self, buried: set[Place]) -> None:
+        """Note which ids and versions lose their meaning."""
+        if buried and not self._keep:
+            count, they = len(buried), "it is" if len(buried) == 1 else "they are"
+            self.losses.append(
+                f"{count} soft-deleted version{'s' * (count > 1)} cannot get a new id, so {they} left out: "
+                f"{_listed(sorted(buried))}"
+            )
+        if raised := sorted(self._snapshot.deleted - buried):
+            self.losses.append(
+                f"soft-deleted in the source, but not here, as other schemas refer to it: {_listed(raised)}"
+            )
+        following = {subject: max(every, default=0) + 1 for subject, (_, every) in self._there.items()}
+        other = []
+        for move in self.moves:
+            subject, number = move.place
+            new = move.version
+            if move.action == REGISTER:
+                new = following[subject]
+                following[subject] += 1
+            if move.action in (REGISTER, KNOWN) and new not in (None, number):
+                latest = ", the latest" if number < max(self._there[subject][0], default=0) < (new or 0) else ""
+                other.append(f"{subject} {number} as {new}{latest}")
+        if other:
+            self.losses.append(f"{len(other)} version{'s' * (len(other) > 1)} under another number: {'; '.join(other)}")
 
     async def _versions(self, subject: str) -> tuple[list[int], list[int]]:
-        async def ask(*, deleted: bool) -> list[int]:
-            try:
-                return await self._target.versions(subject, deleted=deleted)
-            except NotFound:
-                return []
-
-        every = await ask(deleted=True)
-        return (await ask(deleted=False) if every else []), every
+        try:
+            every = await self._target.versions(subject, deleted=True)
+        except NotFound:
+            return [], []
+        return await live_versions(self._target, subject), every
 
     async def _by_id(self) -> dict[tuple[str, int], Schema | None]:
         """What the target has under the ids of the snapshot."""
@@ -115,8 +160,8 @@ class Transfer:
             move.action = CONFLICT
             move.error = KcliError(f"{move.schema.name}: it has id {known.id} there, not {move.schema.id}")
 
-    def _place(self, move: Move, same: Schema | None) -> None:
-        """How a schema gets its id."""
+    async def _place(self, move: Move, same: Schema | None) -> None:
+        """How a schema gets its id and its version."""
         schema = move.schema
         live, every = self._there[schema.subject]
         if schema.id < 0:
@@ -125,19 +170,24 @@ class Transfer:
             there = f" ({same.subject} version {same.version})" if same.subject else ""
             move.action = CONFLICT
             move.error = KcliError(f"{schema.name}: another schema has id {schema.id} there{there}")
-        elif schema.version in live:
+        elif schema.version in every and await self._is_other(schema):
             move.action, move.error = CONFLICT, KcliError(f"{schema.name}: this version is another schema there")
         else:
-            move.id = schema.id
-            move.action = REGISTER if same is not None and schema.version in every else IMPORT
-            move.version = schema.version if move.action == IMPORT else None
+            move.id, move.version = schema.id, schema.version
+            if schema.version in live or (schema.version in every and move.action == BURY):
+                move.action = KNOWN
+            elif schema.version in every and not await has_modes(self._target):
+                move.version = None
+            elif move.action != BURY:
+                move.action = IMPORT
 
-    async def _refuse_without_import(self) -> None:
+    async def _is_other(self, schema: Schema) -> bool:
+        """Whether the target has another schema under the version, soft-deleted or not."""
         try:
-            await self._target.mode()
-        except Unsupported:
-            unkept = KcliError(f"{self._target.settings.name} has no mode IMPORT, which keeps ids")
-            raise unkept.hinted("ids-new") from None
+            there = await self._target.version(schema.subject, schema.version, deleted=True)
+        except NotFound:  # Apicurio does not show what is soft-deleted
+            return False
+        return there.id != schema.id
 
     # -- doing it ------------------------------------------------------------------------------------------------------
 
@@ -147,7 +197,7 @@ class Transfer:
         modes: dict[str, str | None] = {}
         levels: dict[str, str | None] = {}
         try:
-            for subject in dict.fromkeys(move.schema.subject for move in ready if move.action == IMPORT):
+            for subject in dict.fromkeys(move.schema.subject for move in ready if move.action in (IMPORT, BURY)):
                 modes[subject] = await own(self._target.mode, subject)
                 await self._target.set_mode("IMPORT", subject, force=True)
             left = Counter(move.schema.subject for move in ready if move.action == REGISTER)
@@ -164,19 +214,28 @@ class Transfer:
                 raise
             failed.outcome, failed.error = FAILED, problem
         finally:
+            await self._bury([move for move in ready if move.action == BURY and move.outcome == DONE])
             await self._set_back(modes, levels)
+
+    async def _bury(self, moves: list[Move]) -> None:
+        """Soft-delete again what is soft-deleted in the snapshot."""
+        for move in reversed(moves):
+            try:
+                await self._target.delete_version(*move.place)
+            except KcliError as problem:
+                move.outcome, move.error = FAILED, problem
 
     async def _set_back(self, modes: dict[str, str | None], levels: dict[str, str | None]) -> None:
         """Give subjects the modes and the levels that they had before."""
         for subject, mode in modes.items():
             await (self._target.set_mode(mode, subject) if mode else self._target.delete_mode(subject))
         for subject, level in levels.items():
-            await (self._target.set_level(level, subject) if level else self._target.delete_level(subject))
+            await (self._target.set_level(level, subject) if level else inherit_level(self._target, subject))
 
     async def _register(self, move: Move) -> None:
         subject = move.schema.subject
         schema = self._rewritten(move.schema)
-        done = await self._target.register(subject, schema, imported=move.action == IMPORT)
+        done = await self._target.register(subject, schema, imported=move.action in (IMPORT, BURY))
         if done.version < 0:
             done = await self._target.lookup(subject, schema)
         if self._keep and done.id != move.schema.id:
@@ -194,6 +253,14 @@ class Transfer:
             reference._replace(version=self._numbers.get(place, reference.version)) for reference, place in pairs
         ]
         return schema.replace(references=tuple(references))
+
+
+def _listed(places: list[Place]) -> str:
+    """`orders-value 1, 2; money 3`."""
+    by_subject: dict[str, list[str]] = {}
+    for subject, number in places:
+        by_subject.setdefault(subject, []).append(str(number))
+    return "; ".join(f"{subject} {', '.join(numbers)}" for subject, numbers in by_subject.items())
 
 
 def _alike(schema: Schema, other: Schema) -> bool:

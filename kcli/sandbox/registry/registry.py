@@ -167,8 +167,11 @@ class Registry:
             raise refusals.other_id(draft.id)
         every = self.store.versions(subject, deleted=True)
         number = draft.number or (every[-1].number + 1 if every else 1)
-        if self.store.find(subject, number) is not None:
+        there = self.store.find(subject, number)
+        if there is not None and not there.deleted:
             raise refusals.not_permitted(f"Subject {subject} has a version {number} already")
+        if there is not None:
+            self.store.delete(there)
         return self.store.add(subject, content, number=number, id=draft.id)
 
     def _kept(self, subject: str, content: Content, *, normalize: bool) -> Content:

@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
-from kcli.cli.commands.registry.settings import LevelRow
-from kcli.cli.commands.registry.transfer.moves import MoveRow, planned
-from kcli.cli.commands.registry.transfer.selection import say_left_behind, taken
+from kcli.cli.commands.registry.transfer.moves import COPIED, planned
+from kcli.cli.commands.registry.transfer.selection import taken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import PatternOptions, UndoOptions
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from kcli.cli.runtime.change import PlannedChange
     from kcli.cli.runtime.connection import Connection
 
-SHAPE = shape("registry.copy", "Schemas that were copied, or would be, one a row.", MoveRow, LevelRow)
+SHAPE = shape("registry.copy", "Schemas that were copied, or would be, one a row.", *COPIED)
 NO_TARGET = "no target is named; add --to URL or --to-profile NAME"
 
 
@@ -60,9 +59,10 @@ kcli registry copy 'orders-*' --to-profile staging --execute
 kcli registry copy --to http://HOST:8080/apis/ccompat/v7 --ids new --execute""",
 )
 def copy(options: RegistryCopyOptions) -> int:
-    """Copy subjects to another registry, all versions in the order of their references, with ids and levels, as
-    `kcli registry import` does it. What other subjects a schema refers to is copied too. Credentials of the source are
-    not used for the target: --to-profile has its own, or --to-X. The plan comes first, --execute applies it.
+    """Copy subjects to another registry, all versions in the order of their references, with ids, levels, modes and
+    other settings, as `kcli registry import` does it. Soft-deleted versions are copied and soft-deleted there: their
+    ids still read records. What other subjects a schema refers to is copied too. Credentials of the source are not used
+    for the target: --to-profile has its own, or --to-X. The plan comes first, --execute applies it.
     """
     names = subject_names(options.words, literal=options.literal)
 
@@ -74,7 +74,6 @@ def copy(options: RegistryCopyOptions) -> int:
         snapshot = await taken(source.client, names, document)
         if document.errors:
             return None
-        await say_left_behind(options, source.client, snapshot, "copied")
         return await planned(options, target, document, snapshot, keep=options.ids != "new")
 
     return make_change(options, SHAPE, make_plan, _both(options))

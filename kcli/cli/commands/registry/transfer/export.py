@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
 from kcli.cli.commands.registry.transfer import files
-from kcli.cli.commands.registry.transfer.selection import say_left_behind, taken
+from kcli.cli.commands.registry.transfer.selection import taken
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions, PatternOptions
@@ -24,6 +24,7 @@ class ExportedRow(Row, section="schemas"):
     id: int | None = column("Id of the schema.", rank=1)
     type: str = column("AVRO, PROTOBUF or JSON.", unit="word")
     level: str | None = column("The subject's own compatibility level; null where it inherits one.", unit="word")
+    deleted: bool | None = column("true: it is soft-deleted.", sparse=True, unit="word", rank=2)
 
 
 SHAPE = shape("registry.export", "Versions that were exported, one a row.", ExportedRow)
@@ -44,9 +45,9 @@ kcli registry export - -q > schemas.yaml
 kcli consume orders --schema-registry file:schemas""",
 )
 def export(options: RegistryExportOptions) -> int:
-    """Write all versions of subjects with their ids, references and levels: to a FOLDER, which kcli reads in place of a
-    registry (file:FOLDER), or to one FILE that ends with .yaml or .json, or - for stdout. What other subjects a schema
-    refers to is exported too. `kcli registry import` reads both.
+    """Write all versions of subjects, soft-deleted ones too, with their ids, references and settings: to a FOLDER, that
+    kcli reads in place of a registry (file:FOLDER), or to one FILE that ends with .yaml or .json, or - for stdout. What
+    other subjects a schema refers to is exported too. `kcli registry import` reads both.
     """
     if not options.words:
         raise UsageError("missing argument: kcli registry export FOLDER, or FILE.yaml")
@@ -60,7 +61,6 @@ def export(options: RegistryExportOptions) -> int:
         snapshot = await taken(registry.client, names, document)
         if document.errors:
             return
-        await say_left_behind(options, registry.client, snapshot, "exported")
         written = files.write(path, snapshot)
         if path != "-":
             document.of(ExportedRow).extend(
@@ -70,6 +70,7 @@ def export(options: RegistryExportOptions) -> int:
                     id=one.id if one.id >= 0 else None,
                     type=one.kind,
                     level=snapshot.levels.get(one.subject),
+                    deleted=(one.subject, one.version) in snapshot.deleted or None,
                 )
                 for one in snapshot.schemas
             )

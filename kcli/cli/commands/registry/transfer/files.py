@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import TYPE_CHECKING
 
 from kcli.cli.documents.input_file import read_file
 from kcli.errors import KcliError, UsageError
-from kcli.registry.folder import save, save_level
+from kcli.registry.folder import COMPATIBILITY, SETTINGS, save, save_setting
 from kcli.registry.moving.document import ID, document_of, snapshot_of
 from kcli.text.json_object import JsonObject, json_object
 
@@ -36,8 +37,7 @@ def write(path: str, snapshot: Snapshot) -> int:
     """Write the snapshot; how many files it is. Raises KcliError."""
     try:
         if not is_file(path):
-            written = [name for schema in snapshot.schemas for name in save(path, schema)]
-            return len(written) + len([save_level(path, *level) for level in snapshot.levels.items()])
+            return len(_in_folder(path, snapshot))
         from kcli.declared.writing import text_of
 
         format = "json" if path.endswith(".json") else "yaml"
@@ -51,6 +51,18 @@ def write(path: str, snapshot: Snapshot) -> int:
     except OSError as problem:
         raise KcliError(f"{problem.filename or path}: {problem.strerror}") from None
     return 1
+
+
+def _in_folder(path: str, snapshot: Snapshot) -> list[str]:
+    written = []
+    for schema in snapshot.schemas:
+        written += save(path, schema, deleted=(schema.subject, schema.version) in snapshot.deleted)
+    written += [save_setting(path, subject, COMPATIBILITY, level) for subject, level in snapshot.levels.items()]
+    for subject in {**snapshot.settings, **snapshot.modes}:
+        mode = {"mode": snapshot.modes[subject]} if subject in snapshot.modes else {}
+        text = json.dumps({**snapshot.settings.get(subject, {}), **mode}, indent=2, ensure_ascii=False)
+        written.append(save_setting(path, subject, SETTINGS, text))
+    return written
 
 
 def read(path: str) -> Snapshot:

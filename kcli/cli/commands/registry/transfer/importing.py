@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.registry.opened import Registry, RegistryOptions, opened
-from kcli.cli.commands.registry.settings import LevelRow
 from kcli.cli.commands.registry.transfer import files
-from kcli.cli.commands.registry.transfer.moves import MoveRow, planned
+from kcli.cli.commands.registry.transfer.moves import COPIED, planned
 from kcli.cli.commands.registry.transfer.selection import part, taken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from kcli.cli.runtime.change import PlannedChange
     from kcli.registry.moving.snapshot import Snapshot
 
-SHAPE = shape("registry.import", "Schemas that were registered, or would be, one a row.", MoveRow, LevelRow)
+SHAPE = shape("registry.import", "Schemas that were registered, or would be, one a row.", *COPIED)
 
 
 class ImportOptions(RegistryOptions, PatternOptions, UndoOptions):
@@ -45,9 +44,10 @@ kcli registry import schemas/ --ids new --execute""",
 )
 def import_all(options: ImportOptions) -> int:
     """Register the subjects that `kcli registry export` wrote, in the order of their references, with their versions,
-    ids and levels. Ids are kept by the mode IMPORT, which each subject has meanwhile; a registry without it (Apicurio)
-    takes --ids new. A schema that is there already is left alone; another schema under the same id or version is a
-    conflict, and nothing is changed. The plan comes first, --execute applies it.
+    ids and settings. Ids are kept by the mode IMPORT, which each subject has meanwhile; a registry without it
+    (Apicurio) takes --ids new, and the plan names what is lost by that. A schema that is there already is left alone;
+    another schema under the same id or version is a conflict, and nothing is changed. The plan comes first, --execute
+    applies it.
     """
     if not options.words:
         raise UsageError("missing argument: kcli registry import FOLDER, or FILE.yaml")
