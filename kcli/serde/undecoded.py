@@ -34,6 +34,9 @@ class Undecoded:
         """Reason to exit code, where the registry did not answer: what it has is unknown."""
         self.refused: set[str] = set()
         """The reasons of schemas that are not used."""
+        self.unframed: dict[tuple[str, int], tuple[int, int]] = {}
+        """By partition whose keys are taken for plain bytes, though they begin like a frame: the last offset that was
+        not, and the length of its key."""
         self.denied = 0
         """The exit code of a registry that refused the credentials."""
         self._waiting: dict[tuple[str, int], list[Rows]] | None = None

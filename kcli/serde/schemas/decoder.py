@@ -2,8 +2,9 @@
 
 A frame is Confluent's: a header names the schema of a bare payload, or the first bytes do, by an id or a GUID. It is
 believed only where its schema is found and the payload is consumed to its last byte. Anything else stays as it is
-stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance. Where a
-decision follows from what is decoded, a registry that does not answer does end it (`must_answer`).
+stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance. Of a
+partition whose first such keys are mostly not decoded, the later ones are no frames (`FRAMES`). Where a decision
+follows from what is decoded, a registry that does not answer does end it (`must_answer`).
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ GUESSES = 32
 """Names that are looked up in vain before those that follow are no longer looked up: they are no names."""
 ABSENT = 60.0
 """Seconds after which a name that was looked up in vain no longer counts among them."""
+FRAMES = 100
+"""Keys of a partition that begin with a frame, of which half have to be decoded: otherwise they are whole numbers or
+other bytes, and a later one that a schema happens to read would be shown as what it is not."""
 REASONS = 1000
 """Names whose reasons are kept: names may be bytes of records, and as many as there are records."""
 
@@ -103,6 +107,7 @@ class FieldDecoder:
         self.kind = kind
         self._context = context
         self._every_name = every_name or must_answer
+        self._frames: dict[tuple[str, int], tuple[int, int]] = {}  # of keys by partition: how many, how many decoded
         self._must_answer = must_answer
         self.undecoded = Undecoded()
         self.labels: Labels | None = None
@@ -126,15 +131,29 @@ class FieldDecoder:
         """The field as a new column; None where nothing of it was decoded. With `must_answer` it raises KcliError."""
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
+        if (topic, partition) in self.undecoded.unframed:
+            numbers = _unframed(numbers, skips, 0)
+            if max(numbers, default=-1) < 0:
+                return None
         readers = await self._numbers(names, f"{topic}[{partition}]")
         which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
+        spans, faults = None, list[tuple[int, str]]()
+        if max(which, default=AS_IT_IS) != AS_IT_IS:
+            spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
+        if self.kind == "key" and not self._every_name and max(numbers, default=-1) >= 0:
+            last = self._last_frame((topic, partition), names, numbers, skips, which, {row for row, _ in faults})
+            if last is not None:
+                self.undecoded.unframed[topic, partition] = columns.offsets[last], lengths[last]
+                numbers, before = _unframed(numbers, skips, last + 1), which
+                which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
+                if which != before:
+                    spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         if AS_IT_IS in readers:
             unread = {number: self.reason(names[number]) for number, reader in enumerate(readers) if reader == AS_IT_IS}
             self.undecoded.add_names(unread, numbers, columns, topic, partition)
         self.typed = None
         if max(which, default=AS_IT_IS) == AS_IT_IS:
             return None
-        spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         self.typed = typed_rows(self.kind, columns, which, skips, self._sources, faults)
         self.undecoded.add_rows(faults, columns, topic, partition)
         if self.kind == "key":  # filters ask of keys alone
@@ -142,6 +161,28 @@ class FieldDecoder:
         if self.labels is not None:
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
         return spans
+
+    def _last_frame(
+        self,
+        place: tuple[str, int],
+        names: list[bytes],
+        numbers: array[int],
+        skips: array[int],
+        which: array[int],
+        failed: set[int],
+    ) -> int | None:
+        """Count the first frames of a partition's keys, by whether they were decoded. Return the row of the last that
+        counts where fewer than half were."""
+        count, read = self._frames.get(place, (0, 0))
+        for row, (number, skip) in enumerate(zip(numbers, skips, strict=True)) if count < FRAMES else ():
+            if number < 0 or not skip or names[number] in self._unanswered:
+                continue
+            count, read = count + 1, read + (which[row] != AS_IT_IS and row not in failed)
+            if count == FRAMES:
+                self._frames[place] = count, read
+                return row if 2 * read < FRAMES else None
+        self._frames[place] = count, read
+        return None
 
     async def _numbers(self, names: list[bytes], place: str) -> list[int]:
         """The numbers of the readers for these names, AS_IT_IS for one without."""
@@ -208,6 +249,12 @@ class FieldDecoder:
             shown, needs = self.into or (schema, referred)
             self.labels.add(number, shown, needs, self._readers[number], confluent=confluent, resolved=into is not None)
         return number
+
+
+def _unframed(numbers: array[int], skips: array[int], start: int) -> array[int]:
+    """The numbers of names without those that stand in front of a payload, from a row on."""
+    later = [-1 if skip else number for number, skip in zip(numbers[start:], skips[start:], strict=True)]
+    return array("i", [*numbers[:start], *later])
 
 
 def is_absent(problem: KcliError, name: bytes) -> bool:

@@ -12,7 +12,7 @@ from kcli.proto.batch import Batch, read_batches
 from kcli.schemas import Reference, Schema, SchemaNotFound
 from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import Where
-from kcli.serde.schemas.decoder import ABSENT, GUESSES, REASONS, TOO_MANY, FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.decoder import ABSENT, FRAMES, GUESSES, REASONS, TOO_MANY, FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.readers import reader_of
 from tests.proto.record_cores import CORES, built
 
@@ -291,3 +291,45 @@ async def test_ids_that_are_none_stop_later_look_ups_for_a_minute_only(monkeypat
 async def _shown(decoding: SchemaDecoder, value: bytes) -> bytes | None:
     (record,) = await decoding.batch(batch_of(value), "t", 0)
     return record.value
+
+
+def by_chance(number: int) -> bytes:
+    """A whole number of eight bytes: its first five are a frame of a schema that the registry may have."""
+    return (7 << 24 | number).to_bytes(8, "big")
+
+
+@pytest.mark.parametrize("size", [1, 100, 130, 300])
+async def test_keys_that_mostly_do_not_decode_are_no_frames_after_the_first_hundred(size: int) -> None:
+    """The last one would be read: its bytes behind the id are 7, "a"."""
+    keys: list[bytes | None] = [by_chance(number) for number in range(FRAMES)]
+    keys += [b"\0\0\0\0\7\x0e\2a"] * 200
+    decoding = decoder(Shelf({7: Schema(text=NOTE, id=7)}), "key")
+    shown: list[bytes | None] = []
+    for start in range(0, len(keys), size):
+        part = keys[start : start + size]
+        made = await decoding.batch(batch_of(*[b""] * len(part), keys=part), "t", 3)
+        shown += [record.key for record in made]
+    assert shown == keys
+    undecoded = decoding.fields[0].undecoded
+    assert undecoded.total == FRAMES, "later ones are no failures"
+    assert list(undecoded.unframed) == [("t", 3)]
+    made = await decoding.batch(batch_of(b"", keys=[b"\0\0\0\0\7\x0e\2a"]), "t", 4)
+    assert [record.key for record in made] == [b'{"id":7,"text":"a"}'], "each partition is judged by its own keys"
+
+
+@pytest.mark.parametrize(("good", "shown"), [(FRAMES // 2 - 1, False), (FRAMES // 2, True)])
+async def test_half_of_the_first_hundred_keys_are_enough(good: int, shown: bool) -> None:
+    framed_key = framed(7)
+    keys: list[bytes | None] = [framed_key] * good + [by_chance(number) for number in range(FRAMES - good)]
+    decoding = decoder(Shelf({7: Schema(text=NOTE, id=7)}), "key")
+    made = await decoding.batch(batch_of(*[b""] * (FRAMES + 1), keys=[*keys, framed_key]), "t", 0)
+    assert [record.key for record in made][-1] == (SHOWN if shown else framed_key)
+
+
+async def test_filters_see_every_key_that_can_be_decoded_and_values_are_always_frames() -> None:
+    shelf, rows = Shelf({7: Schema(text=NOTE, id=7)}), [by_chance(number) for number in range(FRAMES)]
+    field = FieldDecoder("key", shelf, reader_of(), every_name=True)  # type: ignore[arg-type]  # a shelf is enough
+    made = await SchemaDecoder([field]).batch(batch_of(*[b""] * (FRAMES + 1), keys=[*rows, framed(7)]), "t", 0)
+    assert [record.key for record in made][-1] == SHOWN
+    made = await decoder(shelf).batch(batch_of(*rows, framed(7)), "t", 0)
+    assert [record.value for record in made][-1] == SHOWN

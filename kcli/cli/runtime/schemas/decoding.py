@@ -7,7 +7,7 @@ from kcli.errors import UsageError
 from kcli.registry.subjects import split
 from kcli.serde.json_schema.reader import FORBIDDEN
 from kcli.serde.schemas.bare import BareDecoder
-from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
+from kcli.serde.schemas.decoder import FRAMES, FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.labels import Labels
 from kcli.serde.schemas.readers import reader_of
 
@@ -153,6 +153,7 @@ class Decoding:
         """A sentence for the keys, and one for the values, that are shown as stored; with `unknown` also for fields
         that their schema does not have."""
         sentences = [self._sentence(field) for field in self._fields if field.undecoded.total]
+        sentences += [_unframed(field) for field in self._fields if field.undecoded.unframed]
         if unknown:
             sentences += [_unknown(field) for field in self._fields if field.unknown]
         if self.unanswered:
@@ -163,6 +164,18 @@ class Decoding:
 
     def _sentence(self, field: Field) -> str:
         return undecoded_sentence(field, "filtered" if field.kind in self.filtered else "shown")
+
+
+def _unframed(field: Field) -> str:
+    """Which keys are no frames, and the format that shows them."""
+    (topic, partition), (offset, length) = next(iter(field.undecoded.unframed.items()))
+    more = len(field.undecoded.unframed) - 1
+    others = f" (and of {more} more partition{'s' * (more > 1)})" if more else ""
+    format = {8: "int64", 16: "uuid"}.get(length, "FORMAT")
+    return (
+        f"keys of {topic}[{partition}]{others} are shown as stored after offset {offset}: fewer than half of the first "
+        f"{FRAMES} that begin like a schema's frame could be decoded; --{field.kind}-format {format} shows them"
+    )
 
 
 def _unknown(field: Field) -> str:

@@ -363,3 +363,17 @@ def test_a_registry_that_refuses_the_credentials_is_exit_5(
     done = kcli("consume", topic, "-e", "--schema-registry", url, "--no-schema-cache")
     assert (done.returncode, done.stdout) == (5, b"".join(value + b"\n" for value in VALUES))
     assert b"3 values could not be decoded" in done.stderr
+
+
+def test_long_keys_that_begin_like_a_frame_are_named_once_with_their_format(kcli: Shell, folder: str) -> None:
+    name = kcli.topic(1)
+    keys = [b"\0\0\1\x8b\xcf%03d" % number for number in range(150)]
+    kcli.ok("produce", name, "-K", " ", stdin=b"".join(key + b" x\n" for key in keys))
+    done = kcli("consume", name, "-e", "-K", " ", "--schema-registry", folder)
+    assert (done.returncode, done.stdout) == (0, b"".join(key + b" x\n" for key in keys))
+    assert b"100 keys could not be decoded" in done.stderr
+    said = f"keys of {name}[0] are shown as stored after offset 99: fewer than half of the first 100 that begin like a "
+    assert said.encode() in done.stderr
+    assert done.stderr.count(b"--key-format int64 shows them\n") == 1
+    shown = kcli.ok("consume", name, "-e", "-K", " ", "--key-format", "int64", "--schema-registry", folder)
+    assert shown.split(b" ")[0] == str(int.from_bytes(keys[0], "big")).encode()
