@@ -66,9 +66,9 @@ FIELD = 7
 """A field: its number, kind, flags, the text of its name, its message or the place of its enum (-1 for neither), its
 oneof (-1 for none), and which field of the program it is."""
 
-REPEATED, PRESENCE, MAP, CLOSED, NULL = 1, 2, 4, 8, 16
+REPEATED, PRESENCE, MAP, CLOSED, NULL, LOSSY = 1, 2, 4, 8, 16, 32
 """Flags of a field. PRESENCE: it is shown also where it is 0 or empty. CLOSED: its enum takes no other number. NULL:
-its enum is google.protobuf.NullValue."""
+its enum is google.protobuf.NullValue. LOSSY: its text may be other bytes than UTF-8 (proto2), which Java replaces."""
 
 TIMESTAMP, DURATION, FIELD_MASK, WRAPPER, STRUCT, LIST, VALUE, ANY = range(1, 9)
 """The messages of google.protobuf that have a JSON of their own."""

@@ -197,12 +197,12 @@ cdef inline int put_span(Table t, Column* c, const uint8_t* at, Py_ssize_t size)
 
 
 cdef inline int put_utf8(Table t, Column* c, const uint8_t* at, Py_ssize_t size) except -1:
-    """A cell of text; a short one is copied and looked at in words. F_TEXT where it is not UTF-8."""
+    """A cell of text; a short one is copied and looked at in words. What is not UTF-8 is replaced."""
     cdef uint64_t word, seen = 0
     cdef Py_ssize_t done = 0
     cdef uint8_t* to
     if size > SHORT:
-        return put_span(t, c, at, size) if is_utf8(at, size) else F_TEXT
+        return put_span(t, c, at, size) if is_utf8(at, size) else put_replaced(t, c, at, size)
     if c.rows == c.room:
         t.reserve(c)
     if c.space - c.used < size:
@@ -223,11 +223,16 @@ cdef inline int put_utf8(Table t, Column* c, const uint8_t* at, Py_ssize_t size)
             seen |= at[done]
             done += 1
     if seen & 0x8080808080808080ULL and not is_utf8(at, size):
-        return F_TEXT
+        return put_replaced(t, c, at, size)
     c.used += size
     (<int32_t*> c.data)[c.rows + 1] = <int32_t> c.used
     put_row(c)
     return F_WHOLE
+
+
+cdef int put_replaced(Table t, Column* c, const uint8_t* at, Py_ssize_t size) except -1:
+    cdef bytes other = replaced(at, size)
+    return put_span(t, c, <const uint8_t*> PyBytes_AS_STRING(other), PyBytes_GET_SIZE(other))
 
 
 cdef inline bint is_utf8(const uint8_t* at, Py_ssize_t size) noexcept nogil:
@@ -280,8 +285,6 @@ cdef int column_value(Table t, Avro* a, Py_ssize_t place, int depth) except -1:
             return fault
         if c != NULL:
             fault = put_utf8(t, c, a.at, number)
-        elif not is_utf8(a.at, number):
-            fault = F_TEXT
         a.at += number
         return fault
     elif kind == C_LONG:
@@ -503,8 +506,6 @@ cdef int column_blocks(Table t, Avro* a, const int32_t* code, Column* c, int dep
                     return fault
                 if c != NULL:
                     fault = put_utf8(t, c + 2, a.at, length)
-                elif not is_utf8(a.at, length):
-                    fault = F_TEXT
                 if fault:
                     return fault
                 a.at += length

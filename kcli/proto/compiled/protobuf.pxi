@@ -8,7 +8,7 @@ cdef enum:
     W_VARINT, W_EIGHT, W_LENGTH, W_START, W_END, W_FOUR
 
 cdef enum:
-    P_REPEATED = 1, P_PRESENCE = 2, P_MAP = 4, P_CLOSED = 8, P_NULL = 16
+    P_REPEATED = 1, P_PRESENCE = 2, P_MAP = 4, P_CLOSED = 8, P_NULL = 16, P_LOSSY = 32
     P_MESSAGES = 3, P_FIELD = 7
     P_BARE = 0, P_BY_INDEXES = 1, P_BY_NAME = 2, P_BY_NUMBER = 3
     P_NOT_NAMED = -2
@@ -348,7 +348,7 @@ cdef int read_value(ProtobufReader p, int32_t owner, int32_t field, const uint8_
         fault = size_of(p, end, &size)
         if fault:
             return fault
-        if kind == P_STRING and not is_text(p.at, p.at + size):
+        if kind == P_STRING and not p.code[field + 2] & P_LOSSY and not is_text(p.at, p.at + size):
             return F_TEXT
         value = <uint64_t> <size_t> p.at
         p.at += size

@@ -9,7 +9,7 @@ from kcli.proto import faults
 from kcli.proto.avro_code import DEEPEST, LONGEST_DECIMAL, MOST_NOTHING
 from kcli.proto.faults import Fault
 from kcli.proto.plain.avro_payload import Payload
-from kcli.proto.plain.avro_texts import as_single, decimal, uuid
+from kcli.proto.plain.avro_texts import as_single, decimal, replaced, uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ColumnPayload(Payload):
         try:
             data.decode()
         except UnicodeDecodeError:
-            raise Fault(faults.TEXT) from None
+            return replaced(data)
         return data
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.proto import avro_code as op
 from kcli.proto import faults
 from kcli.proto.faults import Fault
-from kcli.proto.plain.avro_texts import text
+from kcli.proto.plain.avro_texts import replaced, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Payload:
         try:
             self.put(text(data))
         except UnicodeDecodeError:
-            raise Fault(faults.TEXT) from None
+            self.put(text(replaced(data)))
 
     def empty(self) -> None:
         """A value that took no bytes: counted, because a block may claim any number of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _json import encode_basestring
 from binascii import b2a_base64
 from math import isfinite, isnan
@@ -15,6 +16,15 @@ NORMAL = 2.0**-126  # the smallest float32 of full precision; any larger one has
 def text(data: bytes) -> bytes:
     """A JSON string. Raises UnicodeDecodeError."""
     return encode_basestring(data.decode()).encode()
+
+
+HALVES = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+"""Half of a surrogate pair, which UTF-8 has not."""
+
+
+def replaced(data: bytes) -> bytes:
+    """Text as Java reads it: U+FFFD in place of what is not UTF-8, one for half of a surrogate pair."""
+    return HALVES.sub(b"\xef\xbf\xbd", data).decode(errors="replace").encode()
 
 
 def encoded(data: bytes) -> bytes:

@@ -17,6 +17,7 @@ class Field:
         "closed",
         "entry",
         "kind",
+        "lossy",
         "message",
         "names",
         "null",
@@ -33,6 +34,7 @@ class Field:
         self.presence = bool(flags & code.PRESENCE)
         self.closed = bool(flags & code.CLOSED)
         self.null = bool(flags & code.NULL)
+        self.lossy = bool(flags & code.LOSSY)
         self.entry = bool(flags & code.MAP)
         self.message: Message | None = None
         self.names: Mapping[int, str] = {}

@@ -12,6 +12,7 @@ from struct import Struct
 from kcli.proto import faults
 from kcli.proto import protobuf_code as code
 from kcli.proto.faults import Fault
+from kcli.proto.plain.avro_texts import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,9 +162,12 @@ class Payload:
         start, self.at = self.at, stop
         if kind == code.BYTES:
             return self.data[start:stop]
+        text = self.data[start:stop]
         try:
-            return self.data[start:stop].decode()
+            return text.decode()
         except UnicodeDecodeError:
+            if field.lossy:
+                return replaced(text).decode()
             raise Fault(faults.TEXT) from None
 
     def _packed(self, field: Field, tree: Tree, end: int) -> None:

@@ -148,6 +148,7 @@ def _flags(field: Field) -> int:
         flags |= code.PRESENCE
     if _is_map(field):
         flags |= code.MAP
+    flags |= code.LOSSY if field.lossy else 0
     if isinstance(field.type, Enum):
         flags |= code.CLOSED if field.type.closed else 0
         flags |= code.NULL if field.type.name == "google.protobuf.NullValue" else 0

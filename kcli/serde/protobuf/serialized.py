@@ -163,6 +163,8 @@ class _Written:
             features["field_presence"] = REQUIRED
         elif not field.oneof and not isinstance(field.type, Message):
             features["field_presence"] = PRESENT if field.presence else IMPLIED
+        if field.lossy:
+            features["utf8_validation"] = 3
         if field.kind == code.GROUP:
             features["message_encoding"] = 2
         return {"features": features} if features else {}

@@ -50,7 +50,6 @@ LONG_NAME = {"type": "record", "name": "N", "fields": [{"name": "x" * 100_000, "
         ("string", b"\1", faults.NEGATIVE),
         ("string", b"\4a", faults.CUT),
         ("string", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1a", faults.CUT),
-        ("string", b"\2\xff", faults.TEXT),
         ("null", b"\0", faults.LEFT),
         (["null", "int"], b"\4", faults.INDEX),
         (["null", "int"], b"\1", faults.INDEX),

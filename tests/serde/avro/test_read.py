@@ -63,6 +63,8 @@ def test_no_payload_is_too_strange_and_the_cores_agree(
         ("double", "000000000000f0ff", '"-Infinity"'),
         ("double", "fb89ea1da3594f45", "7.58e+25"),
         ("string", "06c3a922", '"é\\""'),
+        ("string", "0e41ff42eda0bde2", '"A\ufffdB\ufffd\ufffd"'),
+        ({"type": "map", "values": "int"}, "0202ff0200", '{"\ufffd":1}'),
         ({"type": "int", "logicalType": "date"}, "00", '"1970-01-01"'),
         ({"type": "int", "logicalType": "date"}, "01", '"1969-12-31"'),
         ({"type": "int", "logicalType": "date"}, "feffffff0f", '"+5881580-07-11"'),

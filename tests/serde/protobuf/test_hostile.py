@@ -49,6 +49,19 @@ def nested(tag: int, depth: int) -> bytes:
 ANY = b"\x0a\1M\x12"
 
 
+@each("syntax", ['syntax = "proto2";', 'edition = "2023"; option features.utf8_validation = NONE;'])
+def test_text_of_proto2_that_is_not_utf8_is_replaced_as_by_java(syntax: str) -> None:
+    """Google's library for Python hands out its bytes. In proto3 both refuse the message."""
+    label = "optional" if "proto2" in syntax else ""
+    schema = ProtobufSchema(
+        f"{syntax} message M {{{label} string s = 1; repeated string r = 2; map<string, int32> m = 3;}}"
+    )
+    data = b"\x0a\3a\xffb\x12\3\xed\xa0\xbd\x12\1x\x1a\5\x0a\1\xfe\x10\1"
+    assert our_json(schema, data) == {"s": "a\ufffdb", "r": ["\ufffd", "x"], "m": {"\ufffd": 1}}
+    with pytest.raises(Unreadable, match="not UTF-8"):
+        our_json(ProtobufSchema('edition = "2023"; message M {string s = 1;}'), data[:5])
+
+
 @each(
     ("data", "says"),
     [

@@ -25,6 +25,7 @@ _FEATURES = (
     (1, "presence", ("", "EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED")),
     (2, "enums", ("", "OPEN", "CLOSED")),
     (3, "repeated", ("", "PACKED", "EXPANDED")),
+    (4, "utf8", ("", "", "VERIFY", "NONE")),
     (5, "messages", ("", "LENGTH_PREFIXED", "DELIMITED")),
 )
 """Fields of FeatureSet, and the words of their numbers."""
@@ -110,6 +111,7 @@ class DescriptorFile:
         if tree.get(6):
             self._pool.name(field, scope, tree[6])
         field.presence = bool(tree.get(17)) or label == 2 or features["presence"] != "IMPLICIT"
+        field.lossy = field.kind == code.STRING and features["utf8"] == "NONE"
         field.tags = frozenset(options.get(META, {}).get(META_TAGS, ()))
         packed = options.get(2, features["repeated"] == "PACKED")
         field.packed = field.repeated and packed and kind in PACKABLE
@@ -120,6 +122,6 @@ def _changed(features: Features, tree: Tree) -> Features:
     """The features after a FeatureSet."""
     changed = dict(features)
     for number, subject, words in _FEATURES:
-        if 0 < tree.get(number, 0) < len(words):
+        if 0 < tree.get(number, 0) < len(words) and words[tree[number]]:
             changed[subject] = words[tree[number]]
     return changed

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Features = dict[str, str]
-    """`presence`, `enums`, `repeated` and `messages`, each with a word of FeatureSet in descriptor.proto."""
+    """`presence`, `enums`, `repeated`, `utf8` and `messages`, each with a word of FeatureSet in descriptor.proto."""
 
 _SUBJECTS = {
     "EXPLICIT": "presence",
@@ -17,13 +17,16 @@ _SUBJECTS = {
     "CLOSED": "enums",
     "PACKED": "repeated",
     "EXPANDED": "repeated",
+    "VERIFY": "utf8",
+    "NONE": "utf8",
     "LENGTH_PREFIXED": "messages",
     "DELIMITED": "messages",
 }
 
-PROTO2: Features = {"presence": "EXPLICIT", "enums": "CLOSED", "repeated": "EXPANDED", "messages": "LENGTH_PREFIXED"}
-PROTO3: Features = {"presence": "IMPLICIT", "enums": "OPEN", "repeated": "PACKED", "messages": "LENGTH_PREFIXED"}
-EDITION: Features = {"presence": "EXPLICIT", "enums": "OPEN", "repeated": "PACKED", "messages": "LENGTH_PREFIXED"}
+_ALL: Features = {"presence": "EXPLICIT", "enums": "OPEN", "repeated": "PACKED", "messages": "LENGTH_PREFIXED"}
+EDITION: Features = _ALL | {"utf8": "VERIFY"}
+PROTO2: Features = _ALL | {"enums": "CLOSED", "repeated": "EXPANDED", "utf8": "NONE"}
+PROTO3: Features = EDITION | {"presence": "IMPLICIT"}
 
 
 def changed(features: Features, option: Sequence[str]) -> Features:

@@ -20,7 +20,7 @@ message EnumDescriptorProto {optional string name = 1; repeated EnumValueDescrip
   optional EnumOptions options = 3;}
 message EnumValueDescriptorProto {optional string name = 1; optional int32 number = 2;}
 message FeatureSet {optional int32 field_presence = 1; optional int32 enum_type = 2;
-  optional int32 repeated_field_encoding = 3; optional int32 message_encoding = 5;}
+  optional int32 repeated_field_encoding = 3; optional int32 utf8_validation = 4; optional int32 message_encoding = 5;}
 message FileOptions {optional FeatureSet features = 50;}
 message MessageOptions {optional bool map_entry = 7; optional FeatureSet features = 12;}
 message FieldMeta {repeated string tags = 3;}

@@ -228,6 +228,8 @@ class _Body:
         entry.fields[2] = value_field = Field("value", 2, code.KINDS.get(value, code.MESSAGE))
         if value_field.kind == code.MESSAGE:
             self._pool.name(value_field, scope, value)
+        for part in entry.fields.values():
+            part.lossy = part.kind == code.STRING and self._features["utf8"] == "NONE"
         field.kind, field.type, field.presence, field.packed = code.MESSAGE, entry, True, False
         return field
 
@@ -256,6 +258,7 @@ class _Body:
         if features["messages"] == "DELIMITED" and field.kind == code.MESSAGE:
             field.kind = code.GROUP
         field.presence = field.label in ("optional", "required") or features["presence"] != "IMPLICIT"
+        field.lossy = field.kind == code.STRING and features["utf8"] == "NONE"
         packable = field.kind in PACKABLE or field.kind == code.MESSAGE  # it may be an enum
         field.packed = field.repeated and features["repeated"] == "PACKED" and packable
 

@@ -31,7 +31,7 @@ class Field:
     """A field of a message. `presence`: a value is shown also where it is 0 or empty. `type` is set once all names are
     known; `label` is "", "optional", "required" or "repeated". `tags` are those of Confluent's `field_meta`."""
 
-    __slots__ = ("json_name", "kind", "label", "name", "number", "oneof", "packed", "presence", "tags", "type")
+    __slots__ = ("json_name", "kind", "label", "lossy", "name", "number", "oneof", "packed", "presence", "tags", "type")
 
     def __init__(self, name: str, number: int, kind: int, label: str = "", json_name: str = "") -> None:
         self.name = name
@@ -40,6 +40,7 @@ class Field:
         self.label = label
         self.json_name = json_name or code.camel(name)
         self.presence = False
+        self.lossy = False
         self.packed = False
         self.oneof = ""
         self.tags: frozenset[str] = frozenset()

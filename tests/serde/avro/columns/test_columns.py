@@ -91,9 +91,6 @@ def test_the_cores_fill_the_same_long_columns_with_bad_rows_between_nulls(texts:
         ("double", b"1234567", faults.CUT),
         ("string", b"\1", faults.NEGATIVE),
         ("string", b"\4a", faults.CUT),
-        ("string", b"\2\xff", faults.TEXT),
-        ("string", b"\x06\xed\xa0\x80", faults.TEXT),
-        ("string", b"\x14abcdefghi\xff", faults.TEXT),
         ("int", b"\0\0", faults.LEFT),
         (["null", "int"], b"\4", faults.INDEX),
         ({"type": "enum", "name": "E", "symbols": ["A"]}, b"\2", faults.INDEX),
@@ -110,7 +107,6 @@ def test_the_cores_fill_the_same_long_columns_with_bad_rows_between_nulls(texts:
         (record(decimal(38)), b"\x22\0\x80" + b"\0" * 15, faults.PRECISION),
         ({"type": "long", "logicalType": "timestamp-millis"}, b"\xfe" + b"\xff" * 8 + b"\1", faults.RANGE),
         ({"type": "fixed", "name": "F", "size": 16, "logicalType": "uuid"}, b"\0" * 15, faults.CUT),
-        ({"type": "map", "values": "int"}, b"\2\2\xff\0\0", faults.TEXT),
     ],
 )  # fmt: skip
 def test_a_bad_payload_is_a_null_with_a_fault_and_its_neighbours_stay(
@@ -250,3 +246,22 @@ def test_columns_that_multiply_are_refused_at_once() -> None:
 def test_decimals_of_another_scale_are_refused() -> None:
     with pytest.raises(SchemaRefused, match="3 digits behind the point where the writer's has 2"):
         columns(CORES[0], record(decimal(9, 2)), b"", reader=record(decimal(9, 3)))
+
+
+@core
+@each(
+    ("payload", "cell"),
+    [
+        (b"\2\xff", "\ufffd"),
+        (b"\x06\xed\xa0\x80", "\ufffd"),
+        (b"\x14abcdefghi\xff", "abcdefghi\ufffd"),
+        (b"\x80\1" + b"\xfe" * 32 + b"x" * 32, "\ufffd" * 32 + "x" * 32),
+    ],
+)
+def test_text_that_is_not_utf8_is_replaced(core: ModuleType, payload: bytes, cell: str) -> None:
+    _, buffers, found = columns(core, "string", payload, b"\2y")
+    assert found == {}
+    assert buffers[0][3] == cell.encode() + b"y"
+    _, buffers, found = columns(core, {"type": "map", "values": "int"}, b"\2" + payload + b"\2\0")
+    assert found == {}
+    assert cell.encode() in [part for buffer in buffers for part in buffer if isinstance(part, bytes)]
