@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.runtime.schemas.spec import SchemaSpec, subject_said
 from kcli.errors import KcliError, UsageError
+from kcli.registry.subjects import split
 from kcli.schemas import AVRO, PROTOBUF, Reference, Schema, SchemaNotFound
 from kcli.serde.contracts.writable import conditions_of
 from kcli.serde.schemas.writers import HEADERS, message_indexes, same, writer_of
@@ -69,6 +70,7 @@ class Encoding:
             kind: SchemaSpec(spec, subject_said(kind, subjects.get(kind), registry), registered=registry is not None)
             for kind, spec in specs.items()
         }
+        self._read = subjects.keys()  # keys and values that `consume` reads again; none of `registry encode`
         self._check(subjects)
         if self.register and (registry is None or not any(spec.of_file for spec in self._specs.values())):
             raise UsageError("--register registers the file of --value-schema file:PATH; it needs --schema-registry")
@@ -91,6 +93,9 @@ class Encoding:
 
             self.from_record = FromRecord(client.schemas, without_rules=self._without_rules, specified=self._avro_json)
         found = {kind: (spec, *await spec.schema(topic, client)) for kind, spec in self._specs.items()}
+        for kind in found if self.registry is not None and not self._in_header else ():
+            if kind in self._read:
+                await self._refuse_context(kind, topic, client.schemas, *found[kind])
         files = None
         if self.registry is not None:
             files = FileSchemas(client.schemas, topic, register=self.register, without_rules=self._without_rules)
@@ -120,6 +125,19 @@ class Encoding:
                 specified=self._avro_json,
             )
             setattr(self, kind, _encoder(write, frame))
+
+    async def _refuse_context(
+        self, kind: str, topic: str, schemas: Schemas, spec: SchemaSpec, schema: Schema, referred: References
+    ) -> None:
+        """Raises UsageError for an id of a context in which nothing that reads the topic looks ids up."""
+        subject = await spec.subject(topic, schemas, schema, referred) if spec.of_file else schema.subject
+        context = split(subject)[0]
+        if context != split(spec.said)[0]:
+            raise UsageError(
+                f"{subject} is in the context {context or '.'}, where consume does not look up the ids of {topic}'s "
+                f"{kind}s; write --{kind}-schema topic --{kind}-subject '{subject}', and read with the same "
+                f"--{kind}-subject"
+            )
 
     def _frame(self, kind: str, schema: Schema) -> bytes:
         """What is in front of the payload: the id, the UUID of AWS Glue, which has no ids, or nothing for Azure, whose

@@ -70,6 +70,11 @@ class SchemaSpec:
         return self._text is not None
 
     @property
+    def said(self) -> str:
+        """The subject that --value-subject names, "" without one."""
+        return self._place.name
+
+    @property
     def of_topic(self) -> bool:
         """Whether the subject is that of the topic, not one that the user names."""
         return self._text is not None or (self._subject == "topic" and self._id is None)
