@@ -27,7 +27,8 @@ new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.foc
 """Keys go to the dashboard from the first picture on: without it one would have to click into it."""
 LEAVING = 3.0
 """Seconds that a session has to end when the server does."""
-COOKIE = "kcli_session"
+COOKIE = "kcli_session_{port}"
+"""Its name: browsers send a cookie to every port of a host."""
 FREE = 3.0
 """Seconds that a new session waits for one that ends: a page that is loaded again opens the new one first."""
 TAKEN = "A session is open in another window: close it, then load this page again. --sessions 2 allows two."
@@ -84,6 +85,7 @@ class Gate:
     def __init__(self, host: str, sessions: int = 1, tell: Callable[[str], object] = print) -> None:
         self.host = host
         self.token = secrets.token_urlsafe(32)
+        self._name = COOKIE.format(port=host.rpartition(":")[2])
         self._cookie = secrets.token_urlsafe(32)
         self._free = asyncio.Semaphore(sessions)
         self._tell = tell
@@ -108,9 +110,9 @@ class Gate:
             if not hmac.compare_digest(given.encode(), self.token.encode()):
                 return web.Response(status=403, text="The token is wrong. Open the address that kcli printed.\n")
             moved = web.Response(status=303, headers={"Location": "/", "Referrer-Policy": "no-referrer"})
-            moved.set_cookie(COOKIE, self._cookie, httponly=True, samesite="Strict", path="/")
+            moved.set_cookie(self._name, self._cookie, httponly=True, samesite="Strict", path="/")
             return moved
-        if not hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self._cookie.encode()):
+        if not hmac.compare_digest(request.cookies.get(self._name, "").encode(), self._cookie.encode()):
             return web.Response(status=403, text="The token is missing. Open the address that kcli printed.\n")
         if request.path == "/ws":
             return await self._session(request, handler)

@@ -86,6 +86,9 @@ async def test_the_page_of_the_token_shows_the_dashboard_and_changes_nothing(see
             assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
             assert page.headers["Referrer-Policy"] == "no-referrer"
             cookie = page.history[0].headers["Set-Cookie"]
+            assert cookie.startswith(f"kcli_session_{server.host.partition(':')[2]}="), (
+                "a browser has one jar for all ports"
+            )
             assert "HttpOnly" in cookie
             assert "SameSite=Strict" in cookie
         async with server.socket(browser) as socket:
