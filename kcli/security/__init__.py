@@ -119,3 +119,6 @@ class Security(Frozen):
         if self.tls is None and self.sasl is not None and self.sasl.allow_insecure:
             found.append("credentials go over the network where others can read them (allow.insecure.auth)")
         return found
+
+
+SECRET_FIELDS = {f.name for kind in (Tls, Sasl, OAuth, Aws) for f in kind.__fields__ if "Secret" in f.annotation}

@@ -95,8 +95,12 @@ def _printed(words: tuple[str, ...], seconds: float) -> str:
     """What a command prints. Its errors go where ours go."""
     import subprocess
 
+    from kcli.security.child import environment
+
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
+        done = subprocess.run(
+            words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=seconds, env=environment(), check=False
+        )
     except subprocess.TimeoutExpired:
         raise AuthError(f"the token command {words[0]} did not end within {seconds:g} s") from None
     except OSError as problem:

@@ -172,7 +172,7 @@ def _properties(text: str) -> list[Offer]:
         unit = KNOWN[name][2] if name in KNOWN else VALUES.get(name, ())
         known = ("true", "false") if unit == "bool" else unit if isinstance(unit, dict | tuple) else ()
         return [(f"{name}={value}", "") for value in known]
-    from kcli.config.properties import names as others
+    from kcli import property_names as others
 
     return [(f"{name}=", "") for name in sorted({*KNOWN, *others.TLS, *others.SASL, *others.OAUTH, *VALUES})]
 

@@ -76,7 +76,8 @@ class Properties:
 
     def _withhold(self, project: Profile) -> None:
         """Raises UsageError where a secret is wanted that the project's profile does not get."""
-        from kcli.config.properties.names import TLS, of_a_registry
+        from kcli.config.properties.names import of_a_registry
+        from kcli.property_names import TLS
 
         protocol, _ = self.given.get("security.protocol", ("", ""))
         wanted = str(protocol).strip().upper().split("_")

@@ -15,8 +15,8 @@ LIFE = 3600  # seconds
 
 def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) -> None:
     """Put what the properties say into the fields of OAuth. Raises UsageError."""
-    from kcli.config.properties.names import OAUTH
     from kcli.config.secrets.secured import put
+    from kcli.property_names import OAUTH
 
     for key, text, where in given:
         field = OAUTH[key]

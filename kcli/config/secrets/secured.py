@@ -5,10 +5,10 @@ The last value wins, whatever its dialect: a CA file on the command line replace
 
 from __future__ import annotations
 
-from kcli.config.properties.names import AWS, KERBEROS, OAUTH, SASL, TLS
 from kcli.errors import UsageError
+from kcli.property_names import AWS, KERBEROS, OAUTH, SASL, TLS
 from kcli.secret import HIDDEN, Secret
-from kcli.security import MECHANISMS, Aws, Kerberos, OAuth, Sasl, Security, Tls
+from kcli.security import MECHANISMS, SECRET_FIELDS, Aws, Kerberos, OAuth, Sasl, Security, Tls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ss
 ssl.keystore.location ssl.certificate.location
 """.split()
 """A configuration with one of these is not PLAINTEXT, as other clients read a missing security.protocol."""
-SECRETS = """
-truststore_password key_pem key_password keystore_password password token client_secret secret_key session_token
-""".split()
 FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
 INSTEAD = {  # a field: those it replaces
     "ca": ("ca_pem", "truststore"),
@@ -257,4 +254,4 @@ def put(fields: dict[str, Any], field: str, text: str) -> None:
 
         text = expanduser(text)
     if text:
-        fields[field] = Secret(text) if field in SECRETS else text
+        fields[field] = Secret(text) if field in SECRET_FIELDS else text

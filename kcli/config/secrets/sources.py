@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 
 from kcli.errors import UsageError
-from kcli.secret import secretive
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -156,11 +155,17 @@ def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
     """What a command prints. It does not get our own secrets, nor our stdin: that may be records."""
     import subprocess
 
+    from kcli.security.child import environment
+
     name = source.what[0]
-    kept = {key: value for key, value in os.environ.items() if not (key.startswith("KCLI_") and secretive(key))}
     try:
         done = subprocess.run(
-            source.what, stdin=subprocess.DEVNULL, capture_output=True, timeout=source.patience, env=kept, check=False
+            source.what,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=source.patience,
+            env=environment(),
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise UsageError(f"{where}: {name} did not end within {source.patience:g} s") from None

@@ -12,11 +12,15 @@ from typing import Any, ClassVar
 import pytest
 from keyring.errors import KeyringError
 
+import kcli
+from kcli import property_names as names
 from kcli.cli.main import main
 from kcli.config.secrets.sources import Source, from_table, is_source, written
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread
 from kcli.secret import Secret, secretive
+from kcli.security import Aws, OAuth, Sasl, Tls
+from kcli.security.tokens import obtain
 
 
 def resolve(source: Source | None) -> tuple[str, list[str]]:
@@ -101,6 +105,46 @@ def test_from_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KCLI_PROFILE", "prod")
     script = "import os, sys; print(os.environ.get('KCLI_SASL_PASSWORD'), os.environ['KCLI_PROFILE'], sys.stdin.read())"
     assert resolve(from_table({"command": [sys.executable, "-c", script]}, "x", "/")) == ("None prod ", [])
+
+
+@pytest.mark.process
+def test_no_program_that_a_configuration_names_gets_a_secret_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every property that the settings keep as a Secret, those of registries, and addresses with a login."""
+    tables = ((names.TLS, Tls), (names.SASL, Sasl), (names.OAUTH, OAuth), (names.AWS, Aws))
+    secrets = [
+        name
+        for table, kind in tables
+        for name, field in table.items()
+        if any(one.name == field and "Secret" in one.annotation for one in kind.__fields__)
+    ]
+    assert len(secrets) > 10
+    secrets += ["sasl.jaas.config", "sasl.oauthbearer.config", "basic.auth.user.info", "bearer.auth.token"]
+    secrets += ["bearer.auth.client.secret"]
+    held = [f"KCLI_{name.upper().replace('.', '_')}" for name in secrets]
+    held += [f"KCLI_SCHEMA_REGISTRY_{name[5:]}" for name in held if "AUTH" in name or "_SSL_" in name]
+    for name in held:
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("KCLI_SCHEMA_REGISTRY_URL", "https://me:canary@registry.example")
+    monkeypatch.setenv("KCLI_PROFILE", "prod")
+    script = "import os; print(*(f'{k}={v}' for k, v in os.environ.items() if k[:5] == 'KCLI_'))"
+    words = (sys.executable, "-c", script)
+    printed = obtain(OAuth(token_command=words))[0], resolve(Source(kind="command", what=words))[0]
+    for text in printed:
+        assert "canary" not in text
+        assert "KCLI_PROFILE=prod" in text.split()
+
+
+def test_every_program_that_a_configuration_names_is_started_without_them() -> None:
+    """The others are kcli itself, Java and Spark, and tools of the system."""
+    root = Path(kcli.__file__).parent
+    started = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if any(word in path.read_text() for word in ("subprocess.run(", "subprocess.Popen(", "os.exec", "os.spawn"))
+    }
+    ours = {"cli/commands/demo/command.py", "serde/json_schema/child.py", "system/processes.py"}
+    java = {f"pipeline/session/{name}.py" for name in ("archive", "gateway", "java")}
+    assert started == {"config/secrets/sources.py", "security/tokens.py"} | ours | java
 
 
 @pytest.mark.process

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from kcli.cli.output.hints import worded
 from kcli.config.properties.known import CLIENT, CONSUMER, GROUP, KNOWN, PRODUCER, SERVERS
-from kcli.config.properties.names import (
-    AWS,
-    INSTEAD,
-    KERBEROS,
-    OAUTH,
-    OF_A_REGISTRY,
-    REFUSED,
-    REGISTRY_PREFIX,
-    SASL,
-    TLS,
-)
+from kcli.config.properties.names import INSTEAD, OF_A_REGISTRY, REFUSED, REGISTRY_PREFIX
 from kcli.errors import Hint
+from kcli.property_names import AWS, KERBEROS, OAUTH, SASL, TLS
 from kcli.security import Aws, Kerberos, OAuth, Sasl, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 

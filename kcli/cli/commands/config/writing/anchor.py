@@ -19,7 +19,7 @@ def anchor(profile: NewProfile, folder: str) -> None:
 
 def named_files(profile: NewProfile) -> list[tuple[str, str]]:
     """(property, file) of those whose name is not whole."""
-    from kcli.config.properties import names
+    from kcli import property_names as names
     from kcli.config.secrets.secured import FILES
 
     fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
