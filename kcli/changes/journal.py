@@ -20,7 +20,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.paths import private, state_folder
 from kcli.redact import HIDDEN, redacted
 from kcli.secret import secretive, without_login, without_logins
-from kcli.system.files import lock
+from kcli.system import files
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -71,8 +71,7 @@ class Entry(Value):
         if details.get("file"):
             path = _details_of(self.number)
             try:
-                with open(path, encoding="utf-8") as source:
-                    details = json.load(source)
+                details = json.loads(files.read(path, files.DOCUMENT))
             except (OSError, ValueError) as error:
                 raise UsageError(f"the details of change {self.number} cannot be read: {path}: {error}") from None
         rows, undo = details.get("rows"), details.get("undo")
@@ -160,8 +159,8 @@ def entries() -> list[Entry]:
     path = _path()
     found: dict[int, Entry] = {}
     try:
-        with open(path, "rb") as source:
-            for line in source:
+        with files.opened(path) as source:
+            for line in files.lines(source):
                 _take(found, line)
     except FileNotFoundError:
         return []
@@ -275,7 +274,7 @@ def _locked() -> Iterator[str]:
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                lock(fd)
+                files.lock(fd)
                 break
             except OSError:
                 if time.monotonic() > until:
@@ -301,7 +300,7 @@ def _append(path: str, line: Mapping[str, object]) -> None:
     """Append a line, behind one that was cut short."""
     torn = False
     if os.path.exists(path) and os.path.getsize(path):
-        with open(path, "rb") as source:
+        with files.opened(path) as source:
             source.seek(-1, os.SEEK_END)
             torn = source.read(1) != b"\n"
     _write(path, "\n" * torn + json.dumps(line, ensure_ascii=False, default=str) + "\n", "a")
@@ -312,16 +311,16 @@ def _drop_old(path: str, known: list[Entry]) -> None:
     if len(known) < KEPT + KEPT // 10:
         return
     old = [one.number for one in known[:-KEPT]]
-    with open(path, encoding="utf-8", errors="replace") as source:
-        lines = [line for line in source if _number(line) > old[-1]]
-    _write(f"{path}.new", "".join(lines), "w")
+    with files.opened(path) as source:
+        lines = [line for line in files.lines(source) if _number(line) > old[-1]]
+    _write(f"{path}.new", b"".join(lines).decode("utf-8", "replace"), "w")
     os.replace(f"{path}.new", path)
     for number in old:
         if os.path.exists(details := _details_of(number)):
             os.unlink(details)
 
 
-def _number(line: str) -> int:
+def _number(line: bytes) -> int:
     try:
         return int(json.loads(line)["number"])
     except (ValueError, KeyError, TypeError):

@@ -21,6 +21,7 @@ from kcli.registry.folder import ENDS
 from kcli.schemas import AVRO, Reference, Schema
 from kcli.secret import secretive
 from kcli.serde.avro.compatibility import LEVELS
+from kcli.system import files
 from kcli.text.suggest import did_you_mean
 
 Map = dict[str, Any]
@@ -188,8 +189,7 @@ class _File:
             path = os.path.join(os.path.dirname(self._path), str(of["file"]))
             kind = next((kind for end, kind in ENDS.items() if path.endswith(end)), AVRO)
             try:
-                with open(path, encoding="utf-8") as file:
-                    text = file.read().strip()
+                text = files.read_text(path, files.TEXT).strip()
             except (OSError, UnicodeDecodeError) as problem:
                 reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
                 raise UsageError(f"{self._place(of, 'file')}: {path}: {reason}") from None

@@ -12,6 +12,7 @@ import os
 import sys
 
 from kcli.proto.runtime import RUNTIME
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,8 +151,7 @@ def runs(present: list[tuple[Field, Wire]]) -> list[list[tuple[Field, Wire]]]:
 def load_code(name: str, source: str) -> CodeType | None:
     """The code object compiled from `source`, or None when it is not there."""
     try:
-        with open(_code_path(name), "rb") as file:
-            kept, code = marshal.loads(file.read())
+        kept, code = marshal.loads(files.read(_code_path(name), files.TEXT))
     except (OSError, ValueError, EOFError, TypeError):
         return None  # absent, torn or of another marshal format: compiled anew
     return code if kept == source else None
@@ -161,12 +161,8 @@ def store_code(name: str, source: str, code: CodeType) -> None:
     """Keep a code object for the next process."""
     if sys.dont_write_bytecode:
         return
-    path = _code_path(name)
-    fresh = f"{path}.{os.getpid()}"
     try:
-        with open(fresh, "wb") as file:
-            file.write(marshal.dumps((source, code)))
-        os.replace(fresh, path)  # another process sees all of it or nothing
+        files.replace(_code_path(name), marshal.dumps((source, code)), 0o666)
     except OSError:
         return  # a read-only installation: it works without
 

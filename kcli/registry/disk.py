@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 
-from kcli.paths import cache_folder, private
+from kcli.paths import cache_folder
 from kcli.registry.answers import document, schema_of
-from kcli.system.files import OTHERS_WRITE, has_modes, is_ours
+from kcli.system import files
 from kcli.text.json_object import JsonObject, read_object
 
 TYPE_CHECKING = False
@@ -28,8 +28,6 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-LARGEST = 32 * 1024 * 1024
-
 
 class Disk:
     """The files of one registry, which `name` names."""
@@ -41,15 +39,13 @@ class Disk:
     def read(self, key: str) -> list[tuple[str, Schema]] | None:
         """What was written under the key, None without a file that can be believed."""
         try:
-            status = os.stat(self._folder)
-            if not is_ours(status) or (has_modes() and status.st_mode & OTHERS_WRITE):
+            if files.distrust(os.stat(self._folder)):
                 return None
-            with open(self._path(key), "rb") as file:
-                data = file.read(LARGEST + 1)
+            data = files.read(self._path(key), files.TEXT)
         except OSError:
             return None
         digest, _, body = data.partition(b"\n")
-        if len(data) > LARGEST or digest != _hash(body).encode():
+        if digest != _hash(body).encode():
             return None
         try:
             read = read_object(body.decode())
@@ -63,15 +59,11 @@ class Disk:
         """Keep schemas, each with its name, under the key."""
         written = {"registry": self._name, "key": key, "schemas": [_row(name, schema) for name, schema in schemas]}
         body = json.dumps(written, ensure_ascii=False).encode()
-        if len(body) >= LARGEST:
+        if len(body) >= files.TEXT:
             return
-        path = self._path(key)
-        fresh = f"{path}.{os.getpid()}"
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
-            with open(fresh, "wb", opener=private) as file:
-                file.write(_hash(body).encode() + b"\n" + body)
-            os.replace(fresh, path)
+            files.replace(self._path(key), _hash(body).encode() + b"\n" + body)
         except OSError:  # a full disk, a folder that cannot be written: the next run asks again
             return
 

@@ -25,6 +25,7 @@ from kcli.registry.listing.contents import Contents
 from kcli.registry.references import resolve
 from kcli.registry.subjects import DEFAULT_GROUP, quoted, split, subject_of, within
 from kcli.schemas import AVRO, JSON, PROTOBUF, SchemaNotFound, SchemaRefused
+from kcli.system import files
 from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
@@ -258,17 +259,13 @@ def _numbers(folder: str) -> list[int]:
 def _text(path: str) -> str | None:
     """A file's text, None where there is no file. Raises SchemaRefused."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            text = file.read(LARGEST_SCHEMA + 1)
+        return files.read(path, LARGEST_SCHEMA).decode()
     except FileNotFoundError:
         return None
     except OSError as problem:
         raise SchemaRefused(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise SchemaRefused(f"{path}: is not UTF-8 text") from None
-    if len(text) > LARGEST_SCHEMA:
-        raise SchemaRefused(f"{path}: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
-    return text
 
 
 def save_setting(folder: str, subject: str, name: str, text: str) -> str:

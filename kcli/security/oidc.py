@@ -13,6 +13,7 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Requ
 from kcli.errors import AuthError, ConnectError, UsageError
 from kcli.redact import remember
 from kcli.secret import without_login
+from kcli.system import files
 from kcli.text.escape import printable
 
 TYPE_CHECKING = False
@@ -76,7 +77,8 @@ def ask(oauth: OAuth) -> tuple[str, float | None]:
 
 def _context(oauth: OAuth) -> SSLContext:
     try:
-        return create_default_context(cafile=oauth.ca or None)
+        pem = files.read(oauth.ca, files.KEYS).decode("latin-1") or "-" if oauth.ca else None  # "" is the system's
+        return create_default_context(cadata=pem)
     except OSError as problem:
         raise AuthError(f"the authorities of the token URL, {oauth.ca}: {problem.strerror or problem}") from None
 

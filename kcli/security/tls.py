@@ -12,7 +12,7 @@ import ssl
 
 from kcli.errors import ConnectError, UsageError
 from kcli.security.tls_faults import explain
-from kcli.system.files import passing
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def _trust(context: ssl.SSLContext, tls: Tls) -> None:
             raise UsageError(f"{what}: there is no certificate in it")
         _load(context, certificates, f"{what}: it holds something that is not a certificate")
     elif tls.ca and os.path.isdir(tls.ca):
+        if odd := next((entry.path for entry in os.scandir(tls.ca) if not (entry.is_file() or entry.is_dir())), ""):
+            raise UsageError(f"ssl.ca.location: {odd} is neither a file nor a folder")
         context.load_verify_locations(capath=tls.ca)
     elif tls.ca:
         certificates = read_certificates(store_as_pem(tls.ca, "PEM", None, "ssl.ca.location"))
@@ -113,7 +115,7 @@ def _load_ours(context: ssl.SSLContext, pem: str, password: str | None, what: st
         return password or ""
 
     try:
-        with passing(pem.encode("latin-1")) as path:
+        with files.passing(pem.encode("latin-1")) as path:
             context.load_cert_chain(path, password=answer)
     except (ssl.SSLError, ValueError) as problem:
         reason = str(getattr(problem, "reason", "") or "")
@@ -155,8 +157,7 @@ async def secure(
 def read_store(path: str, what: str) -> bytes:
     """A file's bytes. `what` names the setting in errors."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read(path, files.KEYS)
     except OSError as problem:
         raise UsageError(f"{what}: {path}: {problem.strerror}") from None
 

@@ -11,6 +11,7 @@ import time
 
 from kcli.errors import AuthError, UsageError
 from kcli.redact import remember
+from kcli.system import files
 from kcli.tasks import in_daemon_thread, retrieve, share
 
 TYPE_CHECKING = False
@@ -79,8 +80,7 @@ def obtain(oauth: OAuth) -> tuple[str, float | None]:
         return oauth.token.reveal().strip(), None
     if oauth.token_file:
         try:
-            with open(oauth.token_file, encoding="ascii") as file:
-                return file.read().strip(), None
+            return files.read(oauth.token_file, files.SECRET).decode("ascii").strip(), None
         except (OSError, UnicodeDecodeError) as problem:
             reason = getattr(problem, "strerror", None) or "is not a token"
             raise AuthError(f"the token file {oauth.token_file}: {reason}") from None

@@ -1,23 +1,136 @@
-"""Files of our own: flags, owners, locks, and one that never reaches a disk."""
+"""Files: how they are read and with which limit, whose are trusted, locks, and one that never reaches a disk.
+
+Every file that kcli reads is opened by `opened`: regular files, also behind a link, and pipes such as `<(…)`. A device
+may have no end, and is refused. What is wrong with a file is an OSError, whose `strerror` says it.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
 NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 BINARY: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
 """For every `os.open`: Windows else writes CR LF for LF, and a child would inherit the file."""
 OTHERS_WRITE, OTHERS_READ = 0o022, 0o044
+CHUNK = 1 << 18
+# The most bytes of a file, by what it is.
+SECRET = 1 << 16
+SETTINGS = 4 << 20
+"""Profiles, properties, keys, the configuration of other tools."""
+KEYS = 16 << 20
+"""Certificates and private keys."""
+LINE = 64 << 20
+"""A line of a recording, a journal, a history: the file itself has no limit, as it is read line by line."""
+TEXT = 32 << 20
+"""Schemas, declared clusters, plans, SQL."""
+DOCUMENT = 256 << 20
+"""Undo files, exports of a registry, payloads."""
 
 
-def is_ours(status: os.stat_result) -> bool:
-    """Whether the file belongs to this user. Windows has no such number: its folders of a user are private."""
-    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file or a pipe to read its bytes. Raises OSError, also for a device."""
+    path = os.fspath(path)
+    refuse_device(path)
+    file = open(path, "rb")  # noqa: SIM115  # the caller closes it
+    try:
+        _check(os.fstat(file.fileno()), path)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def refuse_device(path: str) -> None:
+    """Raise OSError for a device before it is opened: some act as soon as they are."""
+    if not path.startswith(("/dev/fd/", "/dev/std")):  # macOS shows pipes there as devices until they are open
+        _check(os.stat(path), path)
+
+
+def _check(status: os.stat_result, path: str) -> None:
+    mode = status.st_mode
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode):  # `open` refuses a folder
+        return
+    if not os.path.samestat(status, os.stat(os.devnull)):  # which is an empty file for all who name it
+        what = "a socket" if stat.S_ISSOCK(mode) else "a device"
+        raise OSError(errno.EINVAL, f"it is {what}; a file or a pipe is expected", path)
+
+
+def read(path: str | os.PathLike[str], most: int) -> bytes:
+    """The bytes of a file. Raises OSError, also for one of more than `most` bytes."""
+    with opened(path) as file:
+        return whole(file, most)
+
+
+def whole(file: BinaryIO, most: int) -> bytes:
+    """The rest of an open file. Raises OSError for more than `most` bytes."""
+    data = bytearray()
+    while piece := file.read(CHUNK):
+        data += piece
+        if len(data) > most:
+            raise _too_large("it", most)
+    return bytes(data)
+
+
+def read_text(path: str | os.PathLike[str], most: int, errors: str = "strict") -> str:
+    """The text of a file in UTF-8, with \\n at the end of each line. Raises OSError, UnicodeDecodeError."""
+    return unix_lines(read(path, most).decode("utf-8", errors))
+
+
+def unix_lines(text: str) -> str:
+    """The text with \\n for the line ends of other systems, as Python reads text files."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines(file: BinaryIO, most: int = LINE) -> Iterator[bytes]:
+    """The lines of an open file. Raises OSError for one of more than `most` bytes."""
+    while line := file.readline(most + 1):
+        if len(line) > most:
+            raise _too_large("a line of it", most)
+        yield line
+
+
+def _too_large(what: str, most: int) -> OSError:
+    size = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+    return OSError(errno.EFBIG, f"{what} is larger than {size}")
+
+
+def replace(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Write a file of a cache: other processes see the whole file or the one before, and a full disk leaves nothing
+    behind. Raises OSError."""
+    fresh = f"{path}.{os.getpid()}"
+    try:
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | BINARY, mode), "wb") as file:
+            file.write(data)
+        os.replace(fresh, path)
+    except OSError:
+        if os.path.lexists(fresh):
+            os.unlink(fresh)
+        raise
+
+
+def distrust(*found: os.stat_result) -> str:
+    """Why a file is not trusted, as a predicate of a sentence; "" for one of this user or of root that nobody else can
+    write. `found` is the file, and where a link leads to it the link too."""
+    if not has_modes():
+        return ""
+    if any(one.st_uid not in (0, os.geteuid()) for one in found):
+        return "belongs to another user"
+    if any(one.st_mode & OTHERS_WRITE for one in found if stat.S_IFMT(one.st_mode) not in (stat.S_IFLNK, stat.S_IFCHR)):
+        return "can be written by other users (chmod go-w it)"
+    return ""
+
+
+def distrusted(path: str, file: BinaryIO) -> str:
+    """The same of an open file."""
+    return distrust(os.lstat(path), os.fstat(file.fileno()))
 
 
 def has_modes() -> bool:

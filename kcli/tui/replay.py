@@ -22,6 +22,7 @@ from kcli.lag.formats.recording import read, time_of
 from kcli.lag.history import KEEP, History
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
+from kcli.system import files
 from kcli.tui.beat.gc_tuning import GcTuning
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.session import NoCluster, Post, Session
@@ -161,9 +162,9 @@ class Recording:
         self.unfinished = False
         newest, at = b"", 0
         try:
-            with path.open("rb") as lines:
+            with files.opened(path) as written:
                 place = 0
-                for number, line in enumerate(lines, 1):
+                for number, line in enumerate(files.lines(written), 1):
                     if line.strip() and self._note(line, number, place):
                         newest, at = line, number
                     place += len(line)
@@ -197,9 +198,9 @@ class Recording:
 
     def line(self, number: int) -> str:
         """The line of a snapshot."""
-        with self.path.open("rb") as lines:
-            lines.seek(self._places[number])
-            return lines.readline().decode()
+        with files.opened(self.path) as written:
+            written.seek(self._places[number])
+            return next(files.lines(written), b"").decode()
 
 
 class ReplaySession(Session):

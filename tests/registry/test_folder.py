@@ -111,6 +111,6 @@ async def test_files_that_are_no_schemas(tmp_path: Path) -> None:
     schemas = write(tmp_path, {"ids/7.avsc": "x" * (4 * 1024 * 1024 + 1)})
     (tmp_path / "ids/8.avsc").write_bytes(b"\xff\xfe")
     (tmp_path / "ids/9.avsc").mkdir()
-    for number, says in ((7, "longer than 4 MiB"), (8, "is not UTF-8 text"), (9, "Is a directory")):
+    for number, says in ((7, "it is larger than 4 MiB"), (8, "is not UTF-8 text"), (9, "Is a directory")):
         with pytest.raises(KcliError, match=says):
             await schemas.by_id(number)

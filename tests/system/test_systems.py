@@ -36,12 +36,12 @@ def test_a_key_is_in_a_private_file_for_as_long_as_it_takes(monkeypatch: pytest.
     assert not os.path.exists(path)
 
 
-def test_a_file_is_anyones_own_where_users_have_no_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    status = os.stat_result([0o100644, 0, 0, 1, 12345, 0, 0, 0, 0, 0])
+def test_a_file_is_trusted_where_users_have_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = os.stat_result([0o100666, 0, 0, 1, 12345, 0, 0, 0, 0, 0])
     assert files.has_modes()
-    assert not files.is_ours(status)
+    assert files.distrust(status) == "belongs to another user"
     monkeypatch.delattr(os, "geteuid")
-    assert files.is_ours(status)
+    assert files.distrust(status) == ""
     assert not files.has_modes()
 
 

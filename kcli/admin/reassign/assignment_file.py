@@ -10,6 +10,7 @@ from kcli.admin.reassign.reassignments import Assignment
 from kcli.admin.storage.disks import Replica
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
+from kcli.system import files
 
 ANY = "any"
 
@@ -37,8 +38,7 @@ def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
     from json import loads
 
     try:
-        with open(path, encoding="utf-8") as source:
-            whole = loads(source.read())
+        whole = loads(files.read(path, files.TEXT))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from kcli.errors import KcliError
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def asks_elsewhere(connection: object, options: ConnectionOptions) -> bool:
     profile = getattr(connection, "profile", None)
     texts = [*(options.properties), *(v for k, v in os.environ.items() if k[:5] == "KCLI_")]
     if options.config_file:
-        with open(options.config_file, encoding="utf-8", errors="replace") as file:
-            texts.append(file.read())
+        texts.append(files.read_text(options.config_file, files.SETTINGS, "replace"))
     for key, value in profile.properties if profile is not None else ():
         if getattr(value, "kind", "") in ("command", "keyring"):
             return True

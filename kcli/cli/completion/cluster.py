@@ -11,8 +11,7 @@ import os
 import time
 
 from kcli.paths import cache_folder
-from kcli.system import child
-from kcli.system.files import is_ours
+from kcli.system import child, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,8 +58,8 @@ def _path(kind: str, options: ConnectionOptions, about: About = ("", "")) -> str
     ]
     facts += [text for text in options.properties if not secretive(text.partition("=")[0])]
     facts += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
-    files = [project_file(), user_file(), options.config_file]
-    facts += [(path, os.stat(path).st_mtime_ns) for path in files if path and os.path.isfile(path)]
+    named = [project_file(), user_file(), options.config_file]
+    facts += [(path, os.stat(path).st_mtime_ns) for path in named if path and os.path.isfile(path)]
     return os.path.join(folder(), f"{sha256(repr(facts).encode('utf-8', 'replace')).hexdigest()[:24]}-{kind}")
 
 
@@ -76,13 +75,12 @@ def _age(path: str) -> float:
     except OSError:
         return float("inf")
     age = time.time() - status.st_mtime
-    return age if is_ours(status) and age > -FRESH else float("inf")
+    return age if not files.distrust(status) and age > -FRESH else float("inf")
 
 
 def _kept(path: str) -> list[str]:
     try:
-        with open(path, "rb") as file:
-            return file.read(LARGEST).decode("utf-8", "replace").splitlines()
+        return files.read(path, LARGEST).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
 
@@ -132,11 +130,8 @@ def _asked(question: Question) -> list[str]:
 
 
 def _keep(path: str, asking: str, names: bytes) -> None:
-    fresh = f"{path}.{os.getpid()}"
     try:
-        with open(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(names)
-        os.replace(fresh, path)
+        files.replace(path, names)
         os.unlink(asking)
     except OSError:
         return  # no cache: the next TAB asks again

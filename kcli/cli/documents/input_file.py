@@ -1,22 +1,24 @@
-"""A file that a line names, read whole up to a bound."""
+"""A file that a line names, read whole up to a limit; `-` is stdin."""
 
 from __future__ import annotations
 
 import sys
 
 from kcli.errors import UsageError
+from kcli.system import files
 
 
-def read_file(path: str, most: int) -> bytes:
-    """The bytes of a file, at most `most`; `-` is stdin. Raises UsageError."""
+def read_file(path: str, most: int, where: str = "") -> bytes:
+    """The bytes of a file, at most `most`. Raises UsageError, which begins with `where` or the path."""
     try:
-        if path == "-":
-            data = sys.stdin.buffer.read(most + 1)
-        else:
-            with open(path, "rb") as file:
-                data = file.read(most + 1)
+        return files.whole(sys.stdin.buffer, most) if path == "-" else files.read(path, most)
     except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror}") from None
-    if len(data) > most:
-        raise UsageError(f"{path}: the file is larger than {most >> 20} MiB")
-    return data
+        raise UsageError(f"{where or path}: {problem.strerror}") from None
+
+
+def read_text(path: str, most: int, where: str = "") -> str:
+    """The text of a file in UTF-8."""
+    try:
+        return files.unix_lines(read_file(path, most, where).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UsageError(f"{where or path}: it is not UTF-8 text") from None

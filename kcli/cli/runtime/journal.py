@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from shlex import quote
 
@@ -12,12 +11,14 @@ from kcli import cli
 from kcli.admin.cluster.cluster import cluster_id
 from kcli.changes import journal
 from kcli.changes.change import Undo
+from kcli.cli.documents.input_file import read_file
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import say
 from kcli.errors import KcliError, UsageError
 from kcli.paths import private
 from kcli.redact import HIDDEN
 from kcli.secret import without_login
+from kcli.system.files import DOCUMENT
 from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
@@ -222,12 +223,7 @@ def write_undo_file(options: UndoOptions, kept: Undo, where: str | None) -> None
 def read_undo_file(path: str) -> JsonObject:
     """The document of an undo file; `-` is stdin. Raises UsageError."""
     try:
-        if path == "-":
-            return read_object(sys.stdin.read())
-        with open(path, encoding="utf-8") as source:
-            return read_object(source.read())
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        return read_object(read_file(path, DOCUMENT).decode("utf-8-sig"))
     except RecursionError:
         raise UsageError(f"{path}: not an undo file (nested too deeply)") from None
     except ValueError as error:

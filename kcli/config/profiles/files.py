@@ -23,6 +23,7 @@ import os
 from kcli.config.profiles.profile import profile_of
 from kcli.errors import UsageError
 from kcli.paths import config_folder
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,8 +120,7 @@ def not_read() -> str:
 
 def _bytes(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read(path, files.SETTINGS)
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror}") from None
 

@@ -4,6 +4,7 @@ a backslash. Comments, `=` or `:`, and continued lines are read in both."""
 from __future__ import annotations
 
 from kcli.errors import OPTION, UsageError
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def lines_of(path: str) -> Iterator[tuple[int, str, str]]:
 
 def _read(path: str, java: bool) -> str:
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = files.read(path, files.SETTINGS)
     except OSError as problem:
         raise UsageError(f"command_config {path}: {problem.strerror}").hinted(OPTION) from None
     try:

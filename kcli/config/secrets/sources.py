@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from kcli.errors import UsageError
+from kcli.system import files
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 KINDS = ("env", "file", "keyring", "command")
 PATIENCE = 10.0  # seconds that a command may take
-LARGEST = 65536  # bytes of a file or of a command's output
 
 
 class Source(Frozen):
@@ -109,28 +109,14 @@ def _file(source: Source, where: str, warn: Callable[[str], None]) -> str:
     mounts secrets like that."""
     path = os.path.expanduser(source.what[0])
     try:
-        with open(path, "rb") as file:
-            careless(os.fstat(file.fileno()), f"{where}: {path}", warn)
-            data = file.read(LARGEST + 1)
+        with files.opened(path) as file:
+            if reason := files.distrusted(path, file):
+                raise UsageError(f"{where}: {path} {reason}, so it is not used")
+            if files.has_modes() and os.fstat(file.fileno()).st_mode & files.OTHERS_READ:
+                warn(f"{where}: {path} holds a secret and can be read by others: chmod 600 it")
+            return _text(files.whole(file, files.SECRET), f"{where}: {path}")
     except OSError as problem:
         raise UsageError(f"{where}: {path}: {problem.strerror}") from None
-    return _text(data, f"{where}: {path}")
-
-
-def careless(status: os.stat_result, what: str, warn: Callable[[str], None]) -> None:
-    """Raises UsageError for a file that others can write or that is another user's; warns when others can read it."""
-    from stat import S_ISREG
-
-    from kcli.system.files import OTHERS_READ, OTHERS_WRITE, has_modes, is_ours
-
-    if not S_ISREG(status.st_mode) or not has_modes():
-        return
-    if status.st_uid != 0 and not is_ours(status):
-        raise UsageError(f"{what} belongs to another user, so it is not used")
-    if status.st_mode & OTHERS_WRITE:
-        raise UsageError(f"{what} can be written by other users, so it is not used: chmod 600 it")
-    if status.st_mode & OTHERS_READ:
-        warn(f"{what} holds a secret and can be read by others: chmod 600 it")
 
 
 def _keyring(source: Source, where: str, warn: Callable[[str], None]) -> str:
@@ -180,8 +166,8 @@ def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
 
 def _text(data: bytes, where: str) -> str:
     """One line end at the end is not part of a secret."""
-    if len(data) > LARGEST:
-        raise UsageError(f"{where}: more than {LARGEST // 1024} KiB is no secret")
+    if len(data) > files.SECRET:
+        raise UsageError(f"{where}: more than {files.SECRET >> 10} KiB is no secret")
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -105,8 +105,8 @@ class Past:
         remembered = Remembered()
         for path in (f"{self.path}.1", self.path):
             try:
-                with open(path, "rb") as lines:
-                    for line in lines:
+                with files.opened(path) as written:
+                    for line in files.lines(written):
                         _read(line, now - KEPT, remembered)
             except FileNotFoundError:
                 continue
@@ -286,8 +286,7 @@ def read_standstills(path: str) -> Standstills | None:
     import json
 
     try:
-        with open(path, "rb") as file:
-            whole = json.loads(file.read(MOST_STANDSTILLS + 1))
+        whole = json.loads(files.read(path, MOST_STANDSTILLS))
         if whole["kcli"] != STANDSTILLS_VERSION:
             return None
         return {str(group): dict(_places(topics)) for group, topics in whole["groups"].items()}

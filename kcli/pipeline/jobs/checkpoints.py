@@ -13,6 +13,7 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import KEY, from_offsets
 from kcli.pipeline.sink.storage import storage_here
+from kcli.system import files
 from kcli.values import Value, field
 
 ELSEWHERE = "checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
@@ -44,7 +45,7 @@ def by_kcli(path: Path) -> bool:
     """Whether kcli's reader wrote the last batch: its offsets name the cluster and the ids of the topics, which Spark's
     own connector takes for topics."""
     last = path / "offsets" / str(latest(names(path, "offsets")))
-    return last.is_file() and f'"{KEY}":' in last.read_text().replace(" ", "")
+    return last.is_file() and f'"{KEY}":' in files.read_text(last, files.TEXT).replace(" ", "")
 
 
 def read(place: Path | str) -> Checkpoint:
@@ -92,7 +93,7 @@ def query_of(checkpoint: Path | str) -> str:
     if isinstance(checkpoint, str):
         text = storage_here().read(f"{checkpoint}/metadata").decode()
     else:
-        text = (checkpoint / "metadata").read_text()
+        text = files.read_text(checkpoint / "metadata", files.SETTINGS)
     return str(json.loads(text)["id"])
 
 
@@ -112,7 +113,7 @@ class Beside:
         if isinstance(self.path, str):
             return storage_here().read(self.path, MOST).decode(errors="replace")
         try:
-            return self.path.read_text(encoding="utf-8")
+            return files.read_text(self.path, files.TEXT)
         except FileNotFoundError:
             return ""
         except (OSError, ValueError) as problem:
@@ -140,9 +141,9 @@ class Beside:
             raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
 
 
-def latest(files: Iterable[str]) -> int:
+def latest(batches: Iterable[str]) -> int:
     """The last batch that has a file, -1 for none."""
-    return max((int(name) for name in files if name.isdigit()), default=-1)
+    return max((int(name) for name in batches if name.isdigit()), default=-1)
 
 
 def _text(place: Path | str, name: str) -> str:
@@ -150,7 +151,7 @@ def _text(place: Path | str, name: str) -> str:
     if isinstance(place, str):
         return storage_here().read(f"{place}/{name}", MOST).decode()
     file = place / name
-    return file.read_text() if file.is_file() else ""
+    return files.read_text(file, files.TEXT) if file.is_file() else ""
 
 
 def _offsets(text: str, checkpoint: Checkpoint) -> dict[TopicPartition, int]:

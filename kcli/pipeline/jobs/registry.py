@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from kcli.paths import private, state_folder
 from kcli.pipeline.sink.storage import as_s3
+from kcli.system import files
 from kcli.system.processes import born
 from kcli.values import Value
 
@@ -76,7 +77,7 @@ def entries() -> list[Entry]:
 
 def _read(path: Path) -> Entry | None:
     try:
-        values = {"bad": 0, **json.loads(path.read_text())}  # bad came later
+        values = {"bad": 0, **json.loads(files.read(path, files.SETTINGS))}  # bad came later
         return Entry(**{f.name: values[f.name] for f in Entry.__fields__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -142,7 +143,7 @@ class Registered:
     def asked(self) -> int:
         """0: nothing, 1: drain, 2: stop."""
         try:
-            return ASKED.get(self._ask.read_text(), 0)
+            return ASKED.get(files.read_text(self._ask, files.SETTINGS), 0)
         except OSError:
             return 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeVar
 
 from kcli.errors import KcliError, UsageError
@@ -19,6 +18,7 @@ from kcli.schemas import Schema, SchemaNotFound, SchemaRefused
 from kcli.serde.schema_name import schema_name
 from kcli.serde.schemas.decoder import schema_named
 from kcli.serde.schemas.frames import AZURE, GLUE, GUID, ID, ZLIB
+from kcli.system import files
 
 T = TypeVar("T")
 Opened = RegistrySchemas | FolderSchemas
@@ -151,9 +151,9 @@ async def subject_of(wanted: Wanted, schemas: Opened, known: Known | None = None
 def _text(place: str, option: str) -> str:
     """The text of `file:PATH`. Raises UsageError."""
     try:
-        return Path(place.removeprefix(FILE)).read_text(encoding="utf-8")
+        return files.read_text(place.removeprefix(FILE), files.TEXT)
     except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"option {option} {place}: {problem}") from None
+        raise UsageError(f"option {option} {place}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
 async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:

@@ -23,6 +23,7 @@ from kcli.errors import KcliError
 from kcli.paths import private, state_folder
 from kcli.pipeline.session import archive
 from kcli.pipeline.session.java import Java
+from kcli.system import files
 from kcli.system.processes import runs
 
 OPENS = """
@@ -40,6 +41,7 @@ REFUSED = (
 )
 """Words of a JVM for which the command line is wrong: that of another Spark or Java."""
 START = 120.0
+TAIL = 1 << 18  # bytes
 """Seconds in which the JVM has to answer."""
 LOCAL = "127.0.0.1"
 KEPT = 50
@@ -128,7 +130,7 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
         return _started(command, java, conf, log)
     except SparkFailed:
         script = by_script(home, conf, memory=memory)
-        last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+        last = "\n".join(_tail(log)[-20:])
         if not script or not any(words in last for words in REFUSED):
             raise
         return _started(script, java, conf, log)
@@ -175,18 +177,25 @@ def _started(command: Sequence[str], java: Java, conf: Mapping[str, str], log: P
 
 def _connection(path: Path) -> tuple[int, str]:
     """What SparkSubmit wrote: a port, and the length and bytes of a secret; big endian."""
-    data = path.read_bytes()
+    data = files.read(path, files.SETTINGS)
     port, size = struct.unpack_from(">ii", data)
     return port, data[8 : 8 + size].decode()
 
 
 def last_words(log: Path) -> str:
     """The line of the log that most likely says why."""
-    lines = log.read_text(errors="replace").splitlines()[-200:]
+    lines = _tail(log)[-200:]
     for line in reversed(lines):
         if "Exception" in line or "Error" in line:
             return line.strip()[:300]
     return lines[-1].strip()[:300] if lines else "it said nothing"
+
+
+def _tail(log: Path) -> list[str]:
+    """The last lines of a log."""
+    with files.opened(log) as file:
+        file.seek(-min(os.fstat(file.fileno()).st_size, TAIL), os.SEEK_END)
+        return file.read().decode("utf-8", "replace").splitlines()
 
 
 def python_of(conf: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from kcli.errors import OPTION, UsageError
+from kcli.system import files
 from kcli.values import Frozen
 
 LOWEST = 17
@@ -93,7 +94,7 @@ def _bundled() -> Java | None:
 def _release(home: Path) -> dict[str, str]:
     """The `release` file that every runtime has."""
     try:
-        lines = (home / "release").read_text(encoding="utf-8").splitlines()
+        lines = files.read_text(home / "release", files.SETTINGS).splitlines()
     except OSError:
         return {}
     pairs = (line.partition("=") for line in lines)

@@ -249,10 +249,13 @@ def packed() -> Path:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}")
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
-            for file in files:
-                out.write(file, file.relative_to(root).as_posix())
-        part.replace(path)
+        try:
+            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as out:
+                for file in files:
+                    out.write(file, file.relative_to(root).as_posix())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)  # a full disk leaves nothing
         for old in path.parent.glob("kcli-code-*.zip"):
             if old.stat().st_mtime < path.stat().st_mtime - 86_400:
                 old.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from uuid import uuid4
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 
 from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.system.files import DOCUMENT, read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,7 +95,7 @@ def options_of(layout: Layout, report: Path) -> dict[str, str]:
 
 def entries_of(report: Path) -> list[FileEntry]:
     """What the tasks of a job wrote, after it."""
-    entries: list[FileEntry] = pickle.loads(report.read_bytes())
+    entries: list[FileEntry] = pickle.loads(read(report, DOCUMENT))
     return entries
 
 

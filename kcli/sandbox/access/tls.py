@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kcli.errors import UsageError
+from kcli.system import files
 from kcli.values import Frozen
 
 SHORT = {
@@ -37,12 +38,15 @@ def server_context(tls: ServerTls) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.load_cert_chain(tls.certificate, tls.key or None, tls.key_password or None)
+        pem = b"".join(files.read(path, files.KEYS) + b"\n" for path in (tls.certificate, tls.key) if path)
+        with files.passing(pem) as path:
+            context.load_cert_chain(path, password=tls.key_password or None)
         if tls.client_ca:
-            context.load_verify_locations(tls.client_ca)
+            context.load_verify_locations(cadata=files.read(tls.client_ca, files.KEYS).decode("latin-1"))
             context.verify_mode = ssl.CERT_REQUIRED
     except (OSError, ssl.SSLError) as problem:
-        raise UsageError(f"the sandbox's certificate {tls.certificate}: {problem.strerror or problem}") from None
+        path = problem.filename or tls.certificate
+        raise UsageError(f"the sandbox's certificate {path}: {problem.strerror or problem}") from None
     return context
 
 
@@ -55,9 +59,9 @@ def subject(secured: ssl.SSLObject) -> str:
 
 def find_or_make(folder: Path) -> ServerTls:
     """The certificates of a folder, generated if there are none. Raises UsageError."""
-    files = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
+    found = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
     if (folder / "server.pem").exists():
-        return files
+        return found
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return make_certificates(folder)

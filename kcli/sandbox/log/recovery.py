@@ -18,6 +18,7 @@ from kcli.errors import BrokerError, UsageError
 from kcli.proto.buffer import Buffer
 from kcli.sandbox.log.batches import SIZE, Header, checksum
 from kcli.sandbox.log.segment import SMALLEST, MemoryStore, Segment, Store, blank
+from kcli.system import files
 from kcli.system.files import BINARY, NOFOLLOW, lock
 
 
@@ -178,13 +179,15 @@ class DataDirectory:
         """The state as of the last acknowledged change; the journal is then rewritten to say only that."""
         state, path = State(), self.folder / "journal"
         if path.exists():
-            lines = path.read_bytes().split(b"\n")
-            for number, line in enumerate(lines[:-1], 1):  # what follows the last newline was never acknowledged
-                try:
-                    kind, facts = json.loads(line)
-                except ValueError as broken:
-                    raise UsageError(f"{path}, line {number} is not a journal line") from broken
-                state.note(kind, facts)
+            with files.opened(path) as file:
+                for number, line in enumerate(files.lines(file), 1):
+                    if not line.endswith(b"\n"):
+                        break  # it was never acknowledged
+                    try:
+                        kind, facts = json.loads(line)
+                    except ValueError as broken:
+                        raise UsageError(f"{path}, line {number} is not a journal line") from broken
+                    state.note(kind, facts)
         fresh = self.folder / "journal.new"
         fresh.unlink(missing_ok=True)
         out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, 0o600)

@@ -18,6 +18,7 @@ from textual.keys import Keys
 
 from kcli.errors import UsageError
 from kcli.paths import config_folder
+from kcli.system import files
 from kcli.text.suggest import did_you_mean
 from kcli.values import Value
 
@@ -98,8 +99,7 @@ def load() -> dict[str, str]:
     import tomllib
 
     try:
-        with open(where, "rb") as file:
-            read = tomllib.load(file)
+        read = tomllib.loads(files.read_text(where, files.SETTINGS))
     except OSError as problem:
         raise UsageError(f"{where}: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
@@ -220,11 +220,10 @@ def _lines() -> dict[str, int]:
     table = ""
     if not os.path.exists(path()):
         return found
-    with open(path(), encoding="utf-8") as file:
-        for number, text in enumerate(file, 1):
-            head = text.strip().partition("=")[0].translate({ord(sign): None for sign in "\"' \t"})
-            if head.startswith("["):
-                table = head.strip("[]").partition("]")[0] + "."
-            else:
-                found.setdefault(table + head, number)
+    for number, text in enumerate(files.read_text(path(), files.SETTINGS).splitlines(), 1):
+        head = text.strip().partition("=")[0].translate({ord(sign): None for sign in "\"' \t"})
+        if head.startswith("["):
+            table = head.strip("[]").partition("]")[0] + "."
+        else:
+            found.setdefault(table + head, number)
     return found

@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from kcli.paths import private, state_folder
+from kcli.system import files
 
 LEAST = 1 << 20
 """Bytes from which a file is none of ours."""
@@ -36,11 +37,10 @@ class Hushed:
         self._path = os.path.join(folder, re.sub(r"[^\w.-]", "_", cluster_id) + ".json")
         if not os.path.exists(self._path) or os.path.getsize(self._path) > LEAST:
             return
-        with open(self._path, encoding="utf-8", errors="replace") as file:
-            try:
-                read = json.load(file)
-            except (ValueError, RecursionError):
-                return
+        try:
+            read = json.loads(files.read(self._path, LEAST))
+        except (ValueError, RecursionError):
+            return
         for group, hush in read.items() if isinstance(read, dict) else ():
             status, reason, time = map(hush.get, Hush._fields) if isinstance(hush, dict) else (None, None, None)
             if isinstance(status, str) and isinstance(reason, str) and isinstance(time, (int, float)):

@@ -51,7 +51,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.Captur
 
 def test_ACLs_are_read_from_stdin_and_from_a_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     undo = {"schema": "kcli.acls.undo/1", "added": [], "removed": [ACL]}
-    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(undo)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(undo).encode())))
     assert listed("-") == [Acl(**ACL)]
     path = tmp_path / "list.json"
     path.write_text(json.dumps({"schema": "kcli.acls.list/1", "acls": [ACL, ACL]}))

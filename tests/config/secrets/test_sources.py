@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_a_secret_is_refused(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe")
     for path in (large, binary):
         path.chmod(0o600)
-    assert "more than 64 KiB is no secret" in refused(written(f"${{file:{large}}}", "x"))
+    assert "it is larger than 64 KiB" in refused(written(f"${{file:{large}}}", "x"))
     assert "is not UTF-8 text" in refused(written(f"${{file:{binary}}}", "x"))
     assert "No such file" in refused(written(f"${{file:{tmp_path}/absent}}", "x"))
 

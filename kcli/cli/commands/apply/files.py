@@ -9,9 +9,9 @@ from typing import Any
 from kcli.cli.documents.input_file import read_file
 from kcli.declared.model import Declared
 from kcli.errors import UsageError
+from kcli.system.files import TEXT
 
 ENDINGS = (".yaml", ".yml", ".toml", ".json")
-LARGEST = 32 << 20
 
 
 def read(words: list[str]) -> Declared:
@@ -41,7 +41,7 @@ def _files(word: str) -> Iterator[str]:
 
 
 def _document(path: str) -> Any:
-    data = read_file(path, LARGEST)
+    data = read_file(path, TEXT)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -9,6 +9,7 @@ import asyncio
 
 from kcli.cli.commands.cat.parsing.words import FATAL, Fatal, say
 from kcli.errors import BrokerError, KcliError
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,8 +205,7 @@ class CatSending:
 
 
 def _whole(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+    return files.read(path, files.DOCUMENT)
 
 
 def _without_empty(data: bytes, delimiter: bytes) -> bytearray:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NoReturn
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import Options
 from kcli.errors import KcliError, UsageError
+from kcli.system import files
 from kcli.system.signals import REQUESTS
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def _compare(source: Path, back: Path) -> None:
 def _digest(path: Path) -> str:
     found = hashlib.sha256()
     last = b"\n"
-    with path.open("rb") as data:
+    with files.opened(path) as data:
         while block := data.read(1 << 20):
             found.update(block)
             last = block[-1:]
@@ -238,7 +239,7 @@ def _digest(path: Path) -> str:
 def _measure(path: Path) -> tuple[int, int]:
     lines = 0
     last = b"\n"
-    with path.open("rb") as data:
+    with files.opened(path) as data:
         while block := data.read(1 << 20):
             lines += block.count(b"\n")
             last = block[-1:]

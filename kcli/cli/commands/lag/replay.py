@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 
 from kcli.admin.groups.groups import progress_of
 from kcli.cli.output.messages import complain
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
 from kcli.lag.watch import LagSnapshot
+from kcli.system import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-    from contextlib import AbstractContextManager
+    from collections.abc import AsyncIterator, Iterator
 
     from kcli.cli.commands.lag.plan import Plan
     from kcli.lag.snapshot import Snapshot
@@ -24,23 +25,22 @@ async def replayed(plan: Plan, path: str) -> AsyncIterator[LagSnapshot]:
     """The snapshots of a recording, as fast as they can be read. An incomplete last line is skipped, with a
     note."""
     history = plan.history()
-    with _opened(path) as lines:
-        for number, text in enumerate(lines, 1):
-            try:
-                time, snapshot = read(text.decode())
-            except (KcliError, UnicodeDecodeError) as problem:
-                if number > 1 and not text.endswith(b"\n"):
-                    complain(f"{path}:{number}: the recording ends in the middle of a line, which is ignored")
-                    return
-                raise KcliError(f"{path}:{number}: {problem}") from problem
-            _narrow(plan, snapshot)
-            yield LagSnapshot(
-                time=time,
-                groups=history.add(time, snapshot),
-                events=history.news,
-                failed=snapshot.failed,
-                brokers=snapshot.brokers,
-            )
+    for number, text in enumerate(_lines(path), 1):
+        try:
+            time, snapshot = read(text.decode())
+        except (KcliError, UnicodeDecodeError) as problem:
+            if number > 1 and not text.endswith(b"\n"):
+                complain(f"{path}:{number}: the recording ends in the middle of a line, which is ignored")
+                return
+            raise KcliError(f"{path}:{number}: {problem}") from problem
+        _narrow(plan, snapshot)
+        yield LagSnapshot(
+            time=time,
+            groups=history.add(time, snapshot),
+            events=history.news,
+            failed=snapshot.failed,
+            brokers=snapshot.brokers,
+        )
 
 
 async def write_page(plan: Plan, path: str, to: str) -> int:
@@ -84,12 +84,10 @@ def asked(plan: Plan, group: str) -> bool:
     return plan.options.internal or progress_of(group) is None
 
 
-def _opened(path: str) -> AbstractContextManager[Iterable[bytes]]:
-    if path == "-":
-        import contextlib
-
-        return contextlib.nullcontext(sys.stdin.buffer)
+def _lines(path: str) -> Iterator[bytes]:
+    """The lines of a recording, `-` is stdin. Raises UsageError."""
     try:
-        return open(path, "rb")
+        with nullcontext(sys.stdin.buffer) if path == "-" else files.opened(path) as file:
+            yield from files.lines(file)
     except OSError as problem:
         raise UsageError(f"--replay {path}: {problem.strerror}") from problem

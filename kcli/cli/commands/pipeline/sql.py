@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import partitions
@@ -20,6 +18,7 @@ from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.samples import Span
 from kcli.cli.commands.pipeline.source.source import Source
+from kcli.cli.documents.input_file import read_text
 from kcli.cli.parsing.command import command
 from kcli.client import Client
 from kcli.errors import UsageError
@@ -30,6 +29,7 @@ from kcli.pipeline.jobs.sql.query import Script, Step, View, mentioned, split, w
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress import Progress
 from kcli.pipeline.source.task_sizes import LARGE
+from kcli.system.files import TEXT
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -301,7 +301,7 @@ def steps_of(options: SqlOptions) -> list[Step]:
     if options.words and options.file is None:
         text = options.words[0]
     elif options.file is not None and not options.words:
-        text = read_file(options.file)
+        text = read_text(options.file, TEXT)
     else:
         raise UsageError("which SQL? kcli pipeline sql 'SELECT …', or --file FILE")
     statements = split(text)
@@ -309,16 +309,6 @@ def steps_of(options: SqlOptions) -> list[Step]:
         raise UsageError("there is no statement in the SQL")
     many = len(statements) > 1
     return [Step(sql=sql, where=f"statement {number}" if many else "") for number, sql in enumerate(statements, 1)]
-
-
-def read_file(name: str) -> str:
-    """A file's text; - is stdin. Raises UsageError."""
-    if name == "-":
-        return sys.stdin.read()
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{name}: {getattr(problem, 'strerror', None) or problem}") from problem
 
 
 def _interval(text: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from json import JSONDecodeError, loads
 from typing import Any
 
 from kcli.admin.cluster.quorum import controller_of
+from kcli.cli.documents.input_file import read_text
 from kcli.errors import KcliError, UsageError
 from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
 from kcli.proto.as_json import from_json
@@ -14,6 +14,7 @@ from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.messages.api_versions import ApiVersionsRequest, versions_request
 from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import Request
+from kcli.system.files import TEXT
 
 
 def find_api(word: str) -> type[Request[Any]]:
@@ -42,15 +43,10 @@ def read_body(text: str | None) -> Any:
     if text is None:
         return {}
     if text == "-":
-        where, text = "stdin", sys.stdin.read()
+        where, text = "stdin", read_text("-", TEXT, "stdin")
     elif text.startswith("@"):
         where = text[1:]
-        try:
-            with open(where, encoding="utf-8") as file:
-                text = file.read()
-        except (OSError, UnicodeDecodeError) as problem:
-            reason = getattr(problem, "strerror", None) or "not UTF-8"
-            raise UsageError(f"{where}: {reason}") from None
+        text = read_text(where, TEXT)
     try:
         return loads(text, parse_constant=_no_number, object_pairs_hook=_once)
     except JSONDecodeError as problem:

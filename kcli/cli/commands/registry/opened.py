@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from kcli.cli.documents.input_file import read_text
 from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 from kcli.registry.listing.opened import OpenRegistry
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Schema
+from kcli.system.files import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -102,15 +103,7 @@ def kind_named(name: str | None) -> str:
 
 def schema_of(path: str, kind: str = "") -> Schema:
     """The schema in a file, `-` is stdin; its type is `kind`, or that of the file's end. Raises UsageError."""
-    try:
-        if path == "-":
-            found = sys.stdin.read()
-        else:
-            with open(path, encoding="utf-8") as file:
-                found = file.read()
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
-        raise UsageError(f"{path}: {reason}") from None
+    found = read_text(path, TEXT)
     if not found.strip():
         raise UsageError(f"{path}: it is empty")
     by_end = next((kind for end, kind in ENDS.items() if path.endswith(end)), AVRO)

@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kcli.cli.documents.input_file import read_text
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.signals import Stop, run
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
+from kcli.system.files import SETTINGS
 
 if TYPE_CHECKING:
     from typing import Annotated, Literal
@@ -267,7 +269,7 @@ def _authenticated(settings: SandboxSettings, options: SandboxOptions) -> Sandbo
     """Raises UsageError."""
     lifetime = seconds(options.session_lifetime, "--session-lifetime", None, LEAST_LIFETIME)
     if options.users is not None:
-        return settings.replace(sasl=_users(Path(options.users)), session_lifetime=lifetime)
+        return settings.replace(sasl=_users(options.users), session_lifetime=lifetime)
     if lifetime is not None:
         raise UsageError("--session-lifetime goes with --users")
     return settings
@@ -303,11 +305,8 @@ def _hint(settings: SandboxSettings) -> str:
     return " ".join(words)
 
 
-def _users(path: Path) -> dict[str, str]:
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"--users {path}: {getattr(problem, 'strerror', None) or 'is not text'}") from None
+def _users(path: str) -> dict[str, str]:
+    lines = read_text(path, SETTINGS, f"--users {path}").splitlines()
     pairs = [line.partition(":") for line in lines if line.strip() and not line.startswith("#")]
     if not pairs or not all(name and colon for name, colon, _ in pairs):
         raise UsageError(f"--users {path}: every line is NAME:PASSWORD, and there is at least one")

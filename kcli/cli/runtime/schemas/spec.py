@@ -9,6 +9,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.registry.subjects import NAMED, TOPIC, strategy_named
 from kcli.schemas import AVRO, JSON, PROTOBUF, Schema, SchemaRefused
 from kcli.serde.schema_name import schema_name
+from kcli.system import files
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -55,10 +56,8 @@ class SchemaSpec:
             if suffix in COMPILED:
                 from kcli.serde.protobuf.schema.image import files_of
 
-                with open(path, "rb") as image:
-                    return files_of(image.read())
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+                return files_of(files.read(path, files.TEXT))
+            text = files.read_text(path, files.TEXT)
             return text, imported(path, text) if SUFFIXES.get(suffix) == PROTOBUF else []
         except (OSError, UnicodeDecodeError, SchemaRefused) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else str(problem)
@@ -129,8 +128,7 @@ def imported(path: str, text: str) -> References:
             if file in begun or len(begun) > MOST_IMPORTS or not os.path.isfile(file):
                 continue
             begun.add(file)
-            with open(file, encoding="utf-8", errors="replace") as opened:
-                inner = opened.read()
+            inner = files.read_text(file, files.TEXT, "replace")
             visit(inner)
             texts[name] = inner
 

@@ -17,6 +17,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
 from kcli.pipeline.jobs.files.folder import LOG, parts_of
 from kcli.pipeline.jobs.registry import same
+from kcli.system.files import DOCUMENT, read_text
 from kcli.values import Value, field
 
 
@@ -103,7 +104,7 @@ def committed(path: Path) -> set[str]:
     for number, entry in sorted(numbers.items()):
         if number < compact:
             continue
-        version, *lines = entry.read_text().splitlines() or [""]
+        version, *lines = read_text(entry, DOCUMENT).splitlines() or [""]
         try:
             if version != "v1":
                 raise ValueError(version)

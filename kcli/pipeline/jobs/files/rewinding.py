@@ -16,6 +16,7 @@ from kcli.model import TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint
 from kcli.pipeline.jobs.files.folder import DELTA, LOG
 from kcli.pipeline.offset_options import from_offsets, to_json
+from kcli.system import files
 
 VERSION = "v1"
 """Of the files that are understood here."""
@@ -83,7 +84,7 @@ def sunk(checkpoint: Checkpoint, destination: str) -> bool:
 
 
 def _lines(file: Path) -> list[str]:
-    return file.read_text().splitlines()
+    return files.read_text(file, files.DOCUMENT).splitlines()
 
 
 def _line(text: str, offsets: Mapping[TopicPartition, int]) -> str:

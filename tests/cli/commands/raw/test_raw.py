@@ -69,7 +69,7 @@ def test_the_body_is_an_argument_a_file_or_stdin(
     file = tmp_path / "body.json"
     file.write_text(text.replace("fresh", "second"))
     assert raw(capsys, "create_topics", f"@{file}", "--broker", "controller")["topics"][0]["name"] == "second"
-    monkeypatch.setattr("sys.stdin", io.StringIO(text.replace("fresh", "third")))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.replace("fresh", "third").encode())))
     assert raw(capsys, "19", "-")["topics"][0]["errorCode"] == 0
     assert sandbox.call(lambda one: sorted(one.topics.by_name)) == ["fresh", "orders", "second", "third"]
 

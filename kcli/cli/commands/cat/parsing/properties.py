@@ -14,6 +14,7 @@ from kcli.config.properties.merged import Properties
 from kcli.config.properties.names import elsewhere
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.system.files import SETTINGS, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,8 +123,7 @@ class Settings:
         level = 1
         self._files += 1
         try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                lines = file.read().splitlines()
+            lines = read_text(path, SETTINGS, "surrogateescape").splitlines()
         except OSError as problem:
             raise Fatal(f"Failed to open {path}: {problem.strerror}") from None
         say(self.line.verbosity, level, f"Reading configuration from file {path}")

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kcli.cli.commands.config.importing.readers import ForeignCluster, kaf, kafkactl, kcl, rpk
+from kcli.cli.documents.input_file import read_text
 from kcli.errors import UsageError
+from kcli.system.files import SETTINGS
 
 PLACES = {
     "kcat": ("$KCAT_CONFIG", "$KAFKACAT_CONFIG", "~/.config/kcat.conf", "~/.config/kafkacat.conf"),
@@ -55,13 +57,7 @@ def read(kind: str, path: str, name: str) -> list[ForeignCluster]:
     """The clusters of a file; `name` is for files that name none. Raises UsageError."""
     if kind in ("kcat", "properties"):
         return [_properties(path, name)]
-    try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8-sig")
-    except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: is not UTF-8 text") from None
+    text = read_text(path, SETTINGS)
     reader: Callable[[Any], list[ForeignCluster]] = {"kaf": kaf, "kafkactl": kafkactl, "kcl": kcl, "rpk": rpk}[kind]
     try:
         clusters = reader(_parsed(kind, text, path))

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.writing.toml import NewProfile, quoted, text_of
+from kcli.cli.documents.input_file import read_text
 from kcli.cli.documents.toml_reader import header
 from kcli.errors import UsageError
+from kcli.system.files import SETTINGS
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
@@ -78,8 +80,7 @@ def _read(path: str) -> tuple[str, ProfilesFile]:
     if not os.path.exists(path):
         return "", {}
     old = document(path)
-    with open(path, encoding="utf-8-sig") as file:
-        return file.read(), old
+    return read_text(path, SETTINGS), old
 
 
 def _tables(texts: dict[str, str]) -> dict[str, dict[str, object]]:

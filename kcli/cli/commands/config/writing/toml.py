@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kcli.cli.documents.input_file import read_text
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.toml_reader import load
 from kcli.config.profiles.profile import MAP, TAKING
 from kcli.secret import HIDDEN, secretive, without_login
+from kcli.system.files import SETTINGS
 from kcli.values import Value, field
 
 
@@ -81,8 +83,7 @@ def _key(name: str, *, dotted: bool) -> str:
 
 def lines_of(path: str, profile: str) -> dict[str, int]:
     """The line of each key of a profile, by its dotted name."""
-    with open(path, encoding="utf-8") as file:
-        document = load(file.read(), path)
+    document = load(read_text(path, SETTINGS), path)
     return dict(_lines(document["profiles"][profile], ""))
 
 

@@ -13,6 +13,7 @@ from kcli.cli.commands.groups import changes
 from kcli.cli.commands.groups.changes import ChangeRow
 from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of
 from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
+from kcli.cli.documents.input_file import read_file
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
@@ -20,6 +21,7 @@ from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, Und
 from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.names import group_names_of, names_of, one_group
 from kcli.errors import UsageError
+from kcli.system.files import DOCUMENT
 
 if TYPE_CHECKING:
     from kcli.admin.groups.offset_files import Saved
@@ -147,14 +149,7 @@ def _saved(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:
 
 
 def _text(name: str) -> str:
-    import sys
-
     try:
-        if name == "-":
-            return sys.stdin.read()
-        with open(name, encoding="utf-8", newline="") as source:
-            return source.read()
-    except OSError as error:
-        raise UsageError(f"--from-file {name}: {error.strerror}") from None
+        return read_file(name, DOCUMENT, f"--from-file {name}").decode()
     except UnicodeDecodeError:
         raise UsageError(f"--from-file {name}: this is no text in UTF-8") from None

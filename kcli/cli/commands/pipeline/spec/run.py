@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.pipeline.options import PipelineOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.spec.spec import Spec
-from kcli.cli.commands.pipeline.sql import Querying, read_file, start
+from kcli.cli.commands.pipeline.sql import Querying, start
+from kcli.cli.documents.input_file import read_text
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.errors import UsageError
+from kcli.system.files import TEXT
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -52,7 +54,7 @@ def run(options: RunOptions) -> int:
     Options of this line go before what the file says."""
     if len(options.words) != 1:
         raise UsageError("which file? kcli pipeline run FILE.yaml")
-    spec = Spec(options.words[0], read_file(options.words[0]))
+    spec = Spec(options.words[0], read_text(options.words[0], TEXT))
     merged = spec.options(options)
     frame = Frame(merged, "run")
     job = Querying(frame, merged, spec.steps, spec.each(merged))

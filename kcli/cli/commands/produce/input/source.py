@@ -169,6 +169,7 @@ class Source:
 def _open(path: str) -> int:
     """A named pipe opens when another process writes to it; until then this process does nothing else: a signal has
     to end it. Nothing was read, so nothing was sent."""
+    files.refuse_device(path)
     if not stat.S_ISFIFO(os.stat(path).st_mode):
         return os.open(path, os.O_RDONLY | files.BINARY)
     import signal

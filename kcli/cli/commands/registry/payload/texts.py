@@ -7,17 +7,17 @@ import binascii
 
 from kcli.cli.documents.input_file import read_file
 from kcli.errors import UsageError
+from kcli.system.files import DOCUMENT
 
 RAW, HEX, BASE64 = "raw", "hex", "base64"
 FORMS = (RAW, HEX, BASE64)
-LARGEST = 256 * 1024 * 1024  # bytes of a file
 
 
 def content_of(words: list[str]) -> bytes:
     """The bytes of the one FILE that a line names; `-` and no FILE are stdin. Raises UsageError."""
     if len(words) > 1:
         raise UsageError(f"unexpected argument {words[1]!r}: one FILE, or stdin")
-    return read_file(words[0] if words else "-", LARGEST)
+    return read_file(words[0] if words else "-", DOCUMENT)
 
 
 def payloads_of(data: bytes, form: str) -> list[bytes]:

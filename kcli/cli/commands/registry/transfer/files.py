@@ -7,17 +7,17 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from kcli.cli.documents.input_file import read_file
+from kcli.cli.documents.input_file import read_text
 from kcli.errors import KcliError, UsageError
 from kcli.registry.folder import COMPATIBILITY, SETTINGS, save, save_setting
 from kcli.registry.moving.document import ID, document_of, snapshot_of
+from kcli.system.files import DOCUMENT
 from kcli.text.json_object import JsonObject, json_object
 
 if TYPE_CHECKING:
     from kcli.registry.moving.snapshot import Snapshot
 
 FILES = (".yaml", ".yml", ".json")
-LARGEST = 256 * 1024 * 1024  # bytes of a file
 
 
 def is_file(path: str) -> bool:
@@ -82,10 +82,6 @@ def _document(path: str) -> JsonObject:
     from kcli.cli.documents.yaml_reader import load
 
     try:
-        text = read_file(path, LARGEST).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: it is not UTF-8") from None
-    try:
-        return json_object(load(text, path), "")
+        return json_object(load(read_text(path, DOCUMENT), path), "")
     except ValueError as problem:
         raise UsageError(f"{path}: {problem}") from None
