@@ -53,7 +53,7 @@ class Sealed(Frozen):
 def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = None) -> Sealed:
     """The settings that the options of a read or write say; their names are in lower case. `say` gets what is worth a
     word: a property that means nothing here, a check that is off. Raises UsageError."""
-    from kcli.config.profiles.files import chosen
+    from kcli.config.profiles.files import chosen, not_read
 
     named = options.get("context")
     given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
@@ -72,7 +72,11 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     )
     client = client.replace(**properties.client)
     if say is not None:
-        for sentence in (*properties.warnings, *properties.notes):
+        from_file = named is not None or "bootstrap.servers" not in given
+        remarks = [not_read(above=False)] if from_file else []
+        if profile is not None and profile.project and "bootstrap.servers" not in given:
+            remarks.append(profile.choice)
+        for sentence in (*filter(None, remarks), *properties.warnings, *properties.notes):
             say(sentence)
     mapped = [item for item in options.get("brokermap", "").split(",") if item]
     return Sealed(

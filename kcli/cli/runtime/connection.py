@@ -41,9 +41,11 @@ class Connection:
         self._confirmed: str | None = options.confirm
         self.trace: str = options.trace_file or ("-" if options.trace else "")
         self._mapped: list[str] = options.broker_map
-        self._ignored: list[str] = []
+        self._remarks: list[str] = []
         self.profile = profile or self._profile(options)
         self.properties = self._properties(options, looking)
+        if self.profile is not None and self.profile.project and self.servers()[0] == self.profile.where:
+            self._remarks.append(self.profile.choice)
 
     def _profile(self, options: ConnectionOptions) -> Profile | None:
         if not self._named and not os.environ.get("KCLI_PROFILE"):
@@ -54,8 +56,8 @@ class Connection:
         from kcli.config.profiles.files import chosen, not_read
 
         found = chosen(options.profile)
-        if self.profile_from == "default_profile" and (ignored := not_read()):
-            self._ignored = [ignored]
+        if ignored := not_read(above=self.profile_from == "default_profile"):
+            self._remarks.append(ignored)
         return found
 
     def _properties(self, options: ConnectionOptions, looking: bool) -> Properties:
@@ -142,7 +144,7 @@ class Connection:
         notes, self.properties.notes = self.properties.notes, []
         if self.profile is not None:
             warnings = [*self.profile.warnings, *warnings]
-        warnings, self._ignored = [*self._ignored, *warnings], []
+        warnings, self._remarks = [*self._remarks, *warnings], []
         told = [*([] if self.quiet else warnings), *(notes if self.verbose else [])]
         if told:
             from kcli.cli.output.messages import complain

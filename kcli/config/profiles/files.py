@@ -11,19 +11,20 @@
 
 A project's profile replaces the user's of the same name as a whole: what a stranger's project file says never meets
 the secrets of the user's. The project file is looked for from the working directory up to the git root; without a git
-root only in the working directory. Only where the user's file names its folder in trusted_projects may a project's file
-take something from elsewhere (secrets, commands) and turn protections off, and only then its profiles get secrets of
-the environment and of -F: else any clone could have a secret sent to a broker of its choice.
+root only in the working directory. It is ignored where another user could have written it (`files.distrust` in
+kcli/system), and commands are run from no such file. Only where the user's file names its folder in trusted_projects
+may a project's file take something from elsewhere (secrets, commands) and turn protections off, and only then its
+profiles get secrets of the environment and of -F: else any clone could have a secret sent to a broker of its choice.
 """
 
 from __future__ import annotations
 
 import os
 
-from kcli.config.profiles.profile import profile_of
+from kcli.config.profiles.profile import profile_of, refused_command
 from kcli.errors import UsageError
 from kcli.paths import config_folder
-from kcli.system import files
+from kcli.system.files import SETTINGS, distrust, distrusted, opened, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,17 @@ def user_file() -> str:
 
 
 def project_file() -> str | None:
-    """The project's file, when there is one."""
+    """The project's file, where there is one that is trusted."""
+    path = _found()
+    return path if path and not distrust_of(path) else None
+
+
+def distrust_of(path: str) -> str:
+    """Why a file is not trusted, as a predicate; "" for a trusted one, and for none."""
+    return distrust(os.lstat(path), os.stat(path)) if os.path.exists(path) else ""
+
+
+def _found() -> str | None:
     try:
         start = here = os.getcwd()
     except OSError:
@@ -80,13 +91,16 @@ def chosen(name: str | None) -> Profile | None:
     if name is None and not any(b"default_profile" in _bytes(path) for path in paths):
         return None  # it is not worth a parser
     documents = [(path, document(path)) for path in paths]
-    about = ""
+    about, by = "", ""
     if name is None:
         defaults = [(path, str(read["default_profile"])) for path, read in documents if "default_profile" in read]
         if not defaults:
             return None
-        about, name = f"{defaults[0][0]}: default_profile: ", defaults[0][1]
-    return _find(name, documents, about)
+        (by, name), *_ = defaults
+        about = f"{by}: default_profile: "
+    profile = _find(name, documents, about)
+    project = {by, profile.path} - {"", user_file()}
+    return profile.replace(project=project.pop()) if project else profile
 
 
 def profile_names() -> list[str]:
@@ -106,13 +120,17 @@ def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> P
     raise UsageError(f"{about}unknown profile {name}{hint}{where}{'; ' if (ignored := not_read()) else ''}{ignored}")
 
 
-def not_read() -> str:
-    """A project's file above the working directory that is left alone, in words; "" for none."""
-    if project_file() is not None:
+def not_read(*, above: bool = True) -> str:
+    """Why a project's file is left alone, in words; "" for none. `above` says whether one above the working directory
+    counts."""
+    if path := _found():
+        reason = distrust_of(path)
+        return f"{path} {reason}, so it is ignored" if reason else ""
+    if not above:
         return ""
     here = os.getcwd()
-    while (above := os.path.dirname(here)) != here:
-        here = above
+    while (parent := os.path.dirname(here)) != here:
+        here = parent
         if os.path.isfile(os.path.join(here, PROJECT)):
             return f"{os.path.join(here, PROJECT)} is only read in its own folder, as it is in no git repository"
     return ""
@@ -120,7 +138,10 @@ def not_read() -> str:
 
 def _bytes(path: str) -> bytes:
     try:
-        return files.read(path, files.SETTINGS)
+        with opened(path) as file:
+            if path != user_file() and (reason := distrusted(path, file)):
+                raise UsageError(f"{path} {reason}, so it is not used")
+            return whole(file, SETTINGS)
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror}") from None
 
@@ -149,12 +170,14 @@ def document(path: str) -> ProfilesFile:
 
 def check_trust(profile: Profile) -> Profile:
     """The profile, with `trusted` as it is. Raises UsageError for a project's profile that is not trusted and takes
-    something from elsewhere or turns a protection off."""
+    something from elsewhere or turns a protection off, and for a command of a file that others could have written."""
+    if profile.command and (reason := distrust_of(profile.path)):
+        raise refused_command(profile.where, profile.command, profile.path, reason)
     own = user_file()
     if os.path.realpath(profile.path) == os.path.realpath(own):
         return profile
     folder = os.path.dirname(os.path.realpath(profile.path))
-    trusted = document(own).get("trusted_projects", []) if os.path.isfile(own) else []
+    trusted = document(own).get("trusted_projects", []) if os.path.isfile(own) and not distrust_of(own) else []
     if folder in [os.path.realpath(os.path.expanduser(one)) for one in trusted]:
         return profile
     if profile.taken:
@@ -173,7 +196,8 @@ def check_trust(profile: Profile) -> Profile:
 def trusting(profile: Profile) -> str:
     """When a project's profile is trusted: the end of a sentence."""
     folder = os.path.dirname(os.path.realpath(profile.path))
-    return f'when {user_file()} has: trusted_projects = ["{folder}"]'
+    reason = distrust_of(user_file())
+    return f'when {user_file()}{f", which {reason}," if reason else ""} has: trusted_projects = ["{folder}"]'
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

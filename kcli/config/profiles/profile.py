@@ -40,8 +40,9 @@ SWITCHES = {
 class Profile(Frozen):
     """One profile: `where` names it in errors, `properties` are as -X has them, `guard` is "", read_only or
     protected, `broker_map` is FROM=TO, `warnings` are about its file; `taken` is the first key that takes something
-    from elsewhere, `unprotecting` the first that turns a protection off. `trusted` is False for a project's profile
-    that the user's file does not trust: it gets no secrets."""
+    from elsewhere, `unprotecting` the first that turns a protection off, `command` the first that runs a command.
+    `trusted` is False for a project's profile that the user's file does not trust: it gets no secrets. `project` is the
+    project's file that defines or chooses the profile, "" for none."""
 
     name: str = ""
     where: str = ""
@@ -52,8 +53,18 @@ class Profile(Frozen):
     warnings: tuple[str, ...] = ()
     taken: str = ""
     unprotecting: str = ""
+    command: str = ""
     trusted: bool = True
     path: str = ""
+    project: str = ""
+
+    @property
+    def choice(self) -> str:
+        """That a project's file chooses the cluster, in words."""
+        from kcli.secret import without_logins
+
+        servers = without_logins(self.bootstrap or "")
+        return f"{self.project} chooses the cluster: profile {self.name}, {servers}"
 
 
 def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
@@ -88,6 +99,7 @@ def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
         warnings=_open_secrets(properties, path),
         taken=taken[0] if taken else "",
         unprotecting=switches[0] if switches else "",
+        command=next((key for key, value in properties if runs_command(key, value)), ""),
         path=path,
     )
 
@@ -118,6 +130,17 @@ def _takes(key: str, value: str | Source, folder: str) -> bool:
     if key == "sasl.jaas.config":
         return any(module in value for module in AMBIENT_MODULES)
     return key == "sasl.oauthbearer.token.endpoint.url" and value.startswith("file:")
+
+
+def runs_command(key: str, value: str | Source) -> bool:
+    """Whether a property's value comes from a command."""
+    named = value.startswith("${command:") if isinstance(value, str) else value.kind == "command"
+    return named or key.endswith("token.command")
+
+
+def refused_command(where: str, key: str, path: str, reason: str) -> UsageError:
+    """`reason` says why the file is not trusted."""
+    return UsageError(f"{where}: {key} runs a command, which is refused because {path} {reason}")
 
 
 def gives_secret(key: str, value: str) -> bool:

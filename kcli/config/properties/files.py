@@ -3,8 +3,9 @@ a backslash. Comments, `=` or `:`, and continued lines are read in both."""
 
 from __future__ import annotations
 
+from kcli.config.profiles.profile import refused_command, runs_command
 from kcli.errors import OPTION, UsageError
-from kcli.system import files
+from kcli.system.files import SETTINGS, distrusted, opened, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +15,12 @@ ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def lines_of(path: str) -> Iterator[tuple[int, str, str]]:
-    """(line number, key, value) of each property of a file. Raises UsageError."""
+    """(line number, key, value) of each property of a file. Raises UsageError, also for a command in a file that others
+    could have written."""
     java = path.endswith(".properties")
     held, first = "", 0
-    for number, line in enumerate(_read(path, java).splitlines(), 1):
+    data, distrust = _read(path)
+    for number, line in enumerate(_text(data, path, java).splitlines(), 1):
         text = line.lstrip()
         if not held and (not text or text[0] in "#!"):
             continue
@@ -33,14 +36,22 @@ def lines_of(path: str) -> Iterator[tuple[int, str, str]]:
         key, value = text[:cut].rstrip(), text[cut:].lstrip()
         value = value[1:].lstrip() if value[:1] in ("=", ":") else value
         where = f"{path}:{first}"
-        yield first, unescape(key, where) if java else key, unescape(value, where) if java else value.rstrip()
+        key, value = (unescape(key, where), unescape(value, where)) if java else (key, value.rstrip())
+        if distrust and runs_command(key, value):
+            raise refused_command(where, key, path, distrust)
+        yield first, key, value
 
 
-def _read(path: str, java: bool) -> str:
+def _read(path: str) -> tuple[bytes, str]:
+    """The bytes of a file of properties, and why it is not trusted: "" for a trusted one. Raises UsageError."""
     try:
-        data = files.read(path, files.SETTINGS)
+        with opened(path) as file:
+            return whole(file, SETTINGS), distrusted(path, file)
     except OSError as problem:
         raise UsageError(f"command_config {path}: {problem.strerror}").hinted(OPTION) from None
+
+
+def _text(data: bytes, path: str, java: bool) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.config.options import RemarkOptions
-from kcli.cli.commands.config.profiles import files, print_rows, remark_none
+from kcli.cli.commands.config.profiles import files, print_rows, remark
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -66,7 +66,7 @@ def check(options: CheckOptions) -> int:
             from kcli.config.profiles.files import chosen
 
             chosen(name)  # raises for an unknown name, with the nearest ones
-    remark_none(options, rows)
+    remark(options, rows)
     code = print_rows(options, SHAPE, rows)
     for row in rows:
         if row.result != "ok" and format_of(options) != "table":

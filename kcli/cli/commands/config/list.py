@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from kcli.cli.commands.config.options import RemarkOptions
-from kcli.cli.commands.config.profiles import ListOptions, files, print_list, remark_none
+from kcli.cli.commands.config.profiles import ListOptions, files, print_list, remark
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.config.profiles.profile import Profile, profile_of
@@ -43,7 +43,7 @@ def list_all(options: ProfilesOptions) -> int:
 
     def rows() -> list[ProfileRow]:
         found = _rows()
-        remark_none(options, found)
+        remark(options, found)
         return found
 
     return print_list(options, SHAPE, rows)

@@ -12,7 +12,7 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions, RefreshOptions, RowOptions
 from kcli.cli.runtime.answer import format_of, watches
 from kcli.cli.runtime.views import view_of
-from kcli.config.profiles.files import document, project_file, user_file
+from kcli.config.profiles.files import document, not_read, project_file, user_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +32,11 @@ def files() -> list[tuple[str, ProfilesFile]]:
     return [(path, document(path)) for path in dict.fromkeys(paths)]
 
 
-def remark_none(options: QuietOptions, rows: Sequence[Row]) -> None:
-    """Say where profiles are written, if there are none."""
+def remark(options: QuietOptions, rows: Sequence[Row]) -> None:
+    """Say which file is ignored, and where profiles are written if there are none."""
+    ignored = "" if options.quiet else not_read(above=False)
+    if ignored:
+        complain(ignored)
     if not rows and not options.quiet:
         complain("no profiles; add one: kcli config add NAME -b HOST:PORT, or kcli config import")
 

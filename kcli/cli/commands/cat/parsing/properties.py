@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 
 from kcli.cli.commands.cat.parsing.words import Fatal, say
+from kcli.config.profiles.profile import refused_command, runs_command
 from kcli.config.properties.known import KNOWN
 from kcli.config.properties.merged import Properties
 from kcli.config.properties.names import elsewhere
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
-from kcli.system.files import SETTINGS, read_text
+from kcli.system.files import SETTINGS, distrusted, opened, unix_lines, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,17 +124,20 @@ class Settings:
         level = 1
         self._files += 1
         try:
-            lines = read_text(path, SETTINGS, "surrogateescape").splitlines()
+            with opened(path) as file:
+                data, distrust = whole(file, SETTINGS), distrusted(path, file)
         except OSError as problem:
             raise Fatal(f"Failed to open {path}: {problem.strerror}") from None
         say(self.line.verbosity, level, f"Reading configuration from file {path}")
-        for number, given in enumerate(lines, 1):
+        for number, given in enumerate(unix_lines(data.decode("utf-8", "surrogateescape")).splitlines(), 1):
             text = given.strip().replace("\\:", ":").replace("\\=", "=")
             if not text or text.startswith("#"):
                 continue
             name, equals, value = text.partition("=")
             if not equals or not name:
                 raise Fatal(f"{path}:{number}: expected property=value")
+            if distrust and runs_command(name, value):
+                raise Fatal(str(refused_command(f"{path}:{number}", name, path, distrust)))
             self.put(name, value, f"{path}:{number}")
 
     def files_of_the_environment(self) -> None:

@@ -60,6 +60,8 @@ def run(options: ImportOptions) -> int:
             raise UsageError(f"--name {name}: {path} has {len(clusters)} clusters; name one of them with --only")
         clusters[0].name = name
     for cluster in clusters:
+        if kind != "properties":
+            _literal(cluster, path)
         anchor(cluster, os.path.dirname(path))
         _remark(cluster, kind, quiet=options.quiet)
     if options.write:
@@ -94,6 +96,16 @@ def _source(words: list[str]) -> tuple[str, str]:
             raise UsageError(f"{kind}: no such file")
         raise UsageError(f"unknown tool {kind}{did_you_mean(kind, PLACES) or f'; known: {kinds}'}")
     return kind, words[1] if len(words) == 2 else place(kind)
+
+
+def _literal(cluster: ForeignCluster, path: str) -> None:
+    """Raises UsageError for a text that a profile would look up or run: other tools send it as it is."""
+    for key, value in cluster.properties.items():
+        if value.startswith("${") and value.endswith("}"):
+            raise UsageError(
+                f"{path}: {cluster.name}: {key} is a text in ${{…}}, which a profile would look up or run: replace it, "
+                f"or leave the cluster out with --only"
+            )
 
 
 def _known(wanted: list[str], clusters: list[ForeignCluster], path: str) -> None:
