@@ -1,7 +1,8 @@
 """Schemas in the cache folder: what an id or a GUID stands for does not change, so the next run need not ask.
 
 A file is named by the hash of registry and key, says both again, and begins with the hash of its contents: a file that
-was cut short, or that stands for something else, is not used. The folder is the user's own (mode 700), else it is left
+was cut short, or that stands for something else, is not used. Registries differ by all that selects their answers, not
+by their address alone (`place_of`). The folder is the user's own (mode 700), else it is left
 alone. Whatever goes wrong here costs a request, and nothing else.
 """
 
@@ -12,13 +13,16 @@ import os
 
 from kcli.paths import cache_folder
 from kcli.registry.answers import document, schema_of
+from kcli.secret import Secret
 from kcli.system import files
 from kcli.text.json_object import JsonObject, read_object
+from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
 
     Named = Sequence[tuple[str, Schema]]
@@ -27,6 +31,27 @@ try:
     from _blake2 import blake2b  # hashlib brings OpenSSL with it, which costs 2 ms
 except ImportError:
     from hashlib import blake2b
+
+
+NEUTRAL = """
+credentials disk key_strategy value_strategy connect_timeout read_timeout timeout retries retry_backoff
+retry_backoff_max
+""".split()
+"""Settings that do not change what a registry answers."""
+
+
+def place_of(settings: RegistrySettings) -> str:
+    """The name of a registry in the cache: its addresses, and a hash of the rest that selects its answers, such as the
+    login and the headers of a tenant."""
+    return f"{settings.name} {_hash(repr(_facts(settings)).encode())[:32]}"
+
+
+def _facts(value: object) -> object:
+    if isinstance(value, Frozen):
+        return [(f.name, _facts(getattr(value, f.name))) for f in value.__fields__ if f.name not in NEUTRAL]
+    if isinstance(value, Secret):
+        return value.reveal()
+    return [_facts(one) for one in value] if isinstance(value, tuple) else value
 
 
 class Disk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.errors import KcliError
 from kcli.registry.cache import FOR_EVER, Cache
-from kcli.registry.disk import Disk
+from kcli.registry.disk import Disk, place_of
 from kcli.registry.references import resolve
 from kcli.registry.subjects import ASSOCIATED, prefix, split, subject_of
 from kcli.schemas import SchemaNotFound
@@ -28,7 +28,7 @@ def open_schemas(settings: RegistrySettings, *, guard: str = "", profile: str = 
         from kcli.registry.folder import FolderSchemas
 
         return FolderSchemas(settings.folder)
-    disk = Disk(settings.name) if settings.disk and lasting(settings) else None
+    disk = Disk(place_of(settings)) if settings.disk and lasting(settings) else None
     return RegistrySchemas(settings, disk, guard=guard, profile=profile)
 
 

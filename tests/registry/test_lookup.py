@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from kcli.errors import ConnectError, UsageError
-from kcli.registry.disk import Disk
+from kcli.registry.disk import NEUTRAL, Disk, place_of
 from kcli.registry.errors import BadAnswer, NotFound
 from kcli.registry.lookup import RegistrySchemas, lasting, open_schemas
 from kcli.registry.references import DEEPEST, MOST
 from kcli.registry.settings import Origin, RegistrySettings
 from kcli.schemas import Reference, Schema, SchemaNotFound, SchemaRefused
+from kcli.secret import Secret
+from kcli.security import OAuth, Tls
+from kcli.values import Frozen
 from tests.each import each
 from tests.registry.scripted import Asked, Scripted, Step, answer, nobody, refusal
 
@@ -315,6 +320,71 @@ def test_a_file_of_another_name_is_not_used(tmp_path: Path) -> None:
     assert disk.read("k") is not None
 
 
+FULL = RegistrySettings(
+    origins=(Origin(url=NAME, user="me", password=Secret("hunter2")),),
+    oauth=OAuth(token=Secret("token")),
+    tls=Tls(),
+    headers=(("Target-Sr-Cluster", "lsrc-1"),),
+)
+
+
+def changed(value: object, annotation: str) -> object:
+    """Another value of the same kind."""
+    if "Secret" in annotation:
+        return Secret("another")
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    return (*value, ("X", "y")) if isinstance(value, tuple) else f"{value}x"
+
+
+def test_all_that_selects_what_a_registry_answers_selects_its_files() -> None:
+    """Each setting on its own, but for those that are named as neutral."""
+    place = place_of(FULL)
+    assert "hunter2" not in place
+    assert "token" not in place
+    assert place_of(FULL.replace()) == place
+    parts: list[tuple[Frozen, Callable[[Frozen], RegistrySettings]]] = [
+        (FULL, lambda one: cast(RegistrySettings, one)),
+        (FULL.origins[0], lambda one: FULL.replace(origins=(cast(Origin, one),))),
+        (cast(Frozen, FULL.oauth), lambda one: FULL.replace(oauth=cast(OAuth, one))),
+        (cast(Frozen, FULL.tls), lambda one: FULL.replace(tls=cast(Tls, one))),
+    ]
+    for part, whole in parts:
+        for f in part.__fields__:
+            if f.name in ("origins", "oauth", "tls"):
+                continue
+            other = whole(part.replace(**{f.name: changed(getattr(part, f.name), f.annotation)}))
+            assert (place_of(other) == place) == (f.name in NEUTRAL), f.name
+
+
+async def test_another_login_does_not_get_the_schemas_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("kcli.registry.lookup.lasting", lambda _: True)
+    for how in ("user", "headers", "again"):
+        with Scripted(answer({"schema": f'"{how}"'})) as server:
+            origin = Origin(url=NAME, user=how if how == "user" else "me", password=Secret("hunter2"))
+            settings = RegistrySettings(origins=(origin,), headers=(("T", how),) if how == "headers" else ())
+            opened = RegistrySchemas(settings.replace(origins=(Origin(url=server.url),)), Disk(place_of(settings)))
+            assert (await opened.by_id(1)).text == f'"{how}"'
+            await opened.close()
+    assert len(list((tmp_path / "kcli/schemas").iterdir())) == 3
+    assert not any(b"hunter2" in path.read_bytes() for path in (tmp_path / "kcli/schemas").iterdir())
+
+
+def test_a_full_disk_leaves_no_part_of_a_schema(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        Disk(NAME, str(tmp_path)).write("k", [("n", SCHEMA)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_folder_that_others_can_write_is_not_believed(tmp_path: Path) -> None:
     kept(tmp_path, SCHEMA)
     disk = Disk(NAME, str(tmp_path))
@@ -380,7 +450,8 @@ print(*sys.modules, file=sys.stderr)
 @pytest.mark.process
 def test_a_schema_on_the_disk_costs_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    Disk(NAME).write("id 7 of the default context", [("", SCHEMA)])
+    place = place_of(RegistrySettings(origins=(Origin(url=NAME),), tls=Tls()))
+    Disk(place).write("id 7 of the default context", [("", SCHEMA)])
     done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == SCHEMA.text
     dear = {"http.client", "kcli.registry.http", "kcli.registry.client", "hashlib", "email", "dataclasses", "typing"}
