@@ -123,9 +123,24 @@ def distrust(*found: os.stat_result) -> str:
         return ""
     if any(one.st_uid not in (0, os.geteuid()) for one in found):
         return "belongs to another user"
-    if any(one.st_mode & OTHERS_WRITE for one in found if stat.S_IFMT(one.st_mode) not in (stat.S_IFLNK, stat.S_IFCHR)):
-        return "can be written by other users (chmod go-w it)"
+    for one in found:
+        writers = one.st_mode & OTHERS_WRITE if stat.S_IFMT(one.st_mode) not in (stat.S_IFLNK, stat.S_IFCHR) else 0
+        if writers and (writers != stat.S_IWGRP or not _is_private(one.st_gid)):
+            return "can be written by other users (chmod go-w it)"
     return ""
+
+
+def _is_private(group: int) -> bool:
+    """Whether a group is this user's alone: distributions that give each user one create files that it can write."""
+    import grp
+    import pwd
+
+    try:
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    alone = found.gr_name == user.pw_name and set(found.gr_mem) <= {user.pw_name}
+    return alone and group == user.pw_gid
 
 
 def distrusted(path: str, file: BinaryIO) -> str:

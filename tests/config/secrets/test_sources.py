@@ -62,7 +62,7 @@ def test_from_a_file_without_its_last_line_end(tmp_path: Path) -> None:
     assert resolve(from_table({"file": "secret"}, "x", str(tmp_path))) == ("p w\n", [])
 
 
-@pytest.mark.parametrize(("mode", "says"), [(0o644, "warn"), (0o640, "warn"), (0o660, "refuse"), (0o606, "refuse")])
+@pytest.mark.parametrize(("mode", "says"), [(0o644, "warn"), (0o640, "warn"), (0o606, "refuse")])
 def test_a_file_that_others_can_read_is_warned_about_and_one_they_can_write_refused(
     tmp_path: Path, mode: int, says: str
 ) -> None:
@@ -79,12 +79,15 @@ def test_a_file_that_others_can_read_is_warned_about_and_one_they_can_write_refu
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_user_or_group_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("pw")
     file.chmod(0o600)
     os.chown(file, 12345, -1)
     assert "belongs to another user" in refused(written(f"${{file:{file}}}", "x"))
+    os.chown(file, 0, 12345)
+    file.chmod(0o660)
+    assert "can be written by other users" in refused(written(f"${{file:{file}}}", "x"))
 
 
 def test_a_file_that_cannot_be_a_secret_is_refused(tmp_path: Path) -> None:

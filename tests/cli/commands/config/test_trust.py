@@ -3,7 +3,9 @@ ignored, and no other one runs a command."""
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -44,9 +46,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def distrusted(path: Path) -> list[tuple[str, str]]:
     """Make a file untrusted, one way after the other: the way, and what is said of it."""
-    ways = [("group", "can be written by other users (chmod go-w it)"), ("others", "can be written by other users")]
+    ways = [("others", "can be written by other users (chmod go-w it)")]
     if os.geteuid() == 0:
-        ways += [("owner", "belongs to another user"), ("link", "belongs to another user")]
+        ways += [("group", "can be written by other users"), ("owner", "belongs to another user")]
+        ways += [("link", "belongs to another user")]
     return ways
 
 
@@ -54,17 +57,30 @@ def spoil(path: Path, way: str) -> None:
     path.chmod({"group": 0o664, "others": 0o646}.get(way, 0o644))
     if way == "owner":
         os.chown(path, STRANGER, STRANGER)
+    elif way == "group":
+        os.chown(path, -1, STRANGER)
     elif way == "link":
         path.rename(path.with_name("target"))
         path.symlink_to("target")
         os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
 
 
+def test_the_group_of_this_user_alone_may_write(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where each user has a group, as on Debian and Fedora, a clone has files of mode 664."""
+    group = grp.getgrgid(os.getgid())
+    if group.gr_name != pwd.getpwuid(os.geteuid()).pw_name or group.gr_mem:
+        return
+    (place / ".kcli.toml").write_text(PROJECT)
+    (place / ".kcli.toml").chmod(0o664)
+    main(["topics", "list"])
+    assert f"{place}/.kcli.toml chooses the cluster" in capsys.readouterr().err
+
+
 @each("way", ["group", "others", "owner", "link"])
 def test_a_project_file_that_others_could_have_written_is_ignored(
     place: Path, capsys: pytest.CaptureFixture[str], way: str
 ) -> None:
-    if way in ("owner", "link") and os.geteuid() != 0:
+    if way != "others" and os.geteuid() != 0:
         return
     file = place / ".kcli.toml"
     file.unlink(missing_ok=True)
