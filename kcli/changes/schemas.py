@@ -8,7 +8,7 @@ from contextlib import suppress
 from kcli.asking.ask import unknown
 from kcli.changes.change import UNCHANGED, WOULD_CHANGE, Plan, Row, Undo, settled
 from kcli.errors import ConnectError, KcliError, UsageError
-from kcli.registry.errors import Incompatible, NotFound, RegistryError, Unavailable, Unsupported
+from kcli.registry.errors import Incompatible, NotFound, RegistryError, Unsupported
 from kcli.registry.moving.document import document_of, snapshot_of
 from kcli.registry.moving.snapshot import (
     LEVEL,
@@ -22,6 +22,7 @@ from kcli.registry.moving.snapshot import (
 )
 from kcli.registry.moving.transfer import BURY, CONFLICT, IMPORT, KNOWN, REGISTER, Move, Transfer
 from kcli.registry.subjects import listed_by
+from kcli.security.http import Unavailable
 from kcli.text.suggest import did_you_mean
 from kcli.values import Frozen, field
 

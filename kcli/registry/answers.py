@@ -15,16 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    from kcli.registry.settings import Origin
     from kcli.text.json_object import JsonObject
-
-    class Answer(NamedTuple):
-        """An answer as HTTP has it; `headers` by their names in lower case."""
-
-        status: int
-        headers: dict[str, str]
-        body: bytes
-        origin: Origin
 
     class SubjectVersion(NamedTuple):
         subject: str
@@ -40,7 +31,6 @@ if TYPE_CHECKING:
         context: str
         id: int
 else:
-    Answer = namedtuple("Answer", "status headers body origin")
     SubjectVersion = namedtuple("SubjectVersion", "subject version")
     Verdict = namedtuple("Verdict", "compatible reasons")
     ContextId = namedtuple("ContextId", "context id")

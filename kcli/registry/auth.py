@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-
 from kcli.errors import AuthError, ConnectError
-from kcli.redact import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.registry.settings import Origin, RegistrySettings
+    from kcli.registry.settings import RegistrySettings
+    from kcli.security.http import Origin
     from kcli.security.tokens import Tokens
 
 
@@ -35,11 +33,7 @@ class Credentials:
             if not token or any(not "!" <= letter <= "~" for letter in token):
                 raise AuthError(f"{self._from}: the token is empty, or has spaces, line ends or other odd characters")
             return {"Authorization": f"Bearer {token}", **self._extra}
-        if not origin.user or origin.password is None:
-            return {}
-        pair = b64encode(f"{origin.user}:{origin.password.reveal()}".encode()).decode()
-        remember(pair)
-        return {"Authorization": f"Basic {pair}"}
+        return origin.basic()
 
     async def _token(self, tokens: Tokens) -> str:
         try:

@@ -11,17 +11,18 @@ from urllib.parse import urlencode
 
 from kcli.errors import Hint, UsageError
 from kcli.registry import answers
+from kcli.registry.auth import Credentials
 from kcli.registry.errors import (
     BadAnswer,
-    NoRegistry,
     RegistryError,
-    TooLarge,
     Unsupported,
     each_reason,
+    error_of,
     harmless,
 )
-from kcli.registry.http import Http
 from kcli.registry.subjects import DEFAULT_CONTEXT, among, quoted
+from kcli.security.http import TooLarge, WrongAddress
+from kcli.security.http_client import HttpClient
 from kcli.tasks import in_daemon_thread
 from kcli.text.escape import visible
 from kcli.text.json_object import whole, whole_numbers
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
-    from kcli.registry.answers import Answer, ContextId, SubjectVersion, Verdict
+    from kcli.registry.answers import ContextId, SubjectVersion, Verdict
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
+    from kcli.security.http import Answer
 
     R = TypeVar("R")
     Query = Mapping[str, str | bool]
@@ -57,7 +59,7 @@ class RegistryClient:
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         """`guard` is "", read_only or protected, of the profile of that name."""
         self.settings = settings
-        self._http = Http(settings)
+        self._http = HttpClient(settings, Credentials(settings), error_of)
         self._guard = guard
         self._profile = profile
         self._kind = ""
@@ -230,7 +232,7 @@ class RegistryClient:
         try:
             cluster = await self._get(answers.id_of, "/v1/metadata/id", "the registry's id")
             version = await self._get(answers.version_of, "/v1/metadata/version", "the registry's version")
-        except (Unsupported, BadAnswer, NoRegistry):
+        except (Unsupported, BadAnswer, WrongAddress):
             return "", ""
         return cluster, version
 
@@ -315,7 +317,7 @@ class RegistryClient:
             return await in_daemon_thread("registry", _json, answer.body)
         except (ValueError, RecursionError):
             kind = harmless(answer.headers.get("content-type", "no type"), 60)
-            raise NoRegistry(
+            raise WrongAddress(
                 f"{answer.origin.url}: the answer to {method} {path} is not JSON ({kind}); is this the address of a "
                 "schema registry, with its whole path?"
             ) from None

@@ -34,8 +34,8 @@ except ImportError:
 
 
 NEUTRAL = """
-credentials disk key_strategy value_strategy connect_timeout read_timeout timeout retries retry_backoff
-retry_backoff_max
+credentials disk key_strategy value_strategy peer accept media largest connect_timeout read_timeout timeout retries
+retry_backoff retry_backoff_max
 """.split()
 """Settings that do not change what a registry answers."""
 

@@ -6,9 +6,10 @@ other HTTP statuses, and 0 or none where they have no such request.
 
 from __future__ import annotations
 
-from kcli.errors import AuthError, ConnectError, KcliError
+from kcli.errors import AuthError, KcliError
 from kcli.redact import redacted
 from kcli.schemas import SchemaNotFound
+from kcli.security.http import UNAVAILABLE, Unavailable
 from kcli.text.escape import visible
 from kcli.text.json_object import read_object
 
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.registry.answers import Answer
+    from kcli.security.http import Answer
 
 SHOWN = 200  # characters of what a registry says
 LONGEST_REASON = 2000
@@ -24,8 +25,6 @@ INCOMPATIBLE = (40901, 409)
 NO_OWN = (40401, 40408, 40409)
 """Codes of a subject that has no setting of its own."""
 NOT_FOUND = (40401, 40402, 40403)
-UNAVAILABLE = (408, 429, 500, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
 
 TEXTS = {
     40401: "the registry has no such subject",
@@ -90,31 +89,8 @@ class Incompatible(RegistryError):
         self.reasons = reasons
 
 
-class Unavailable(ConnectError):
-    """The registry is there and does not do its work now. `wait` is what it asks for, in seconds."""
-
-    def __init__(self, message: str, *, status: int = 0, wait: float = 0.0) -> None:
-        super().__init__(message, sent=True)
-        self.status = status
-        self.wait = wait
-
-
-class NoRegistry(ConnectError):
-    """What answers at the address is not a registry, or is one elsewhere: the address has to change first."""
-
-    retriable = False
-
-
-class TooLarge(NoRegistry):
-    """An answer larger than kcli reads."""
-
-
 class Forbidden(AuthError):
     """This one request is not allowed; others may be."""
-
-
-class NotInTime(ConnectError):
-    """A time-out. Retriable as every ConnectError, and not tried again here: a dead registry costs one time-out."""
 
 
 def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
@@ -122,11 +98,6 @@ def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliE
     `credentials` how we showed ourselves, "" for not at all."""
     code, words = _said(answer)
     status = answer.status
-    if 300 <= status < 400:
-        return NoRegistry(
-            f"{origin} sends us to {harmless(answer.headers.get('location', 'elsewhere'))} (HTTP {status}); redirects "
-            "are not followed, because credentials go to configured addresses only: name the right address"
-        )
     if status in (401, 403):
         return _refused(status, words, about, origin, credentials)
     if code in INCOMPATIBLE or (status == 409 and code not in TEXTS):
@@ -136,7 +107,7 @@ def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliE
         text = f"{text}: {words}"
     if status in UNAVAILABLE or 50001 <= code <= 50004:
         reason = f"{text} ({code})" if text else f"HTTP {status}{f': {words}' if words else ''}"
-        return Unavailable(f"{origin}: {reason}", status=status, wait=_wait(answer))
+        return Unavailable(f"{origin}: {reason}", status=status)
     if text:
         kind = NotFound if code in NOT_FOUND else RegistryError
         error = kind(f"{about}: {text} ({code})", status, code)
@@ -202,9 +173,3 @@ def _refused(status: int, words: str, about: str, origin: str, credentials: str)
     return AuthError(
         f"{origin} wants credentials (HTTP 401): set basic.auth.user.info, or bearer.auth.token and its kin{detail}"
     )
-
-
-def _wait(answer: Answer) -> float:
-    """Retry-After, where it is a number of seconds."""
-    text = answer.headers.get("retry-after", "").strip()
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0

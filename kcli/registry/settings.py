@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit, urlunsplit
 
 from kcli.config.properties.known import convert
 from kcli.config.secrets.secured import Asked
 from kcli.errors import UsageError
 from kcli.registry.subjects import STRATEGIES, TOPIC, strategy_named
 from kcli.secret import HIDDEN, Secret
-from kcli.security import OAuth, Tls
-from kcli.values import Frozen
+from kcli.security import OAuth
+from kcli.security.http import Service, named_for, origin_of, proxy_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +21,12 @@ if TYPE_CHECKING:
 
     from kcli.config.properties.merged import Properties
     from kcli.config.secrets.secured import Given
-    from kcli.security import Sasl
+    from kcli.security import Sasl, Tls
+    from kcli.security.http import Origin
 
 KINDS = ("confluent", "apicurio", "karapace", "redpanda", "glue", "azure", "file")
 FOLDER = "file:"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 BASIC = ("USER_INFO", "URL", "SASL_INHERIT")
 BEARER = ("STATIC_TOKEN", "OAUTHBEARER", "SASL_OAUTHBEARER_INHERIT")
 TOKENS = {
@@ -47,50 +47,23 @@ _GLUE = re.compile(r"glue(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com|api\.aws)(?
 """Addresses of AWS Glue, with their region."""
 
 
-class Origin(Frozen):
-    """One address of the registry: `url` without a login and without a slash at its end, `user` and `password` are for
-    this address only."""
+class RegistrySettings(Service):
+    """A registry by HTTP, or a folder in its place. `credentials` names the properties that the user and password, or
+    the token, come from. `disk`: whether schemas are kept in the cache folder."""
 
-    url: str = ""
-    user: str = ""
-    password: Secret | None = None
-
-    @property
-    def host(self) -> str:
-        return urlsplit(self.url).hostname or ""
-
-    @property
-    def loopback(self) -> bool:
-        return self.host in LOOPBACK
-
-    @property
-    def secure(self) -> bool:
-        return self.url.startswith("https:")
-
-
-class RegistrySettings(Frozen):
-    """A registry: its addresses, which are tried in turn, or a folder in its place. `credentials` names the properties
-    that the user and password, or the token, come from. `disk`: whether schemas are kept in the cache folder. Times are
-    seconds."""
-
-    origins: tuple[Origin, ...] = ()
+    accept: str = f"{MEDIA_TYPE}, application/json;q=0.5"
+    media: str = MEDIA_TYPE
     folder: str = ""
     kind: str = ""  # "": guessed
     credentials: str = ""
     oauth: OAuth | None = None
     headers: tuple[tuple[str, str], ...] = ()
-    tls: Tls | None = None
     disk: bool = True
-    connect_timeout: float = 5.0
-    read_timeout: float = 30.0
     glue_region: str = ""  # "": of the environment
     glue_registry: str = "default-registry"
     azure_group: str = ""
     key_strategy: str = ""  # "": topic; subjects.py has the others
     value_strategy: str = ""
-    retries: int = 3
-    retry_backoff: float = 0.2
-    retry_backoff_max: float = 5.0
 
     @property
     def name(self) -> str:
@@ -128,10 +101,15 @@ class _Reader:
         if url.startswith(FOLDER):
             path = url.removeprefix(FOLDER)
             return RegistrySettings(folder=path.removeprefix("//") or ".", kind="file", **strategies)
-        origins = tuple(origin_of(part.strip(), where) for part in url.split(",") if part.strip())
+        expected = f"{where}: schema.registry.url is http://HOST:PORT, https://HOST:PORT or file:FOLDER"
+        origins = tuple(origin_of(part.strip(), expected) for part in url.split(",") if part.strip())
         if not origins:
             raise UsageError(f"{where}: schema.registry.url is empty; write https://HOST:PORT")
         fields: dict[str, Any] = {"origins": origins, "kind": kind, "tls": self._tls(origins), **strategies}
+        if proxy := self._text("proxy").strip():
+            fields["proxy"] = proxy
+            if proxy != HIDDEN:
+                proxy_at(proxy, f"{self._where('proxy')}: schema.registry.proxy")
         if kind == "glue" or (not kind and all(_GLUE.fullmatch(origin.host) for origin in origins)):
             self._glue(fields)
         if kind == "azure" or (not kind and all(origin.host.endswith(AZURE) for origin in origins)):
@@ -190,9 +168,11 @@ class _Reader:
                 self._warnings.append("schema.registry.ssl.* is not used: schema.registry.url is not https")
             return None
         try:
-            return Asked(ours, self._warnings.append, self._looking).tls()
+            tls = Asked(ours, self._warnings.append, self._looking).tls()
         except UsageError as problem:
-            raise UsageError(of_registry(str(problem))) from None
+            raise UsageError(named_for(str(problem), "registry")) from None
+        self._warnings.extend(tls.warnings("registry's"))
+        return tls
 
     def _basic(self, fields: dict[str, Any]) -> None:
         """The logins of the addresses."""
@@ -263,7 +243,7 @@ class _Reader:
             fields[field] = Secret(text) if field == "token" else text
         if "bearer.auth.client.secret" in self._given:
             fields["client_secret"] = Secret(self._text("bearer.auth.client.secret"))
-        oauth = OAuth(**fields)
+        oauth = OAuth(**fields, proxy=self._text("proxy").strip())
         if oauth.token_endpoint:
             from kcli.security.oidc import check_endpoint
 
@@ -286,25 +266,3 @@ class _Reader:
                     f"{origin.url} would get the credentials where others can read them: "
                     "use https, or set schema.registry.allow.insecure.auth=true"
                 )
-
-
-def origin_of(url: str, where: str = "schema.registry.url") -> Origin:
-    """An address. Raises UsageError, which has no password in it."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        parts, host, port = urlsplit(""), None, None
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or not url.isprintable():
-        hint = "; %-encode what is not a letter or a digit in the password" if "@" in url else ""
-        raise UsageError(f"{where}: schema.registry.url is http://HOST:PORT, https://HOST:PORT or file:FOLDER{hint}")
-    place = f"[{host}]" if ":" in host else host
-    plain = urlunsplit((parts.scheme, place if port is None else f"{place}:{port}", parts.path.rstrip("/"), "", ""))
-    if not parts.username:
-        return Origin(url=plain)
-    return Origin(url=plain, user=unquote(parts.username), password=Secret(unquote(parts.password or "")))
-
-
-def of_registry(text: str) -> str:
-    """A sentence about a broker's ssl.* properties, with the names that the registry's have."""
-    return re.sub(r"(?<![\w./-])ssl\.(?=[a-z])", "schema.registry.ssl.", text)

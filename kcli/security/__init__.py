@@ -46,6 +46,14 @@ class Tls(Frozen):
         """The file of our certificate, for messages; "" without one."""
         return self.keystore or self.certificate or ("of ssl.certificate.pem" if self.certificate_pem else "")
 
+    def warnings(self, whose: str) -> list[str]:
+        """Return a sentence for a check that is switched off; `whose` certificates it would check (`brokers'`)."""
+        if not self.verify:
+            return [f"the {whose} certificates are not checked: anybody in between can read and change everything"]
+        if not self.verify_host:
+            return [f"the name in the {whose} certificates is not checked: any certificate of the authority does"]
+        return []
+
 
 class OAuth(Frozen):
     """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints
@@ -60,6 +68,7 @@ class OAuth(Frozen):
     scope: str = ""
     extensions: tuple[tuple[str, str], ...] = ()  # KIP-342
     ca: str = ""  # PEM file of authorities for the endpoint, "" the system's
+    proxy: str = ""  # to the endpoint; "": as the environment says
     timeout: float = 10.0
 
 
@@ -111,11 +120,7 @@ class Security(Frozen):
 
     def warnings(self) -> list[str]:
         """Settings that are less safe than they could be, one sentence each, to be reported once per run."""
-        found = []
-        if self.tls is not None and not self.tls.verify:
-            found.append("the brokers' certificates are not checked: anybody in between can read and change everything")
-        elif self.tls is not None and not self.tls.verify_host:
-            found.append("the name in the brokers' certificates is not checked: any certificate of the authority does")
+        found = [] if self.tls is None else self.tls.warnings("brokers'")
         if self.tls is None and self.sasl is not None and self.sasl.allow_insecure:
             found.append("credentials go over the network where others can read them (allow.insecure.auth)")
         return found

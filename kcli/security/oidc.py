@@ -1,19 +1,14 @@
-"""The client credentials grant of an OIDC provider (RFC 6749 4.4): one POST over https, no redirects, bounded."""
+"""The client credentials grant of an OIDC provider (RFC 6749 4.4): one POST over https."""
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
-from http.client import HTTPException
-from ssl import SSLContext, create_default_context
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
-from kcli.errors import AuthError, ConnectError, UsageError
-from kcli.redact import remember
+from kcli.errors import AuthError, KcliError, UsageError
 from kcli.secret import without_login
-from kcli.system import files
+from kcli.security import Tls
+from kcli.security.http import LOOPBACK, UNAVAILABLE, Origin, Service, Unavailable, origin_of
 from kcli.text.escape import printable
 
 TYPE_CHECKING = False
@@ -21,10 +16,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.security import OAuth
+    from kcli.security.http import Answer
 
 LARGEST = 1024 * 1024
 LONGEST = 2**31  # seconds that a token may live
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+RETRIES = 2
 
 
 def check_endpoint(oauth: OAuth) -> None:
@@ -32,69 +28,51 @@ def check_endpoint(oauth: OAuth) -> None:
     at, url = urlsplit(oauth.token_endpoint), without_login(oauth.token_endpoint)
     if at.scheme == "http" and at.hostname not in LOOPBACK:
         raise UsageError(f"the token URL {url} is not https: the client's secret would be readable")
-    if at.scheme not in ("http", "https") or not at.hostname:
-        raise UsageError(f"the token URL {url} is not an https URL")
+    if _endpoint(oauth)[0].user:
+        raise UsageError(f"the token URL {url} has a login: name the client by its id and secret instead")
     if not oauth.client_id or oauth.client_secret is None:
         raise UsageError("a token URL wants a client id and a client secret")
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """Credentials go where they were meant to go."""
+def _endpoint(oauth: OAuth) -> tuple[Origin, str]:
+    """Return the address and the query."""
+    url, mark, query = oauth.token_endpoint.partition("?")
+    expected = f"the token URL {without_login(oauth.token_endpoint)} is not an https URL"
+    return origin_of(url, expected), mark + query
 
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
 
+async def ask(oauth: OAuth) -> tuple[str, float | None]:
+    """Return the token and its life in seconds. Raises AuthError, ConnectError."""
+    from kcli.security.http_client import HttpClient
 
-def ask(oauth: OAuth) -> tuple[str, float | None]:
-    """The token and its life in seconds. Raises AuthError, ConnectError."""
-    assert oauth.client_secret is not None
-    pair = b64encode(f"{oauth.client_id}:{oauth.client_secret.reveal()}".encode()).decode()
-    remember(pair)
+    origin, query = _endpoint(oauth)
     form = {"grant_type": "client_credentials"} | ({"scope": oauth.scope} if oauth.scope else {})
-    request = Request(
-        oauth.token_endpoint,
-        urlencode(form).encode(),
-        {
-            "Authorization": f"Basic {pair}",
-            "Accept": "application/json",
-            "Content-Type": "application/x-www-form-urlencoded",
-        },
-        method="POST",
+    service = Service(
+        origins=(origin.replace(user=oauth.client_id, password=oauth.client_secret),),
+        peer="token URL",
+        tls=Tls(ca=oauth.ca),
+        proxy=oauth.proxy,
+        media="application/x-www-form-urlencoded",
+        connect_timeout=oauth.timeout,
+        read_timeout=oauth.timeout,
+        largest=LARGEST,
+        retries=RETRIES,
     )
-    url = without_login(oauth.token_endpoint)  # for messages
-    opener = build_opener(_NoRedirect, HTTPSHandler(context=_context(oauth)), *_proxies(oauth))
+    client = HttpClient(service, None, _refusal)
     try:
-        with opener.open(request, timeout=oauth.timeout) as answer:
-            body = answer.read(LARGEST)
-    except HTTPError as refused:
-        with refused:
-            raise _refusal(oauth, url, refused.code, refused.read(LARGEST)) from None
-    except (URLError, HTTPException, OSError) as problem:
-        reason = getattr(problem, "reason", None) or problem
-        raise ConnectError(f"the token URL {url} cannot be reached: {printable(str(reason))}") from None
-    return _token(url, body)
+        answer = await client.request("POST", query, urlencode(form).encode(), repeat=True)
+    finally:
+        await client.close()
+    return _token(origin.url, answer.body)
 
 
-def _context(oauth: OAuth) -> SSLContext:
-    try:
-        pem = files.read(oauth.ca, files.KEYS).decode("latin-1") or "-" if oauth.ca else None  # "" is the system's
-        return create_default_context(cadata=pem)
-    except OSError as problem:
-        raise AuthError(f"the authorities of the token URL, {oauth.ca}: {problem.strerror or problem}") from None
-
-
-def _proxies(oauth: OAuth) -> list[ProxyHandler]:
-    """No proxy is used to reach this machine."""
-    return [ProxyHandler({})] if urlsplit(oauth.token_endpoint).hostname in LOOPBACK else []
-
-
-def _refusal(oauth: OAuth, url: str, status: int, body: bytes) -> AuthError | ConnectError:
-    document = _object(body)
+def _refusal(answer: Answer, about: str, url: str, client: str) -> KcliError:
+    document = _object(answer.body)
     words = ": ".join(printable(str(document[key])) for key in ("error", "error_description") if document.get(key))
-    if status >= 500 or status == 429:
-        return ConnectError(f"the token URL {url} is in trouble: HTTP {status}{f', {words}' if words else ''}")
-    client = printable(oauth.client_id)
-    return AuthError(f"the token URL {url} gave client {client} no token: HTTP {status}{f', {words}' if words else ''}")
+    said = f"HTTP {answer.status}{f', {words}' if words else ''}"
+    if answer.status >= 500 or answer.status in UNAVAILABLE:
+        return Unavailable(f"the token URL {url} is in trouble: {said}", status=answer.status)
+    return AuthError(f"the token URL {url} gave client {printable(client)} no token: {said}")
 
 
 def _token(url: str, body: bytes) -> tuple[str, float | None]:

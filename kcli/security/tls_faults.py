@@ -40,12 +40,14 @@ PLAINTEXT = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "HT
 WITHOUT_TLS = {
     "broker": ("security.protocol=PLAINTEXT or SASL_PLAINTEXT", "security.protocol=PLAINTEXT or SASL_PLAINTEXT"),
     "registry": ("http:// in schema.registry.url", "http://"),
+    "token URL": ("its https port", "http://"),
+    "webhook": ("its https port", "http://"),
 }
 
 
 def explain(problem: BaseException, name: str, host: str, peer: str = "broker") -> ConnectError:
     """The error to raise for one of the TLS layer; `name` is the peer's, `host` what the certificate should say. `peer`
-    is "broker" or "registry"."""
+    is a key of WITHOUT_TLS."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return TlsError(f"{name}: {_certificate(problem, host, peer)}")
     if isinstance(problem, ssl.SSLError):

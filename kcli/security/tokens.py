@@ -61,7 +61,12 @@ class Tokens:
         self._token = ""
 
     async def _fetch(self) -> str:
-        token, lifetime = await in_daemon_thread("token", obtain, self._oauth)
+        if self._oauth.token_endpoint:
+            from kcli.security.oidc import ask
+
+            token, lifetime = await ask(self._oauth)
+        else:
+            token, lifetime = await in_daemon_thread("token", obtain, self._oauth), None
         remember(token)
         now = time.time()
         ends = expiry(token)
@@ -74,21 +79,17 @@ class Tokens:
         return token
 
 
-def obtain(oauth: OAuth) -> tuple[str, float | None]:
-    """A token and its lifetime in seconds, if known. It blocks: not for the loop's thread."""
+def obtain(oauth: OAuth) -> str:
+    """Return the token of the settings, a file or a command. It blocks: not for the loop's thread."""
     if oauth.token is not None:
-        return oauth.token.reveal().strip(), None
+        return oauth.token.reveal().strip()
     if oauth.token_file:
         try:
-            return files.read(oauth.token_file, files.SECRET).decode("ascii").strip(), None
+            return files.read(oauth.token_file, files.SECRET).decode("ascii").strip()
         except (OSError, UnicodeDecodeError) as problem:
             reason = getattr(problem, "strerror", None) or "is not a token"
             raise AuthError(f"the token file {oauth.token_file}: {reason}") from None
-    if oauth.token_command:
-        return _printed(oauth.token_command, oauth.timeout), None
-    from kcli.security.oidc import ask
-
-    return ask(oauth)
+    return _printed(oauth.token_command, oauth.timeout)
 
 
 def _printed(words: tuple[str, ...], seconds: float) -> str:

@@ -234,7 +234,7 @@ async def test_B17_a_refused_token_is_told_with_the_brokers_json_and_not_used_ag
         ),
         (400, b"<html>", {}, "gave client c no token: HTTP 400", True),
         (503, b"", {}, "is in trouble: HTTP 503", False),
-        (302, b"", {"Location": "http://127.0.0.1:1/steal"}, "gave client c no token: HTTP 302", True),
+        (302, b"", {"Location": "http://127.0.0.1:1/steal"}, "sends us to http://127.0.0.1:1/steal (HTTP 302)", False),
         (200, b"[]", {}, "answered without an access_token", True),
         (200, b'{"access_token": 5}', {}, "answered without an access_token", True),
         (200, b"[" * 100_000, {}, "answered without an access_token", True),
@@ -244,7 +244,7 @@ async def test_B17_what_a_token_endpoint_says_instead(
     status: int, body: bytes, headers: dict[str, str], words: str, final: bool
 ) -> None:
     with Idp({}) as idp:
-        idp.answers = [(status, body, headers)]
+        idp.answers = [(status, body, headers)] * 3
         tokens = Tokens(OAuth(token_endpoint=idp.token_url, client_id="c", client_secret=Secret(CANARY)))
         with pytest.raises(ConnectError) as problem:
             await tokens.token()

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from kcli.registry.client import RegistryClient
-from kcli.registry.settings import Origin, RegistrySettings
+from kcli.registry.settings import RegistrySettings
+from kcli.security.http import Origin
 from tests.registry.oracles import Apicurio, Oracle, SandboxRegistry, Srfake
 
 

@@ -13,8 +13,9 @@ from kcli.registry import client as module
 from kcli.registry.answers import ContextId, SubjectVersion, Verdict
 from kcli.registry.client import RegistryClient
 from kcli.registry.errors import BadAnswer, RegistryError, Unsupported
-from kcli.registry.settings import Origin, RegistrySettings
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import Reference, Schema
+from kcli.security.http import Origin
 from tests.each import each
 from tests.registry.scripted import Asked, Scripted, Step, answer, raw, refusal
 
@@ -155,12 +156,14 @@ async def test_a_list_that_never_ends_ends(monkeypatch: pytest.MonkeyPatch) -> N
             await call(server.url, lambda registry: registry.subjects())
 
 
-async def test_pages_that_are_too_large_are_asked_for_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.registry.http.LARGEST", 2000)
+async def test_pages_that_are_too_large_are_asked_for_in_parts() -> None:
     names = [f"a-subject-of-some-length-{number}" for number in range(300)]
     with Scripted() as server:
         server.route = pages(names)
-        assert await call(server.url, lambda registry: registry.subjects()) == names
+        registry = RegistryClient(RegistrySettings(origins=(Origin(url=f"{server.url}/base"),), largest=2000))
+        assert await registry.subjects() == names
+        await registry.close()
+        assert len(server.asked) > 5
 
 
 async def test_a_prefix_is_kept_where_the_registry_passes_it_over() -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from kcli.errors import KcliError
 from kcli.registry.client import RegistryClient
-from kcli.registry.errors import Incompatible, NotFound, RegistryError, Unavailable
-from kcli.registry.settings import Origin, RegistrySettings
+from kcli.registry.errors import Incompatible, NotFound, RegistryError
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import AVRO, Reference, Schema
+from kcli.security.http import Origin, Unavailable
 from tests.each import each
 from tests.registry.scripted import Scripted, answer, refusal
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from kcli.errors import AuthError, ConnectError, KcliError
-from kcli.registry.answers import Answer
+from kcli.errors import AuthError, KcliError
 from kcli.registry.errors import (
     TEXTS,
     Forbidden,
     Incompatible,
-    NoRegistry,
     NotFound,
     RegistryError,
-    Unavailable,
     Unsupported,
     error_of,
     reasons_of,
 )
-from kcli.registry.settings import Origin
 from kcli.schemas import SchemaNotFound
+from kcli.security.http import Answer, Origin, Unavailable
 from tests.each import each
 
 CONFLUENT = (
@@ -80,7 +75,6 @@ def told(status: int, body: bytes, **headers: str) -> KcliError:
         (429, None, Unavailable, 5, "http://r: HTTP 429: their words"),
         (401, 40101, AuthError, 5, "http://r refused the user me of basic.auth.user.info (HTTP 401): their words"),
         (403, 40301, Forbidden, 5, "http://r does not allow it to the user me of basic.auth.user.info: their"),
-        (302, None, NoRegistry, 5, "http://r sends us to elsewhere (HTTP 302)"),
         (
             404,
             0,
@@ -161,12 +155,3 @@ def test_a_secret_of_ours_that_comes_back_is_hidden() -> None:
 
     remember("hunter2-of-errors")
     assert "hunter2" not in str(error(400, None, "you said hunter2-of-errors"))
-
-
-def test_how_long_a_registry_asks_to_wait() -> None:
-    for text, seconds in (("7", 7.0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.0), ("-1", 0.0), ("9" * 50, 0.0)):
-        problem = error(429, None, **{"retry-after": text})
-        assert isinstance(problem, Unavailable)
-        assert problem.wait == seconds
-    with pytest.raises(ConnectError):
-        raise error(503, None)

@@ -19,10 +19,11 @@ from kcli.registry.disk import NEUTRAL, Disk, place_of
 from kcli.registry.errors import BadAnswer, NotFound
 from kcli.registry.lookup import RegistrySchemas, lasting, open_schemas
 from kcli.registry.references import DEEPEST, MOST
-from kcli.registry.settings import Origin, RegistrySettings
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import Reference, Schema, SchemaNotFound, SchemaRefused
 from kcli.secret import Secret
 from kcli.security import OAuth, Tls
+from kcli.security.http import Origin
 from kcli.values import Frozen
 from tests.each import each
 from tests.registry.scripted import Asked, Scripted, Step, answer, nobody, refusal
@@ -454,7 +455,7 @@ def test_a_schema_on_the_disk_costs_no_client(tmp_path: Path, monkeypatch: pytes
     Disk(place).write("id 7 of the default context", [("", SCHEMA)])
     done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == SCHEMA.text
-    dear = {"http.client", "kcli.registry.http", "kcli.registry.client", "hashlib", "email", "dataclasses", "typing"}
+    dear = {"http.client", "urllib3", "kcli.registry.client", "hashlib", "email", "dataclasses", "typing"}
     assert not dear & set(done.stderr.split()[-2000:]) - set(subprocess.run(
         [sys.executable, "-c", "import asyncio, sys; print(*sys.modules)"], capture_output=True, text=True, check=True
     ).stdout.split())  # fmt: skip

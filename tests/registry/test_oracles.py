@@ -16,9 +16,10 @@ from kcli.registry.disk import Disk
 from kcli.registry.errors import Incompatible, NotFound, RegistryError, Unsupported
 from kcli.registry.folder import FolderSchemas, save
 from kcli.registry.lookup import RegistrySchemas
-from kcli.registry.settings import Origin, RegistrySettings
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import AVRO, JSON, PROTOBUF, Reference, Schema
 from kcli.secret import Secret
+from kcli.security.http import Origin
 from kcli.version import __version__
 from tests.registry.oracles import Oracle, Srfake
 

@@ -10,9 +10,10 @@ from kcli.config.profiles.files import chosen
 from kcli.config.properties.environment import properties as environment
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
-from kcli.registry.settings import Origin, RegistrySettings, registry_of
+from kcli.registry.settings import RegistrySettings, registry_of
 from kcli.secret import Secret, without_login
 from kcli.security import OAuth
+from kcli.security.http import Origin
 from tests.each import each
 
 SASL = ("security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.username=broker-user", "sasl.password=broker-word")
@@ -124,6 +125,29 @@ def test_tls_has_properties_of_its_own() -> None:
     assert settings("schema.registry.url=http://a").tls is None
 
 
+def test_a_proxy_serves_the_registry_and_its_token_url() -> None:
+    found = settings(
+        "schema.registry.url=https://a", "schema.registry.proxy=proxy:3128", "bearer.auth.client.id=c",
+        "bearer.auth.client.secret=s", "bearer.auth.issuer.endpoint.url=https://idp/token",
+    )  # fmt: skip
+    assert found.oauth is not None
+    assert (found.proxy, found.oauth.proxy) == ("proxy:3128", "proxy:3128")
+
+
+@each(
+    ("key", "value", "says"),
+    [
+        ("enable.ssl.certificate.verification", "false", "the registry's certificates are not checked"),
+        ("ssl.endpoint.identification.algorithm", "", "the name in the registry's certificates is not checked"),
+    ],
+)
+def test_a_check_that_is_switched_off_is_warned_about(key: str, value: str, says: str) -> None:
+    given = ["schema.registry.url=https://a", f"schema.registry.{key}={value}"]
+    properties = read_properties(None, given)
+    assert registry_of(properties) is not None
+    assert [warning.partition(":")[0] for warning in properties.warnings if says in warning]
+
+
 def test_time_limits() -> None:
     found = settings("schema.registry.url=http://a", "http.connect.timeout.ms=1500", "http.read.timeout.ms=2500")
     assert (found.connect_timeout, found.read_timeout) == (1.5, 2.5)
@@ -137,6 +161,10 @@ def test_time_limits() -> None:
         (["schema.registry.url=https://a?x=1"], "schema.registry.url is http://HOST:PORT"),
         (["schema.registry.url=https://key:se/cret@a"], "%-encode what is not a letter or a digit in the password"),
         (["schema.registry.url=,"], "schema.registry.url is empty"),
+        (
+            ["schema.registry.url=https://a", "schema.registry.proxy=socks5://me:se/cret@b"],
+            "schema.registry.proxy is http://HOST:PORT or https://HOST:PORT",
+        ),
         (["schema.registry.url=https://a", "basic.auth.user.info=nobody"], "basic.auth.user.info is USER:PASSWORD"),
         (["schema.registry.url=https://a", "basic.auth.credentials.source=X"], "is one of USER_INFO, URL"),
         (

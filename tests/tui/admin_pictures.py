@@ -17,8 +17,9 @@ from kcli.admin.transactions.transactions import Described, Listed
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.registry.listing.opened import OpenRegistry
-from kcli.registry.settings import RegistrySettings, origin_of
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import AVRO, Schema
+from kcli.security.http import origin_of
 from kcli.settings import ClientSettings, parse_bootstrap
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.registry.listing.opened import OpenRegistry
-from kcli.registry.settings import RegistrySettings, origin_of
+from kcli.registry.settings import RegistrySettings
 from kcli.sandbox.thread import SandboxThread
 from kcli.schemas import AVRO, Schema
+from kcli.security.http import origin_of
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.kafka.cluster import Kafka
 

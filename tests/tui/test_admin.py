@@ -16,9 +16,10 @@ from kcli.admin.reassign.reassignments import Ongoing, Share
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.registry.listing.opened import OpenRegistry
-from kcli.registry.settings import RegistrySettings, origin_of
+from kcli.registry.settings import RegistrySettings
 from kcli.sandbox.thread import SandboxThread
 from kcli.schemas import AVRO, Schema
+from kcli.security.http import origin_of
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.app import Dashboard

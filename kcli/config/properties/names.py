@@ -83,7 +83,7 @@ _OF_A_REGISTRY = """
     bearer.auth.client.secret bearer.auth.credentials.source bearer.auth.identity.pool.id
     bearer.auth.issuer.endpoint.url bearer.auth.logical.cluster bearer.auth.scope bearer.auth.token
     bearer.auth.token.command bearer.auth.token.file glue.region glue.registry.name
-    http.connect.timeout.ms http.read.timeout.ms key.subject.name.strategy value.subject.name.strategy
+    http.connect.timeout.ms http.read.timeout.ms key.subject.name.strategy proxy value.subject.name.strategy
 """
 OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
 """The properties of a schema registry, without the prefix."""

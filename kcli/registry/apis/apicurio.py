@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 
-from kcli.registry.errors import Unsupported, harmless
-from kcli.registry.http import Http
+from kcli.registry.auth import Credentials
+from kcli.registry.errors import Unsupported, error_of, harmless
 from kcli.registry.subjects import DEFAULT_GROUP, quoted
 from kcli.schemas import AVRO, JSON, KINDS, PROTOBUF, Reference, Schema, SchemaNotFound, SchemaRefused
+from kcli.security.http_client import HttpClient
 from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
@@ -34,7 +35,8 @@ class ApicurioSchemas:
         origins = tuple(
             origin.replace(url=origin.url.partition("/apis/")[0].rstrip("/") + OWN) for origin in settings.origins
         )
-        self._http = Http(settings.replace(origins=origins))
+        settings = settings.replace(origins=origins)
+        self._http = HttpClient(settings, Credentials(settings), error_of)
 
     async def close(self) -> None:
         await self._http.close()

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.registry.settings import Origin
+    from kcli.security.http import Origin
 
 SIGNED = ("Content-Type", "X-Amz-Target")
 MISSING = "requests to AWS Glue are signed by botocore: pip install 'kcli-kafka[aws]'"

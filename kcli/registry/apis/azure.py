@@ -11,20 +11,22 @@ from urllib.parse import urlencode, urlsplit
 
 from kcli.errors import KcliError, UsageError
 from kcli.registry.answers import LARGEST_SCHEMA
+from kcli.registry.auth import Credentials
 from kcli.registry.client import RegistryClient
 from kcli.registry.errors import BadAnswer, NotFound, Unsupported, error_of, harmless
-from kcli.registry.http import Http
 from kcli.registry.subjects import quoted
 from kcli.schemas import AVRO, JSON, Schema
+from kcli.security.http_client import HttpClient
 from kcli.text.json_object import read_object, whole_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from kcli.registry.answers import Answer, Verdict
+    from kcli.registry.answers import Verdict
     from kcli.registry.errors import RegistryError
     from kcli.registry.settings import RegistrySettings
+    from kcli.security.http import Answer
 
     R = TypeVar("R")
 
@@ -40,7 +42,7 @@ class AzureClient(RegistryClient):
 
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         super().__init__(settings, guard=guard, profile=profile)
-        self._http = Http(settings, refusal=azure_error)
+        self._http = HttpClient(settings, Credentials(settings), azure_error)
 
     async def kind(self) -> str:
         return "azure"

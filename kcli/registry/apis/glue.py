@@ -14,9 +14,9 @@ from kcli.registry.apis.aws import AwsCredentials
 from kcli.registry.apis.glue_errors import NO_SCHEMA, glue_error
 from kcli.registry.client import RegistryClient
 from kcli.registry.errors import BadAnswer, Incompatible, NotFound, RegistryError, Unsupported, harmless
-from kcli.registry.http import Http
 from kcli.registry.subjects import among
 from kcli.schemas import AVRO, KINDS, Schema
+from kcli.security.http_client import HttpClient
 from kcli.text.json_object import JsonObject, read_object
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ class GlueClient(RegistryClient):
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         """Raises UsageError without botocore."""
         super().__init__(settings, guard=guard, profile=profile)
-        self._http = Http(settings, AwsCredentials("glue", settings.glue_region), glue_error)
+        self._http = HttpClient(settings, AwsCredentials("glue", settings.glue_region), glue_error)
 
     async def kind(self) -> str:
         return "glue"

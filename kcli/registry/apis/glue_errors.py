@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from kcli.errors import AuthError, KcliError
-from kcli.registry.errors import Forbidden, NotFound, RegistryError, Unavailable, error_of, harmless
+from kcli.registry.errors import Forbidden, NotFound, RegistryError, error_of, harmless
+from kcli.security.http import Unavailable
 from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.registry.answers import Answer
+    from kcli.security.http import Answer
 
 NO_SUBJECT, NO_SCHEMA = 40401, 40403
 SIGNATURE = frozenset(

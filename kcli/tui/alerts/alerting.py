@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 from textual.notifications import Notification, Notify, SeverityLevel
 
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.sentences import reason
 from kcli.lag.status import BEHIND, GROWING, SEVERITY
+from kcli.secret import HIDDEN
+from kcli.security.http import UNAVAILABLE, Origin, Service, Unavailable, origin_of
 from kcli.text.numbers import lower_bound
 from kcli.tui.text.formatting import others, status
 from kcli.tui.text.incidents import WRONG, small
@@ -25,10 +24,12 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from kcli.lag.watch import LagSnapshot
+    from kcli.security.http import Answer
     from kcli.tui.state import State
 
 SECONDS = 5.0
 """Until a webhook must have answered."""
+RETRIES = 2
 LONGEST = 200
 """Letters of a notification."""
 LASTS = 2
@@ -88,7 +89,7 @@ class Alerting:
     async def _post(self, hook: str, alert: Alert) -> None:
         """Send it beside the screens; a webhook that fails is reported once."""
         try:
-            await asyncio.to_thread(post, hook, self._state.session.name, alert)
+            await post(hook, self._state.session.name, alert)
             self._failed = False
         except KcliError as problem:
             if not self._failed:
@@ -110,7 +111,10 @@ def ways_of(text: str) -> Ways:
     hooks = tuple(word for word in words if word.startswith(("http://", "https://")))
     for word in words:
         if word not in ("bell", "desktop", *hooks):
-            raise UsageError(f"--alert {word}: expected bell, desktop or the http address of a webhook")
+            shown = HIDDEN if "@" in word else word
+            raise UsageError(f"--alert {shown}: expected bell, desktop or the http address of a webhook")
+    for hook in hooks:
+        _address(hook)
     return Ways("bell" in words, "desktop" in words, hooks)
 
 
@@ -119,8 +123,25 @@ def notification(words: str) -> str:
     return f"\x1b]9;{printable(words)[:LONGEST]}\x07"
 
 
-def post(hook: str, cluster: str, alert: Alert) -> None:
+def _address(hook: str) -> tuple[Origin, str]:
+    """Return the server of a webhook, and its path, which may be a secret. Raises UsageError."""
+    scheme, _, rest = hook.partition("://")
+    at = rest.rfind("@")  # a login may have any letters
+    slash = next((place for place in range(at + 1, len(rest)) if rest[place] in "/?"), len(rest))
+    origin = origin_of(f"{scheme}://{rest[:slash]}", "--alert: a webhook is http://HOST:PORT/PATH or https://HOST/PATH")
+    return origin, rest[slash:].partition("#")[0]
+
+
+def _refusal(answer: Answer, about: str, url: str, login: str) -> KcliError:
+    text = f"the webhook at {url} answered {answer.status} to an alert"
+    return Unavailable(text, status=answer.status) if answer.status in UNAVAILABLE else KcliError(text)
+
+
+async def post(hook: str, cluster: str, alert: Alert) -> None:
     """Send an alert as JSON. Raises KcliError when it is not taken."""
+    from kcli.security.http_client import HttpClient
+
+    origin, path = _address(hook)
     body = {
         "cluster": cluster,
         "group": alert.group,
@@ -131,15 +152,12 @@ def post(hook: str, cluster: str, alert: Alert) -> None:
         "time": alert.time,
         "text": f"{cluster}: {alert.words}",
     }
-    request = Request(hook, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    service = Service(origins=(origin,), peer="webhook", connect_timeout=SECONDS, read_timeout=SECONDS, retries=RETRIES)
+    client = HttpClient(service, None, _refusal)
     try:
-        with urlopen(request, timeout=SECONDS):
-            pass
-    except HTTPError as problem:
-        problem.close()
-        raise KcliError(f"the webhook answered {problem.code} to an alert") from None
-    except (URLError, OSError, ValueError) as problem:
-        raise KcliError(f"the webhook took no alert: {getattr(problem, 'reason', problem)}") from None
+        await client.request("POST", path, json.dumps(body).encode(), repeat=True)
+    finally:
+        await client.close()
 
 
 class Alert(NamedTuple):

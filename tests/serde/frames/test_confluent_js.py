@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from kcli.registry.lookup import open_schemas
-from kcli.registry.settings import Origin, RegistrySettings
+from kcli.registry.settings import RegistrySettings
+from kcli.security.http import Origin
 from kcli.serde.schemas.single import decode_one
 from tests.registry.commands import Commands
 from tests.registry.conftest import apicurio as apicurio

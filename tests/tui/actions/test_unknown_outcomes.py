@@ -14,8 +14,9 @@ from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.changes import configs
 from kcli.client import Client
 from kcli.errors import ConnectError, KcliError, UnknownOutcome
-from kcli.registry.errors import NotInTime, RegistryError, Unavailable
+from kcli.registry.errors import RegistryError
 from kcli.schemas import Schema
+from kcli.security.http import NotInTime, Unavailable
 from kcli.tui.actions.changes.change import carry_out
 from kcli.tui.actions.changes.schemas import DeleteSubject, SetLevel
 from kcli.tui.actions.changes.topics import AlterConfigs, CreateTopic

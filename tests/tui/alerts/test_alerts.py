@@ -164,19 +164,27 @@ def hook() -> Iterator[tuple[str, list[dict[str, Any]], list[int]]]:
         thread.join()
 
 
-def test_a_webhook_gets_json_and_its_failure_hides_the_address(hook: Any) -> None:
+async def test_a_webhook_gets_json_and_its_failure_hides_the_address(hook: Any) -> None:
     address, got, answers = hook
     alert = Alert("billing", OK, STUCK, 7, 9.0, "a reader does not move")
-    post(address, "prod", alert)
+    await post(address, "prod", alert)
     assert got[0]["group"] == "billing"
     assert got[0]["status"] == STUCK
     assert got[0]["text"].startswith("prod: billing is ■ STUCK (was OK), lag 7: a reader")
-    answers.append(500)
-    with pytest.raises(KcliError, match="answered 500") as failure:
-        post(address, "prod", alert)
+    answers += [403, 429]
+    with pytest.raises(KcliError, match="answered 403") as failure:
+        await post(address, "prod", alert)
+    assert not answers, "a webhook that is busy is asked again"
     assert "secret" not in str(failure.value)
-    with pytest.raises(KcliError, match="took no alert"):
-        post("http://127.0.0.1:9/secret", "prod", alert)
+    with pytest.raises(KcliError, match=r"the webhook at http://127.0.0.1:9 cannot be reached"):
+        await post("http://127.0.0.1:9/secret", "prod", alert)
+
+
+def test_an_address_of_a_webhook_that_is_wrong_is_not_shown() -> None:
+    for wrong in ("https://", "https://me:zz1/zz2@host:y/x", "https://me:zz1,zz2@host/x", "http://h:y/zz1"):
+        with pytest.raises(UsageError) as problem:
+            ways_of(wrong)
+        assert not any(part in str(problem.value) for part in ("zz1", "zz2")), problem.value
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ from textual.widgets import Checkbox, Input, TextArea
 from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.model import TopicPartition
-from kcli.registry.settings import RegistrySettings, origin_of
+from kcli.registry.settings import RegistrySettings
 from kcli.sandbox.thread import SandboxThread
+from kcli.security.http import origin_of
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.actions.producing import Draft

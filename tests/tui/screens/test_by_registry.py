@@ -18,8 +18,9 @@ from kcli.lag.partition_lag import Standing
 from kcli.lag.status import BEHIND, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
-from kcli.registry.settings import RegistrySettings, origin_of
+from kcli.registry.settings import RegistrySettings
 from kcli.sandbox.thread import SandboxThread
+from kcli.security.http import origin_of
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.app import Dashboard

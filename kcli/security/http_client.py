@@ -1,0 +1,459 @@
+"""HTTP/1.1 by urllib3, in threads: the one client for registries, token URLs and webhooks.
+
+- An answer has a time limit and a size limit; the size limit also holds for what a gzip answer unpacks to.
+- Redirects are not followed, so credentials go to configured addresses only.
+- A proxy is the one of the settings, else the environment's; this machine is reached without one.
+- A request that may be repeated goes to the next address, and is sent again after a pause, when the server fails for
+  the moment. Any other request is sent once, on a new connection.
+- Whatever a server sends ends in an answer or in one sentence, with its words cut and without control characters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
+from urllib.parse import quote, urlsplit
+
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager, ProxyManager, Retry, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import (
+    DecodeError,
+    HTTPError,
+    InvalidHeader,
+    LocationParseError,
+    NewConnectionError,
+    ProxyError,
+)
+
+from kcli import backoff
+from kcli.errors import ConnectError, KcliError, TlsError, UsageError
+from kcli.security import Tls
+from kcli.security.http import (
+    UNAVAILABLE,
+    Answer,
+    NotInTime,
+    TooLarge,
+    Unavailable,
+    WrongAddress,
+    named_for,
+    proxy_at,
+)
+from kcli.security.tls import client_context
+from kcli.security.tls_faults import explain
+from kcli.tasks import in_daemon_thread
+from kcli.text.escape import printable
+from kcli.version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from ssl import SSLContext
+    from typing import Protocol
+
+    from urllib3 import BaseHTTPResponse, HTTPResponse
+
+    from kcli.security.http import Origin, Service
+
+    Refusal = Callable[[Answer, str, str, str], KcliError]
+
+    class Shown(Protocol):
+        """How kcli authenticates itself to a server."""
+
+        async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]: ...
+        def name(self, origin: Origin) -> str: ...
+        def refused(self) -> bool: ...
+
+
+AT_ONCE = 8  # connections to an address; all of them are kept
+LONGEST_WAIT = 30.0  # seconds that a server may ask us to wait
+PIECE = 64 * 1024
+OURS = "our client certificate"
+BEFORE = {"registry": "", "token URL": "the token URL ", "webhook": "the webhook at "}
+"""What stands before an address in a message."""
+_here = threading.local()
+
+
+class HttpClient:
+    """The connections to one server, on one event loop."""
+
+    def __init__(self, service: Service, credentials: Shown | None, refusal: Refusal) -> None:
+        """Without `credentials` the login in the address is used. `refusal` makes the error of an answer that is
+        neither a success nor a redirect."""
+        self._service = service
+        self._credentials = credentials
+        self._refusal = refusal
+        self._context: SSLContext | None = None
+        self._kept: dict[Origin, PoolManager] = {}
+        self._busy: set[Exchange] = set()
+        self._best = 0  # the address that answered last
+        self.server = ""  # what that calls itself
+        self._permits = asyncio.Semaphore(AT_ONCE)
+
+    async def close(self) -> None:
+        """Close the connections; a request under way ends with ConnectError."""
+        for manager in self._kept.values():
+            manager.clear()
+        for exchange in tuple(self._busy):
+            exchange.abort()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        repeat: bool,
+        about: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Return the answer with a status of success. `repeat`: whether the request may reach the server more than
+        once. `about` is for the refusal.
+
+        Raises:
+            ConnectError: no answer; with `.sent`, the request may have been done. AuthError, TlsError and WrongAddress
+                are such errors.
+            KcliError: what the refusal makes.
+        """
+        more = headers or {}
+        failures, renewed = 0, False
+        while True:
+            answer, error = await self._round(method, path, body, repeat, more)
+            if answer is None:
+                assert error is not None
+            elif answer.status == 401 and not renewed and self._credentials is not None and self._credentials.refused():
+                renewed = True
+                continue
+            elif 200 <= answer.status < 300:
+                return answer
+            else:
+                error = self._refused(answer, about)
+            wait = _retry_after(answer) if answer is not None and isinstance(error, Unavailable) else 0.0
+            again = error.retriable and not isinstance(error, NotInTime) and wait <= LONGEST_WAIT
+            if not (repeat and again and failures < self._service.retries):
+                raise error
+            service = self._service
+            pause = backoff.after(failures, service.retry_backoff, service.retry_backoff_max, backoff.full())
+            await asyncio.sleep(max(pause, wait))
+            failures += 1
+
+    def _refused(self, answer: Answer, about: str) -> KcliError:
+        origin, status = answer.origin, answer.status
+        if 300 <= status < 400:
+            return WrongAddress(
+                f"{BEFORE[self._service.peer]}{origin.url} sends us to "
+                f"{printable(answer.headers.get('location', 'elsewhere'))} (HTTP {status}); redirects are not "
+                "followed, because credentials go to configured addresses only: name the right address"
+            )
+        shown = self._credentials.name(origin) if self._credentials is not None else origin.user
+        return self._refusal(answer, about, origin.url, shown)
+
+    async def _round(
+        self, method: str, path: str, body: bytes | None, repeat: bool, more: Mapping[str, str]
+    ) -> tuple[Answer | None, KcliError | None]:
+        """Return the answer of the first address that gives one that counts, else the last one, else the last error."""
+        answer: Answer | None = None
+        error: KcliError | None = None
+        for number, origin in self._turn():
+            try:
+                answer = await self._ask(origin, method, path, body, repeat, more)
+            except ConnectError as problem:  # AuthError and WrongAddress too: the next address may be well
+                error = problem
+                if problem.sent and not repeat:
+                    return None, problem
+                continue
+            if answer.status not in UNAVAILABLE or not repeat:
+                self._best = number
+                return answer, None
+        return answer, error
+
+    def _turn(self) -> Iterator[tuple[int, Origin]]:
+        origins = self._service.origins
+        for step in range(len(origins)):
+            number = (self._best + step) % len(origins)
+            yield number, origins[number]
+
+    async def _ask(
+        self, origin: Origin, method: str, path: str, body: bytes | None, repeat: bool, more: Mapping[str, str]
+    ) -> Answer:
+        """Send one request to one address. What may not be repeated goes on a new connection: a kept one may have ended
+        meanwhile, which cannot be told from a lost answer."""
+        service = self._service
+        headers = {"Accept": service.accept, "Accept-Encoding": "gzip", "User-Agent": f"kcli/{__version__}"}
+        if body is not None:
+            headers["Content-Type"] = service.media
+        headers |= more
+        if self._credentials is None:
+            headers |= origin.basic()
+        else:
+            headers |= await self._credentials.headers(origin, headers, body)
+        odd = next((name for name, value in headers.items() if not (value.isascii() and value.isprintable())), None)
+        if odd is not None:
+            raise UsageError(f"{BEFORE[service.peer]}{origin.url}: {odd} may have printable ASCII characters only")
+
+        def exchange(manager: PoolManager, *, again: bool = False) -> Exchange:
+            return Exchange(service, origin, manager, method, path, body, headers, again)
+
+        async with self._permits:
+            answer = None
+            if not repeat:
+                manager = self._manager(origin)
+                try:
+                    answer = await self._in_time(exchange(manager))
+                finally:
+                    manager.clear()
+            else:
+                if origin not in self._kept:
+                    self._kept[origin] = self._manager(origin)
+                manager = self._kept[origin]
+                answer = await self._in_time(exchange(manager, again=True))
+                if answer is None:
+                    manager.clear()
+                    answer = await self._in_time(exchange(manager))
+        assert answer is not None
+        self.server = answer.headers.get("server", "")
+        return answer
+
+    async def _in_time(self, exchange: Exchange) -> Answer | None:
+        """`exchange.run()` in a thread; its result comes in time, whatever the other side does."""
+        loop, service = asyncio.get_running_loop(), self._service
+        limit = asyncio.timeout(service.connect_timeout)
+        ended = False
+
+        def connected() -> None:
+            if not ended and not limit.expired():
+                limit.reschedule(loop.time() + service.read_timeout)
+
+        exchange.connected = lambda: loop.call_soon_threadsafe(connected)
+        self._busy.add(exchange)
+        try:
+            async with limit:
+                answer = await in_daemon_thread(service.peer, exchange.run)
+            ended = True
+            return answer
+        except TimeoutError:
+            raise exchange.too_slow() from None
+        finally:
+            self._busy.discard(exchange)
+            if not ended:
+                ended = True
+                exchange.abort()
+
+    def _manager(self, origin: Origin) -> PoolManager:
+        """Return the connections to an address. Raises UsageError for TLS files and proxies that are wrong."""
+        given: dict[str, object] = {"maxsize": AT_ONCE}
+        tls = self._service.tls or Tls()
+        if origin.secure:
+            if self._context is None:
+                try:
+                    self._context = client_context(tls)
+                except UsageError as problem:
+                    raise UsageError(named_for(str(problem), self._service.peer)) from None
+            given["ssl_context"] = self._context
+            given["server_hostname"] = tls.server_name or None
+            given["assert_hostname"] = None if tls.verify and tls.verify_host else False
+        proxy = proxy_of(self._service, origin)
+        if proxy is None:
+            manager = PoolManager(**given)  # type: ignore[arg-type]
+        else:
+            login = proxy.basic().get("Authorization")
+            shown = {"Proxy-Authorization": login} if login else None
+            manager = ProxyManager(proxy.url, proxy_headers=shown, **given)  # type: ignore[arg-type]
+        manager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+        return manager
+
+
+class Exchange:
+    """One request and its answer. `run` is called in a thread, `abort` from another one."""
+
+    def __init__(
+        self,
+        service: Service,
+        origin: Origin,
+        manager: PoolManager,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: dict[str, str],
+        again: bool,
+    ) -> None:
+        """`again`: whether `run` returns None, so that the caller sends the request again, for a kept connection that
+        turns out to have ended."""
+        self.connected: Callable[[], object] = lambda: None
+        """Called when the request can be sent."""
+        self._service = service
+        self._origin = origin
+        self._manager = manager
+        self._request = (method, path, body, headers)
+        self._name = BEFORE[service.peer] + origin.url
+        self._again = again
+        self._socket: socket.socket | None = None
+        self._new = self._ready = self._answered = self._aborted = False
+
+    def run(self) -> Answer | None:
+        """Return the answer, or None (see `again`). Raises ConnectError."""
+        _here.exchange = self
+        response: BaseHTTPResponse | None = None
+        whole = False
+        try:
+            response = self._send()
+            self._answered = True
+            data = bytearray()
+            while piece := response.read1(PIECE):
+                data += piece
+                if len(data) > self._service.largest:
+                    limit = f"{self._service.largest:,} bytes"
+                    raise TooLarge(f"{self._name}: the answer is larger than {limit}; it is not used", sent=True)
+            whole = True
+            named = {name.lower(): value for name, value in response.headers.items()}
+            return Answer(response.status, named, bytes(data), self._origin)
+        except (HTTPError, HTTPException, OSError, UnicodeError) as problem:
+            error = self._fault(problem)
+            if self._again and self._ready and not self._new and not isinstance(error, NotInTime | WrongAddress):
+                return None
+            raise error from None
+        finally:
+            if response is not None and not whole:
+                response.close()
+
+    def _send(self) -> BaseHTTPResponse:
+        service = self._service
+        method, path, body, headers = self._request
+        parts = urlsplit(self._origin.url)
+        target = quote(parts.path, safe="/%:@!$&'()*+,;=~-._") + path or "/"
+        if target[0] == "?":
+            target = f"/{target}"
+        pool = self._manager.connection_from_host(parts.hostname, parts.port, parts.scheme)
+        if pool.proxy is not None and not self._origin.secure:
+            target = f"http://{parts.netloc}{target}"
+        limits = Timeout(connect=service.connect_timeout, read=service.read_timeout)
+        return pool.urlopen(
+            method,
+            target,
+            body,
+            headers,
+            retries=False,
+            redirect=False,
+            assert_same_host=False,  # the host of a forwarding proxy is another one
+            timeout=limits,
+            preload_content=False,
+        )
+
+    def use(self, connection: HTTPConnection, *, new: bool = False) -> None:
+        """Note the connection that the request is sent on."""
+        self._socket = connection.sock
+        self._new = self._new or new
+        if self._aborted:
+            self.abort()
+        elif not self._ready:
+            self._ready = True
+            self.connected()
+
+    def abort(self) -> None:
+        """Have the thread end with an error."""
+        self._aborted = True
+        if self._socket is not None:
+            try:
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+            except OSError:  # it is closed
+                pass
+
+    def too_slow(self) -> NotInTime:
+        if self._ready:
+            return NotInTime(f"{self._name} did not answer within {self._service.read_timeout:g} s", sent=True)
+        limit = self._service.connect_timeout
+        return NotInTime(f"{self._name} did not accept a connection within {limit:g} s")
+
+    def _fault(self, problem: Exception) -> ConnectError:
+        """Return the error of a request that has no answer."""
+        cause, dialled, proxied = _cause(problem)
+        if isinstance(cause, TimeoutError):
+            return self.too_slow()
+        reason = printable(getattr(cause, "strerror", None) or str(cause))
+        proxy = proxy_of(self._service, self._origin)
+        if proxy is not None and (proxied or not self._ready) and not isinstance(cause, ssl.SSLError):
+            return ConnectError(f"the proxy {proxy.url} does not lead to {self._name}: {reason}")
+        if not dialled or isinstance(cause, LocationParseError | UnicodeError):
+            return ConnectError(f"{self._name} cannot be reached: {reason}")
+        if isinstance(cause, DecodeError):
+            return WrongAddress(f"{self._name}: the answer cannot be unpacked", sent=True)
+        if isinstance(cause, RemoteDisconnected | IncompleteRead):
+            return ConnectError(f"{self._name} closed the connection before its answer was complete", sent=True)
+        if not isinstance(cause, OSError):
+            return WrongAddress(f"{self._name} does not speak HTTP on this port ({reason or 'no answer'})", sent=True)
+        if self._origin.secure and (self._new or not self._ready) and not self._answered:
+            return self._tls_fault(cause)
+        return ConnectError(f"{self._name}: the connection broke ({reason})", sent=True)
+
+    def _tls_fault(self, cause: OSError) -> ConnectError:
+        """Until the first answer TLS may be what is wrong: in TLS 1.3 our certificate is refused after we think that
+        all is well."""
+        peer, tls = self._service.peer, self._service.tls or Tls()
+        fault = explain(cause, self._name, tls.server_name or self._origin.host, peer)
+        text = named_for(str(fault), peer).replace(OURS, f"{OURS} {tls.client_certificate}".rstrip())
+        return type(fault)(text, sent=self._ready and not isinstance(fault, TlsError))
+
+
+class _Connection(HTTPConnection):
+    """A connection that tells the exchange of its thread about itself."""
+
+    def connect(self) -> None:
+        super().connect()
+        _here.exchange.use(self, new=True)
+
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
+        _here.exchange.use(self)
+        return super().getresponse()
+
+
+class _SecureConnection(_Connection, HTTPSConnection):
+    def connect(self) -> None:
+        super().connect()
+        self.is_verified = True  # else urllib3 prints a warning; kcli has its own for checks that are switched off
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection
+
+
+def _cause(problem: BaseException) -> tuple[BaseException, bool, bool]:
+    """Return the error inside urllib3's errors, whether a connection was accepted, and whether the proxy failed."""
+    dialled, proxied = True, False
+    while isinstance(problem, HTTPError) and not isinstance(problem, DecodeError):
+        dialled = dialled and not isinstance(problem, NewConnectionError)
+        proxied = proxied or isinstance(problem, ProxyError)
+        last = problem.args[-1] if problem.args else None
+        inner = last if isinstance(last, Exception) else problem.__cause__
+        if inner is None:
+            break
+        problem = inner
+    return problem, dialled, proxied
+
+
+def proxy_of(service: Service, origin: Origin) -> Origin | None:
+    """Return the proxy to an address, None without one. Raises UsageError for one that is no http address."""
+    if origin.loopback:
+        return None
+    url, where = service.proxy, "schema.registry.proxy"
+    if not url:
+        from urllib.request import getproxies, proxy_bypass
+
+        parts = urlsplit(origin.url)
+        url, where = getproxies().get(parts.scheme, ""), f"{parts.scheme.upper()}_PROXY"
+        if not url or proxy_bypass(parts.netloc):
+            return None
+    return proxy_at(url, where)
+
+
+def _retry_after(answer: Answer) -> float:
+    """Return the seconds that the server asks us to wait."""
+    try:
+        return max(0.0, Retry().parse_retry_after(answer.headers.get("retry-after", "0")))
+    except (InvalidHeader, ValueError, OverflowError):
+        return 0.0
