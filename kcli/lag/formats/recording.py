@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kcli.admin.groups.rows import Described, Member
@@ -17,6 +17,8 @@ from kcli.errors import DecodeError, KcliError
 from kcli.lag.figures import Sample
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
+from kcli.text.escape import printable
+from kcli.values import Value
 
 VERSION = "kcli.lag.samples/1"
 MEMBER = ("member_id", "instance_id", "client_id", "host")
@@ -49,6 +51,10 @@ LATER = {"begins": None, "counted": None, "written": None, "stable_end": False, 
 LAST = 253_402_300_800.0
 """The year 10000, which no calendar of Python has."""
 BEGINNING = re.compile(re.escape(HEAD).encode() + rb',"time":(\d{1,11}(?:\.\d{1,3})?),"groups":\[')
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape that may be half of a character, which no other program could print. kcli writes none."""
+TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "bool": (bool,)}
+LIMIT = 2**63
 END = b"}}\n"
 """How a whole line ends that kcli wrote."""
 
@@ -97,8 +103,10 @@ def read(text: str) -> tuple[float, Snapshot]:
     """A line back as (time, refresh). Raises DecodeError for a malformed line."""
     try:
         whole, groups = _parsed(text)
+        if HALF.search(text):
+            _dump(json.loads(text)).encode()
         if whole["kcli"] != VERSION:
-            raise DecodeError(f"a recording of version {whole['kcli']}; this kcli reads {VERSION}")
+            raise DecodeError(f"a recording of version {printable(str(whole['kcli']))}; this kcli reads {VERSION}")
         snapshot = Snapshot(
             groups=[*groups, *(_group(row) for row in whole["groups"])],
             failed={name: KcliError(text) for name, text in whole["failed"].items()},
@@ -110,8 +118,10 @@ def read(text: str) -> tuple[float, Snapshot]:
         return moment, snapshot
     except KeyError as problem:
         raise DecodeError(f"not a line of a lag recording: it has no {problem}") from problem
-    except (ValueError, TypeError, AttributeError) as problem:
-        raise DecodeError(f"not a line of a lag recording: {problem}") from problem
+    except RecursionError as problem:
+        raise DecodeError("not a line of a lag recording: it is nested too deeply") from problem
+    except (ValueError, TypeError, AttributeError, OverflowError) as problem:
+        raise DecodeError(f"not a line of a lag recording: {printable(str(problem))}") from problem
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[GroupSnapshot]]:
@@ -136,17 +146,39 @@ def _parsed(text: str) -> tuple[dict[str, Any], list[GroupSnapshot]]:
 def _group(row: dict[str, Any]) -> GroupSnapshot:
     members = [
         Member(
-            **{name: row[name] for name in MEMBER},
-            assignment=[TopicPartition(topic, partition) for topic, partition in row["assignment"]],
+            **_fields(row, OF_MEMBER),
+            assignment=[
+                TopicPartition(**_fields({"topic": topic, "partition": partition}, PLACE))
+                for topic, partition in row["assignment"]
+            ],
         )
         for row in row["members"]
     ]
-    described = Described(**{name: row[name] for name in DESCRIBED}, members=members)
-    samples = [
-        Sample(
-            group=described.group,
-            **{name: row.get(name, LATER[name]) if name in LATER else row[name] for name in SAMPLE},
-        )
-        for row in row["partitions"]
-    ]
+    described = Described(**_fields(row, OF_GROUP), members=members)
+    samples = [Sample(group=described.group, **_fields(row, OF_SAMPLE)) for row in row["partitions"]]
     return GroupSnapshot(described=described, samples=samples)
+
+
+def _kinds(made: type[Value], names: Iterable[str]) -> dict[str, tuple[type, ...]]:
+    """Return the types that the fields of a class may have."""
+    declared = {field.name: field.annotation for field in made.__fields__}
+    return {
+        name: TYPES[declared[name].removesuffix(" | None")] + ((type(None),) if "None" in declared[name] else ())
+        for name in names
+    }
+
+
+PLACE = {"topic": TYPES["str"], "partition": TYPES["int"]}
+OF_MEMBER, OF_GROUP, OF_SAMPLE = _kinds(Member, MEMBER), _kinds(Described, DESCRIBED), _kinds(Sample, SAMPLE)
+
+
+def _fields(row: dict[str, Any], kinds: dict[str, tuple[type, ...]]) -> dict[str, Any]:
+    """Return the fields of a row. Raises ValueError for one of another type, and for a number out of Kafka's range."""
+    fields: dict[str, Any] = {}
+    for name, types in kinds.items():
+        value: Any = row.get(name, LATER[name]) if name in LATER else row[name]
+        fields[name] = value
+        kind = type(value)
+        if kind not in types or (kind is int and not -1 <= value < LIMIT):
+            raise ValueError(f"its {name} is {json.dumps(value)[:40]}")
+    return fields

@@ -87,3 +87,44 @@ def test_the_time_of_a_line_that_kcli_did_not_write_so_is_not_known() -> None:
         " " + text,
     ):
         assert time_of(other.encode()) is None
+
+
+WRONG = {
+    '"committed":1': (
+        '"committed":9223372036854775808',
+        '"committed":-2',
+        '"committed":"1"',
+        '"committed":1.5',
+        '"committed":true',
+        '"committed":[1]',
+        '"committed":1' + "0" * 400,
+        '"committed":1' + "0" * 9000,
+    ),
+    '"partition":0': ('"partition":null', '"partition":9223372036854775808', '"partition":{}'),
+    '"owned":null': ('"owned":1', '"owned":"no"'),
+    '"group":"plain"': ('"group":7', '"group":null', '"group":["plain"]', '"group":"\\ud800"'),
+    '"assignment":[["plain",0]]': ('"assignment":[["plain","0"]]', '"assignment":[[[],0]]', '"assignment":[7]'),
+    '"time":12.5': ('"time":1' + "0" * 400, '"time":NaN', '"time":-1', '"time":[]', '"time":"\\u001b"'),
+    '"failed":{': ('"failed":{"a":"\\udfff",', '"failed":[', '"failed":7,"x":{'),
+    '"brokers":{': ('"brokers":{"x":"","y":', '"brokers":{"1' + "0" * 5000 + '":"",', '"brokers":7,"x":{'),
+}
+
+
+@pytest.mark.parametrize("good", list(WRONG))
+def test_a_line_with_a_value_of_another_kind_is_refused_in_one_sentence(good: str) -> None:
+    text = line(12.5, snapshot(["plain"]))
+    assert good in text
+    for bad in WRONG[good]:
+        with pytest.raises(DecodeError) as problem:
+            read(text.replace(good, bad))
+        assert str(problem.value).isprintable()
+        assert len(str(problem.value)) < 400
+
+
+@pytest.mark.parametrize("place", ['"groups":[', '"members":[', '"failed":{"groups":', ""])
+def test_a_line_that_is_nested_too_deeply_is_refused_in_one_sentence(place: str) -> None:
+    text = line(12.5, snapshot(["plain"]))
+    assert place in text
+    deep = place.replace("[", "[" * 200_000) if "[" in place else place + "[" * 200_000
+    with pytest.raises(DecodeError, match="it is nested too deeply"):
+        read(text.replace(place, deep, 1))
