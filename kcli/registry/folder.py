@@ -218,9 +218,9 @@ class FolderSchemas:
         return None
 
 
-def save(folder: str, schema: Schema, *, deleted: bool = False) -> list[str]:
-    """Write the files of a schema, which may be soft-deleted; returns their paths. One without an id or without a
-    subject has fewer."""
+def files_of(folder: str, schema: Schema, *, deleted: bool = False) -> list[tuple[str, str]]:
+    """Return the paths and texts of the files of a schema, which may be soft-deleted; without an id or without a
+    subject they are fewer."""
     end = next(end for end, kind in ENDS.items() if kind == schema.kind)
     fields = {name: value for name, value in document(schema).items() if name not in ("schema", "schemaType")}
     for name, number in (("id", schema.id), ("version", schema.version)):
@@ -231,19 +231,19 @@ def save(folder: str, schema: Schema, *, deleted: bool = False) -> list[str]:
     places = [] if schema.id < 0 else [os.path.join(folder, *context, "ids", str(schema.id))]
     if schema.subject and schema.version >= 0:
         subject = quoted(within(schema.context, schema.subject))
-        mine, other = (DELETED, LIVE) if deleted else (LIVE, DELETED)
-        places.append(os.path.join(folder, mine, subject, str(schema.version)))
-        for old in (end, META):  # of an earlier export
-            with suppress(FileNotFoundError):
-                os.remove(os.path.join(folder, other, subject, f"{schema.version}{old}"))
-    written = []
-    for place in places:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        for path, text in ((f"{place}{end}", schema.text), (f"{place}{META}", json.dumps(fields, indent=2) + "\n")):
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            written.append(path)
-    return written
+        places.append(os.path.join(folder, DELETED if deleted else LIVE, subject, str(schema.version)))
+    about = json.dumps(fields, indent=2) + "\n"
+    return [file for place in places for file in ((f"{place}{end}", schema.text), (f"{place}{META}", about))]
+
+
+def outdated_by(folder: str, schema: Schema, *, deleted: bool) -> list[str]:
+    """Return the paths that the files of a version had while it was soft-deleted, or was not yet."""
+    if not schema.subject or schema.version < 0:
+        return []
+    end = next(end for end, kind in ENDS.items() if kind == schema.kind)
+    subject = quoted(within(schema.context, schema.subject))
+    place = os.path.join(folder, LIVE if deleted else DELETED, subject, str(schema.version))
+    return [f"{place}{end}", f"{place}{META}"]
 
 
 def _numbers(folder: str) -> list[int]:
@@ -268,11 +268,6 @@ def _text(path: str) -> str | None:
         raise SchemaRefused(f"{path}: is not UTF-8 text") from None
 
 
-def save_setting(folder: str, subject: str, name: str, text: str) -> str:
-    """Write a file about a subject, its level or its settings; its path."""
-    place = os.path.join(folder, LIVE, quoted(subject))
-    os.makedirs(place, exist_ok=True)
-    path = os.path.join(place, name)
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(f"{text}\n")
-    return path
+def setting_file(folder: str, subject: str, name: str, text: str) -> tuple[str, str]:
+    """Return the path and the text of a file about a subject: its level or its settings."""
+    return os.path.join(folder, LIVE, quoted(subject), name), f"{text}\n"

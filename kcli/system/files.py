@@ -1,4 +1,5 @@
-"""Files: how they are read and with which limit, whose are trusted, locks, and one that never reaches a disk.
+"""Files: how they are read and with which limit, how new ones are written, whose are trusted, locks, and one that never
+reaches a disk.
 
 Every file that kcli reads is opened by `opened`: regular files, also behind a link, and pipes such as `<(…)`. A device
 may have no end, and is refused. What is wrong with a file is an OSError, whose `strerror` says it.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,6 +164,68 @@ def lock(fd: int) -> None:
         msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
     else:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+
+
+def is_stream(path: str) -> bool:
+    """Whether writing to a path changes no file of that name: a pipe, a device, or an open file by its number."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return path.startswith(STREAMS) or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def check_new(path: str, *, replace: bool = False) -> None:
+    """Raise the OSError that `new_file` would raise for the path."""
+    if is_stream(path):
+        return
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, "it is a symbolic link; name the file itself", path)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file", path)
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}", path)
+    if os.path.lexists(path) and not replace:
+        raise FileExistsError(errno.EEXIST, "the file exists", path)
+
+
+@contextmanager
+def new_file(path: str, *, replace: bool = False, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open a file beside the path, and give it that name when the block ends without an error: nobody sees a part of
+    it. A pipe or a device is written to directly.
+
+    Raises:
+        OSError: the path is a symbolic link or a folder, or, without `replace`, the file exists.
+    """
+    check_new(path, replace=replace)
+    if is_stream(path):
+        with open(path, "wb") as out:
+            yield out
+        return
+    beside = f"{path}.{os.getpid()}.part"
+    number = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, mode)
+    try:
+        with open(number, "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        check_new(path, replace=replace)
+        if not replace:
+            try:
+                os.link(beside, path)  # fails where the file appeared meanwhile, unlike `rename`
+                return
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without links
+                pass
+        os.replace(beside, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
 
 
 @contextmanager

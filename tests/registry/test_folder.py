@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcli.errors import KcliError, UsageError
-from kcli.registry.folder import FolderSchemas, save
+from kcli.registry.folder import FolderSchemas, files_of
 from kcli.registry.lookup import open_schemas
 from kcli.registry.settings import RegistrySettings
 from kcli.schemas import Reference, Schema, SchemaNotFound, SchemaRefused
@@ -62,9 +62,10 @@ async def test_what_is_saved_comes_back_with_all_that_was_said_of_it(tmp_path: P
         kind="PROTOBUF", text='syntax = "proto3";\r\nü', references=(Reference("i", "inner", 1),), id=2, guid="g-2",
         subject=":.c:outer", version=3, context=".c", metadata='{"a": 1}', rule_set='{"b": []}', extra='{"c": 1}',
     )  # fmt: skip
-    assert len(save(str(tmp_path), inner)) == 4
-    assert str(tmp_path / "contexts/.c/ids/2.proto") in save(str(tmp_path), outer)
-    schemas = FolderSchemas(str(tmp_path))
+    files = dict(files_of("", inner)) | dict(files_of("", outer))
+    assert len(files) == 8
+    assert "contexts/.c/ids/2.proto" in files
+    schemas = write(tmp_path, files)
     assert await schemas.by_id(2, context=".c") == outer
     assert await schemas.version(":.c:outer", 3) == outer
     assert await schemas.by_guid("g-1") == inner

@@ -14,7 +14,7 @@ from kcli.errors import AuthError
 from kcli.registry.client import RegistryClient
 from kcli.registry.disk import Disk
 from kcli.registry.errors import Incompatible, NotFound, RegistryError, Unsupported
-from kcli.registry.folder import FolderSchemas, save
+from kcli.registry.folder import FolderSchemas, files_of
 from kcli.registry.lookup import RegistrySchemas
 from kcli.registry.settings import RegistrySettings
 from kcli.schemas import AVRO, JSON, PROTOBUF, Reference, Schema
@@ -157,7 +157,7 @@ async def test_references_are_followed(client: RegistryClient, subject: Names, t
     assert middle_id in await client.referenced_by(inner, 1)
     assert number in await client.referenced_by(inner, 1)
     for schema in (found, *(schema for _, schema in needed)):  # a folder serves what was saved of it
-        save(str(tmp_path / "folder"), schema)
+        write_schema(tmp_path / "folder", schema)
     folder = FolderSchemas(str(tmp_path / "folder"))
     assert [schema.text for _, schema in await folder.references(await folder.by_id(number))] == [
         schema.text for _, schema in needed
@@ -295,3 +295,9 @@ async def test_credentials(registry: None) -> None:
                         await client.subjects()
     finally:
         wanting.stop()
+
+
+def write_schema(folder: Path, schema: Schema) -> None:
+    for path, text in files_of(str(folder), schema):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)

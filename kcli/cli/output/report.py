@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from json import dumps
 
+from kcli.cli.output.written import check
 from kcli.errors import KcliError
+from kcli.system.files import is_stream, new_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +18,13 @@ class Report:
     nothing else: what was accepted is delivered (D46). So does a file that takes no more, but that is a failure, and
     `problem` says it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, force: bool = False) -> None:
+        """Open a new file; its name is there at once, for it has to tell what arrived when the process is killed.
+        Raises UsageError."""
+        check(path, "--report", force=force)
+        if not is_stream(path):
+            with new_file(path, replace=force):
+                pass
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  # open as long as the command runs
         self._path = path
         self._read = True

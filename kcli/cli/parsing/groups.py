@@ -276,6 +276,12 @@ def _no_change() -> ChangeToUndo | None:
     return None
 
 
+class OverwriteOptions(Options):
+    """The option of a command that writes a file by its name."""
+
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False
+
+
 class UndoOptions(ChangeOptions):
     """The options of a command whose change can be undone."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from shlex import quote
 
@@ -12,13 +11,13 @@ from kcli.admin.cluster.cluster import cluster_id
 from kcli.changes import journal
 from kcli.changes.change import Undo
 from kcli.cli.documents.input_file import read_file
+from kcli.cli.output.written import check
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import say
 from kcli.errors import KcliError, UsageError
-from kcli.paths import private
 from kcli.redact import HIDDEN
 from kcli.secret import without_login
-from kcli.system.files import DOCUMENT
+from kcli.system.files import DOCUMENT, new_file
 from kcli.text.json_object import read_object
 
 TYPE_CHECKING = False
@@ -196,8 +195,8 @@ def check_undo_file(options: UndoOptions) -> None:
         return
     if options.no_undo:
         raise UsageError("--undo-file and --no-undo exclude each other")
-    if not options.plan_only and os.path.lexists(options.undo_file):
-        raise UsageError(f"--undo-file {options.undo_file}: the file exists; name a new one")
+    if not options.plan_only:
+        check(options.undo_file, "--undo-file")
 
 
 def write_undo_file(options: UndoOptions, kept: Undo, where: str | None) -> None:
@@ -208,14 +207,8 @@ def write_undo_file(options: UndoOptions, kept: Undo, where: str | None) -> None
     taken = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cluster_id": where}
     text = json.dumps({**kept.document, "taken": [taken]}, ensure_ascii=False, indent=1) + "\n"
     try:
-        with open(path, "x", encoding="utf-8", opener=private) as out:
-            try:
-                out.write(text)
-                out.flush()
-                os.fsync(out.fileno())
-            except OSError:
-                os.unlink(path)  # a part of one would look like one
-                raise
+        with new_file(path, mode=0o600) as out:
+            out.write(text.encode())
     except OSError as error:
         raise KcliError(f"nothing was changed: the undo file {path} cannot be written ({error.strerror})") from None
 

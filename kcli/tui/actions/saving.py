@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from kcli.errors import KcliError
 from kcli.lag.formats.recording import line
 from kcli.lag.watch import LagSnapshot
-from kcli.paths import private, state_folder
+from kcli.paths import state_folder
+from kcli.system.files import new_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +61,8 @@ def as_text(data: bytes | None) -> str | dict[str, str] | None:
 def _written(path: str, text: str) -> str:
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path, "x", encoding="utf-8", opener=private) as out:
-            out.write(text)
+        with new_file(path, mode=0o600) as out:
+            out.write(text.encode())
     except OSError as problem:
         raise KcliError(f"nothing was saved: {path}: {problem.strerror}") from None
     return path

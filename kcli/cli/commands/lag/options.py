@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
+from kcli.cli.parsing.groups import NamedGroups, OverwriteOptions, PatternOptions, ReadOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kcli.cli.parsing.shared import GroupStates, LagIsolation
 
 
-class LagOptions(NamedGroups, PatternOptions, ReadOptions):
+class LagOptions(NamedGroups, PatternOptions, ReadOptions, OverwriteOptions):
     moved = (("-p", "--by partition"), ("--partitions", "--by partition"))
     by: Annotated[
         Literal["group", "topic", "partition"] | None,

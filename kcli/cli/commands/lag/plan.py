@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from kcli.cli.commands.lag.rows import SHAPES
+from kcli.cli.output.written import check
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.refresh import interval_of
 from kcli.cli.runtime.views import view_of
@@ -72,11 +71,7 @@ def page_path(options: LagOptions, *, asserted: bool) -> str | None:
         )
     if asserted:
         raise UsageError("--html writes a page and --max-lag judges; take one")
-    if os.path.isdir(path):
-        raise UsageError(f"--html {path} is a folder; name a file")
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise UsageError(f"--html {path}: there is no folder {folder}")
+    check(path, "--html", force=options.force)
     return path
 
 

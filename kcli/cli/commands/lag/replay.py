@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 from kcli.admin.groups.groups import progress_of
 from kcli.cli.output.messages import complain
+from kcli.cli.output.written import written
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
 from kcli.lag.watch import LagSnapshot
@@ -52,16 +53,12 @@ async def write_page(plan: Plan, path: str, to: str) -> int:
         page.add(snapshot)
     if not page.seen:
         raise KcliError(f"--replay {path}: the recording has no refresh")
-    _write(to, page.html())
+    with written(to, "--html", force=plan.options.force) as file:
+        file.write(page.html().encode())
     if not plan.options.quiet:
         left_out = f", {page.moments} of {page.seen} refreshes" if page.moments < page.seen else ""
         complain(f"the page is {to}{left_out}")
     return 0
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _narrow(plan: Plan, snapshot: Snapshot) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.output.text import argument_bytes, check_level, codec, delimiter, headers
-from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.groups import ConnectionOptions, OverwriteOptions
 from kcli.cli.parsing.record_groups import DelimiterOptions, TopicOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import UsageError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcli.cli.runtime.schemas.encoding import Encoding
 
 
-class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
+class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, OverwriteOptions):
     values: Annotated[
         list[str], KcliOption("--value", metavar="TEXT", help="A record's value. Repeatable.", empty=True)
     ]
@@ -175,6 +175,7 @@ class Plan:
         self.timestamp = _timestamp(options.timestamp)
         self.skip: bool = options.on_error == "skip"
         self.report: str | None = options.report
+        self.force: bool = options.force
         self.batch: int = options.batch or 0  # records of a transaction, 0 for all of them
         self.rate_limit = _rate_limit(options.rate)
         self.template = _template(options.template, self.delimiter)

@@ -51,7 +51,7 @@ async def _produce(plan: Plan, stop: Stop) -> int:
     if plan.report is not None:
         from kcli.cli.output.report import Report
 
-        report = Report(plan.report)
+        report = Report(plan.report, force=plan.force)
     try:
         registry = None if plan.encoding is None else plan.encoding.registry
         async with Client(plan.connection.client(), registry=registry) as client:

@@ -11,10 +11,10 @@ from kcli.cli.commands.reassign.plan_rows import BrokerRow, PartitionRow, presen
 from kcli.cli.commands.reassign.planning import PlanningOptions, plan_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
+from kcli.cli.output.written import check, written
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics, OutputOptions
+from kcli.cli.parsing.groups import NamedTopics, OutputOptions, OverwriteOptions
 from kcli.cli.runtime.answer import answer, say
-from kcli.errors import UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 
     import typer
 
-    from kcli.admin.reassign.reassignments import Assignment
-
 SHAPE = shape("reassign.plan", "The planned replicas, and the brokers before and after.", BrokerRow, PartitionRow)
 
 
-class PlanOptions(NamedTopics, PlanningOptions, OutputOptions):
+class PlanOptions(NamedTopics, PlanningOptions, OutputOptions, OverwriteOptions):
     save: Annotated[
         str | None, typer.Option("--save", metavar="FILE", help="Write the plan as kafka-reassign-partitions reads it.")
     ] = None
@@ -50,6 +48,9 @@ def plan(options: PlanOptions) -> int:
     options or with the file.
     """
 
+    if options.save:
+        check(options.save, "--save", force=options.force)
+
     async def work(cluster: Cluster, document: Document) -> None:
         planned = await plan_of(cluster, await look(cluster), options)
         present(document, options, planned)
@@ -58,15 +59,8 @@ def plan(options: PlanOptions) -> int:
         for warning in planned.warnings:
             say(options, warning)
         if options.save:
-            _save(options.save, planned.changes)
+            with written(options.save, "--save", force=options.force) as out:
+                out.write(json.dumps(assignment_file.document(planned.changes)).encode() + b"\n")
             say(options, f"saved: kcli reassign execute {options.save} --execute, or kafka-reassign-partitions")
 
     return answer(options, SHAPE, work)
-
-
-def _save(path: str, assignment: Assignment) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(json.dumps(assignment_file.document(assignment)) + "\n")
-    except OSError as error:
-        raise UsageError(f"--save {path}: {error.strerror}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,12 @@ from kcli.changes.users import NewToken
 from kcli.cli.commands.tokens.rows import NewTokenRow, milliseconds_of, token_row
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape
+from kcli.cli.output.written import check, written
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import AppliedOptions, OutputOptions
 from kcli.cli.runtime.answer import answer, say
 from kcli.cli.runtime.journal import journaled
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def create(options: CreateOptions) -> int:
     renewers = [principal(name) for name in dict.fromkeys(options.renewers)]
     lifetime = milliseconds_of(options.lifetime, "--max-lifetime")
     path = options.hmac_file
-    if path is not None and os.path.lexists(path):
-        raise UsageError(f"--hmac-file {path}: the file exists; name a new one")
+    if path is not None:
+        check(path, "--hmac-file")
 
     async def work(cluster: Cluster, document: Document) -> None:
         if options.dry_run:
@@ -94,12 +95,12 @@ def create(options: CreateOptions) -> int:
             return
         row = NewToken(owner=owner or "")
         create = partial(row.create, cluster, renewers, lifetime)
-        with _Private(path) as out:
+        with nullcontext() if path is None else written(path, "--hmac-file", mode=0o600) as out:
             token = await journaled(options, cluster, lambda: [row.as_json()], None, create)
             if isinstance(token, KcliError):
                 raise token
             if out is not None:
-                os.write(out, f"{token.hmac.reveal()}\n".encode())
+                out.write(f"{token.hmac.reveal()}\n".encode())
         hmac = None if path is not None else token.hmac.reveal()
         document.of(NewTokenRow).append(token_row(token).widened(NewTokenRow, hmac=hmac))
         say(
@@ -109,27 +110,3 @@ def create(options: CreateOptions) -> int:
         )
 
     return answer(options, SHAPE, work)
-
-
-class _Private:
-    """A new file that only we can read, opened before the token is made: without it none is. It goes when the token
-    does not come."""
-
-    def __init__(self, path: str | None) -> None:
-        self._path = path
-        self._out: int | None = None
-
-    def __enter__(self) -> int | None:
-        if self._path is not None:
-            try:
-                self._out = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            except OSError as error:
-                raise KcliError(f"no token was created: {self._path} cannot be written ({error.strerror})") from None
-        return self._out
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._out is None or self._path is None:
-            return
-        os.close(self._out)
-        if kind is not None:
-            os.unlink(self._path)

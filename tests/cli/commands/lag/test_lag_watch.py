@@ -73,7 +73,7 @@ def test_a_recording_becomes_a_web_page(tmp_path: Path) -> None:
     html = (tmp_path / "page.html").read_text()
     assert "<title>r.ndjson: consumer lag</title>" in html
     assert '"t[0]":[' in html
-    assert inside("lag", "--replay", file, "--html", str(tmp_path / "page.html"), "-q").err == ""
+    assert inside("lag", "--replay", file, "--html", str(tmp_path / "page.html"), "-q", "--force").err == ""
 
 
 def test_no_page_is_written_of_what_is_no_recording(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_assertions_end_with_their_exit_code(
             ("--html", "x.html"),
             "--html writes a recording: kcli lag record --refreshes 60 | kcli lag --replay - --html x.html",
         ),
-        (("--replay", "x", "--html", "/"), "--html / is a folder; name a file"),
+        (("--replay", "x", "--html", "/"), "--html /: it is a folder; name a file"),
         (("--replay", "x", "--html", "/no/such/x.html"), "--html /no/such/x.html: there is no folder /no/such"),
         (("--replay", "x", "--html", "y", "--max-lag", "1"), "--html writes a page and --max-lag judges; take one"),
         (("record", "--replay", "x"), "record reads the cluster, --replay a file; take one"),

@@ -113,8 +113,8 @@ def test_the_hmac_goes_to_a_file_that_only_we_can_read(
     capsys.readouterr()
     assert main(["tokens", "create", "--hmac-file", str(path)]) == 2
     assert len(rows(capsys, "list")) == 1
-    assert main(["tokens", "create", "--hmac-file", str(tmp_path / "no" / "where")]) == 1
-    assert "no token was created" in capsys.readouterr().err
+    assert main(["tokens", "create", "--hmac-file", str(tmp_path / "no" / "where")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
     assert len(rows(capsys, "list")) == 1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import FORMATS, PipelineOptions, RangeOptions
@@ -31,8 +30,9 @@ from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
+from kcli.cli.output.written import check, written
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import NamedTopics
+from kcli.cli.parsing.groups import NamedTopics, OverwriteOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.frames import as_ours, load
 from kcli.pipeline.jobs.profile import Profile, profile
@@ -51,7 +51,7 @@ TOP = 20
 SAMPLE = 100_000
 
 
-class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions):
+class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions, OverwriteOptions):
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
     ] = None
@@ -108,11 +108,10 @@ class Profiling(Job):
         self.frame = frame
         self.input = Source(frame, [topic], options)
         self.source = self.destination = topic
-        self.html = Path(options.html) if options.html is not None else None
-        if self.html is not None and not self.html.absolute().parent.is_dir():
-            raise UsageError(f"--html {self.html}: there is no folder {self.html.absolute().parent}")
-        if self.html is not None and self.html.is_dir():
-            raise UsageError(f"--html {self.html} is a folder; name a file")
+        self.html = options.html
+        self.force = options.force
+        if self.html is not None:
+            check(self.html, "--html", force=self.force)
         self.top = options.top or TOP
         self.sample = SAMPLE if options.sample is None else options.sample
         self.prints = self.html is None
@@ -140,7 +139,8 @@ class Profiling(Job):
 
 def _print(frame: Frame, job: Profiling, result: Profile, form: str | None) -> None:
     if job.html is not None:
-        job.html.write_text(page(result), encoding="utf-8")
+        with written(job.html, "--html", force=job.force) as file:
+            file.write(page(result).encode())
         if not frame.quiet:
             complain(f"the page is {job.html}")
         if form is None:

@@ -9,7 +9,7 @@ from kcli.cli.commands.registry.transfer import files
 from kcli.cli.commands.registry.transfer.selection import taken
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import OutputOptions, PatternOptions
+from kcli.cli.parsing.groups import OutputOptions, OverwriteOptions, PatternOptions
 from kcli.cli.runtime.answer import answer, format_of, plural, say
 from kcli.errors import UsageError
 from kcli.registry.listing.names import subject_names
@@ -30,7 +30,7 @@ class ExportedRow(Row, section="schemas"):
 SHAPE = shape("registry.export", "Versions that were exported, one a row.", ExportedRow)
 
 
-class RegistryExportOptions(RegistryOptions, PatternOptions, OutputOptions):
+class RegistryExportOptions(RegistryOptions, PatternOptions, OutputOptions, OverwriteOptions):
     """What is exported is named by words."""
 
 
@@ -47,21 +47,22 @@ kcli consume orders --schema-registry file:schemas""",
 def export(options: RegistryExportOptions) -> int:
     """Write all versions of subjects, soft-deleted ones too, with their ids, references and settings: to a FOLDER, that
     kcli reads in place of a registry (file:FOLDER), or to one FILE that ends with .yaml or .json, or - for stdout. What
-    other subjects a schema refers to is exported too. `kcli registry import` reads both.
+    other subjects a schema refers to is exported too. `kcli registry import` reads both. Files of the folder that hold
+    the same already are left; --force overwrites those that do not.
     """
     if not options.words:
         raise UsageError("missing argument: kcli registry export FOLDER, or FILE.yaml")
     path, *words = options.words
     if path == "-" and format_of(options) != "table":
         raise UsageError("- is the document on stdout; --format is for the rows")
-    files.check(path)
+    files.check(path, force=options.force)
     names = subject_names(words, literal=options.literal)
 
     async def work(registry: Registry, document: Document) -> None:
         snapshot = await taken(registry.client, names, document)
         if document.errors:
             return
-        written = files.write(path, snapshot)
+        written = files.write(path, snapshot, force=options.force)
         if path != "-":
             document.of(ExportedRow).extend(
                 ExportedRow(
