@@ -274,6 +274,18 @@ class Consumer:
             if 0 <= cursor.stable <= cursor.position and cursor.stable < cursor.watermark and not cursor.done
         }
 
+    def behind(self) -> dict[TopicPartition, int]:
+        """Return the positions of the partitions that are fetched now and have not reached their end of `stop_at`;
+        without those that wait for a transaction."""
+        from kcli.consumer.fetch.states import FETCHING
+
+        states, undecided = self.fetch_states(), self.undecided()
+        return {
+            at: cursor.position
+            for at, cursor in self._reader.cursors.items()
+            if cursor.end is not None and not cursor.done and states[at].state == FETCHING and at not in undecided
+        }
+
     # -- where ------------------------------------------------------------------------------------------------------
 
     def position(self, at: TopicPartition) -> int | None:

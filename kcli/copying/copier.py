@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.poll import Fetched
+from kcli.consumer.stall import Stall
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
 from kcli.copying.tally import Tally
@@ -126,8 +127,11 @@ class Copier:
 
     async def _everything(self) -> None:
         """May be cancelled anywhere: a destination that does not answer must not delay a signal."""
+        stall = Stall(self._consumer)
         while not self.full and not self._consumer.finished:
-            for fetched in await self._consumer.poll(min(self._settings.store_every, 1.0)):
+            got = await self._consumer.poll(min(self._settings.store_every, 1.0))
+            stall.check(got)
+            for fetched in got:
                 await self.take(fetched)
             await self._store_in_time()
 

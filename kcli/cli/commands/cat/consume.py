@@ -5,6 +5,7 @@ from __future__ import annotations
 from kcli.cli.commands.cat.parsing.words import Fatal
 from kcli.cli.commands.cat.reading import CatReading, words_of
 from kcli.cli.commands.consume.sink import Sink
+from kcli.consumer.stall import Stall
 from kcli.errors import BrokerError, KcliError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
@@ -45,8 +46,11 @@ async def consume(line: CommandLine, stop: Stop) -> int:
                 for at in places:
                     if starts[at] >= ends[at]:
                         reading.at_end(at, ends[at])
+                stall = Stall(consumer)
                 while not reading.over and not stop.asked:
-                    for fetched in await stop.unless(consumer.poll()) or ():
+                    got = await stop.unless(consumer.poll(stall.step if line.to_end else None)) or []
+                    stall.check(got)
+                    for fetched in got:
                         await reading.take(fetched)
                     if consumer.finished:
                         reading.finish()

@@ -7,6 +7,7 @@ import asyncio
 from kcli.cli.commands.cat.parsing.words import Fatal, say
 from kcli.cli.commands.cat.reading import CatReading, words_of
 from kcli.cli.commands.consume.sink import Sink
+from kcli.consumer.stall import Stall
 from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
@@ -52,8 +53,11 @@ async def join(line: CommandLine, stop: Stop) -> int:
 
 async def _read(member: Member, commits: Commits, stop: Stop) -> None:
     reading, consumer = member.reading, member.reading.consumer
+    stall = Stall(consumer)
     while not reading.over and not stop.asked:
-        for fetched in await stop.unless(consumer.poll(LOOK_UP)) or ():
+        got = await stop.unless(consumer.poll(LOOK_UP)) or []
+        stall.check(got)
+        for fetched in got:
             await reading.take(fetched)
         if consumer.finished:
             member.ended()

@@ -23,6 +23,7 @@ from kcli.cli.parsing.record_groups import (
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.cli.runtime.views import view_of
+from kcli.consumer.stall import Stall
 from kcli.errors import DecodeError, UsageError
 from kcli.model import TopicPartition
 
@@ -129,8 +130,11 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     async with plan.consumer(client) as consumer:
         plan.read(consumer, {at: span[at] for at in ends})
         try:
+            stall = Stall(consumer)
             while not consumer.finished:
-                for fetched in await consumer.poll(None):
+                got = await consumer.poll(stall.step)
+                stall.check(got)
+                for fetched in got:
                     at = TopicPartition(fetched.topic, fetched.partition)
                     passed[at] = min(fetched.next_offset, ends[at]) - span[at][0]
                     for left_out in fetched.skipped:

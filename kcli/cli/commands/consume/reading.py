@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.cli.runtime.signals import Stop
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.poll import Fetched
+    from kcli.consumer.stall import Stall
     from kcli.model import Cluster
     from kcli.proto.batch import Batch
 
@@ -49,6 +50,11 @@ class Reading:
         self.log_ends: dict[TopicPartition, int] = {}  # where the logs of what a group gave us ended then
         self._arrivals: Arrivals | None = None
         self._silence = Silence(plan.timeout)
+        self._stall: Stall | None = None
+        if (plan.to_end or plan.end is not None) and plan.timeout is None:
+            from kcli.consumer.stall import Stall
+
+            self._stall = Stall(consumer)
 
     def follow(self, cluster: Cluster, places: list[TopicPartition]) -> None:
         """Also read what appears while we read: new partitions, new topics of a pattern."""
@@ -106,6 +112,8 @@ class Reading:
         if not self.consumer.assignment:
             await asyncio.sleep(0.02)  # between two assignments of the group
         self._silence.check()
+        if self._stall is not None:
+            self._stall.check()
 
     @property
     def finished(self) -> bool:
@@ -155,7 +163,7 @@ class Reading:
         if self._arrivals is not None:
             return min(self._arrivals.wait, LONG if left is None else left)
         if self.commits is None:
-            return left
+            return left if self._stall is None else self._stall.step
         return min(0.2 if self.plan.to_end else LOOK_UP, LOOK_UP if left is None else left)
 
     async def _print(self, fetched: Fetched) -> None:

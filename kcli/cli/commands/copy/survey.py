@@ -13,6 +13,7 @@ from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.views import view_of
 from kcli.client import Client
+from kcli.consumer.stall import Stall
 from kcli.copying.survey import Part, Survey
 from kcli.errors import DecodeError
 from kcli.model import TopicPartition
@@ -52,9 +53,12 @@ async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     kept = read = 0
     async with plan.consumer(source) as consumer:
         plan.read(consumer, span)
+        stall = Stall(consumer)
         try:
             while not consumer.finished and not stop.asked and (plan.limit is None or kept < plan.limit):
-                for fetched in await stop.unless(consumer.poll(None)) or ():
+                got = await stop.unless(consumer.poll(stall.step)) or []
+                stall.check(got)
+                for fetched in got:
                     at = TopicPartition(fetched.topic, fetched.partition)
                     for left_out in fetched.skipped:
                         plan.leave_out(left_out, at)

@@ -20,6 +20,7 @@ from kcli.cli.runtime.signals import INTERRUPTED, Stop, run, tell_outages
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.poll import Fetched
+from kcli.consumer.stall import Stall
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Redriver, Targets
 from kcli.copying.sent import PriorRedrives, Sent, read_sent, sent_before
@@ -133,11 +134,14 @@ async def _work(plan: Plan, redriver: Redriver, consumer: Consumer, total: int, 
     """Everything up to the ends; then, whatever ended it, the position is stored. What went wrong, if anything did."""
     progress = Progress("redrive", total, hidden=plan.connection.quiet)
     problem: KcliError | None = None
+    stall = Stall(consumer)
     account, planned = redriver.account, not plan.execute
     stop.last_words = lambda: complain(f"stopped: {summary(account, planned=planned, unanswered=redriver.unanswered)}")
     try:
         while not consumer.finished and redriver.problem is None and plan.limit != 0 and not stop.asked:
-            for fetched in await stop.unless(consumer.poll(1.0)) or ():
+            got = await stop.unless(consumer.poll(1.0)) or []
+            stall.check(got)
+            for fetched in got:
                 await _answers(_take(plan, redriver, fetched, stop), redriver, stop)
                 progress.at(redriver.account.read)
                 if stop.asked or plan.limit == 0:

@@ -27,6 +27,9 @@ class Finished:
         assert self.polls < 1000, "it polls without a pause"
         return []
 
+    def behind(self) -> dict[TopicPartition, int]:
+        return {}
+
 
 class Commits:
     async def in_time(self) -> None: ...

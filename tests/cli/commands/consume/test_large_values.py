@@ -112,6 +112,8 @@ async def test_R4_what_a_reader_that_left_did_not_take_is_not_committed() -> Non
     settings = SimpleNamespace(include_control=False)
     plan = SimpleNamespace(
         timeout=None,
+        to_end=False,
+        end=None,
         options=options(""), several=False, decoding=None, limit=-1, single=False, keep=None, settings=settings,
         passed=lambda *_: None,
     )  # fmt: skip
@@ -135,6 +137,8 @@ async def test_where_pieces_cannot_be_written_together_they_are_copied(
     settings = SimpleNamespace(include_control=False)
     plan = SimpleNamespace(
         timeout=None,
+        to_end=False,
+        end=None,
         options=options(""),
         several=False,
         decoding=None,

@@ -6,6 +6,7 @@ from array import array
 from heapq import heappushpop
 
 from kcli.cli.commands.consume.selection import finished
+from kcli.consumer.stall import Stall
 from kcli.errors import DecodeError
 from kcli.model import TopicPartition
 
@@ -72,8 +73,11 @@ async def _collect(
         return seen
     async with plan.consumer(client) as consumer:
         plan.read(consumer, work)
+        stall = Stall(consumer)
         while not consumer.finished:
-            for fetched in await consumer.poll(None):
+            got = await consumer.poll(stall.step)
+            stall.check(got)
+            for fetched in got:
                 at = TopicPartition(fetched.topic, fetched.partition)
                 for left_out in fetched.skipped:
                     plan.leave_out(left_out, at)
