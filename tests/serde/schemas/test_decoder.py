@@ -320,7 +320,7 @@ async def test_keys_that_mostly_do_not_decode_are_no_frames_after_the_first_hund
 @pytest.mark.parametrize(("good", "shown"), [(FRAMES // 2 - 1, False), (FRAMES // 2, True)])
 async def test_half_of_the_first_hundred_keys_are_enough(good: int, shown: bool) -> None:
     framed_key = framed(7)
-    keys: list[bytes | None] = [framed_key] * good + [by_chance(number) for number in range(FRAMES - good)]
+    keys: list[bytes | None] = [*[framed_key] * good, *(by_chance(number) for number in range(FRAMES - good))]
     decoding = decoder(Shelf({7: Schema(text=NOTE, id=7)}), "key")
     made = await decoding.batch(batch_of(*[b""] * (FRAMES + 1), keys=[*keys, framed_key]), "t", 0)
     assert [record.key for record in made][-1] == (SHOWN if shown else framed_key)

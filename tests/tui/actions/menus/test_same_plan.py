@@ -82,7 +82,7 @@ NEEDS_A_WORLD = {RemoveMember, Abort}
 """A member's id is known once it has joined; an open transaction has tests of its own."""
 
 
-def every(kind: type[Change]) -> set[type[Change]]:
+def every(kind: type[Any]) -> set[type[Any]]:
     """The forms, by their class."""
     return {one for below in kind.__subclasses__() for one in {below, *every(below)}}
 
