@@ -131,7 +131,7 @@ def test_no_program_that_a_configuration_names_gets_a_secret_of_ours(monkeypatch
     monkeypatch.setenv("KCLI_PROFILE", "prod")
     script = "import os; print(*(f'{k}={v}' for k, v in os.environ.items() if k[:5] == 'KCLI_'))"
     words = (sys.executable, "-c", script)
-    printed = obtain(OAuth(token_command=words))[0], resolve(Source(kind="command", what=words))[0]
+    printed = obtain(OAuth(token_command=words)), resolve(Source(kind="command", what=words))[0]
     for text in printed:
         assert "canary" not in text
         assert "KCLI_PROFILE=prod" in text.split()
