@@ -65,8 +65,10 @@ def _trust(context: ssl.SSLContext, tls: Tls) -> None:
             raise UsageError(f"{what}: there is no certificate in it")
         _load(context, certificates, f"{what}: it holds something that is not a certificate")
     elif tls.ca and os.path.isdir(tls.ca):
-        if odd := next((entry.path for entry in os.scandir(tls.ca) if not (entry.is_file() or entry.is_dir())), ""):
-            raise UsageError(f"ssl.ca.location: {odd} is neither a file nor a folder")
+        paths = [os.path.join(tls.ca, name) for name in os.listdir(tls.ca)]  # OpenSSL itself reads them
+        odd = [path for path in paths if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))]
+        if odd:
+            raise UsageError(f"ssl.ca.location: {odd[0]} is neither a file nor a folder")
         context.load_verify_locations(capath=tls.ca)
     elif tls.ca:
         certificates = read_certificates(store_as_pem(tls.ca, "PEM", None, "ssl.ca.location"))

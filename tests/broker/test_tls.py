@@ -340,3 +340,14 @@ def test_tls_costs_nobody_who_does_not_want_it() -> None:
         "assert asyncio.base_events.ssl.SSLContext is ssl.SSLContext\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+def test_a_folder_of_authorities_has_files_and_links_that_may_lead_nowhere(pki: Pki, tmp_path: Path) -> None:
+    folder = tmp_path / "authorities"
+    folder.mkdir()
+    (folder / "dangling.0").symlink_to(tmp_path / "absent")
+    (folder / "4a6481c9.0").symlink_to(pki.client.both)
+    client_context(Tls(ca=str(folder)))
+    (folder / "zero.0").symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match=r"ssl.ca.location: .*/zero.0 is neither a file nor a folder"):
+        client_context(Tls(ca=str(folder)))
