@@ -84,7 +84,7 @@ def test_a_file_of_this_user_or_root_that_nobody_else_can_write_is_trusted(
     uid: int | None, mode: int, reason: str
 ) -> None:
     owner = os.geteuid() if uid is None else uid
-    status = os.stat_result([stat.S_IFREG | mode, 0, 0, 1, owner, 0, 0, 0, 0, 0])
+    status = os.stat_result([stat.S_IFREG | mode, 0, 0, 1, owner, 12345, 0, 0, 0, 0])
     link = os.stat_result([stat.S_IFLNK | 0o777, 0, 0, 1, os.geteuid(), 0, 0, 0, 0, 0])
     assert files.distrust(status).startswith(reason)
     assert bool(files.distrust(status)) == bool(reason)
