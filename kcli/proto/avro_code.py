@@ -26,7 +26,7 @@ from __future__ import annotations
     DATE,
     TIME,  # digits of a second: 3 in an int, 6 in a long
     TIMESTAMP,  # digits of a second: 3, 6 or 9; 1 for UTC, 0 for local
-    DECIMAL,  # size, or -1 for bytes with a length; scale
+    DECIMAL,  # size, or -1 for bytes with a length; scale, or OWN_SCALE
     UUID,
     DURATION,
     INT_AS_FLOAT,
@@ -43,3 +43,4 @@ DEEPEST = 256  # records, arrays and maps within one another
 MOST_NOTHING = 1_000_000  # values that take no bytes, in one payload
 ROOM, RATIO = 16 << 20, 256  # bytes of JSON that any payload may become, and per byte of it
 LONGEST_DECIMAL = 1024  # bytes
+OWN_SCALE = -1  # in place of a decimal's scale: each value has its own (big-decimal)

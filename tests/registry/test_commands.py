@@ -16,7 +16,7 @@ from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import inside
 from tests.registry.commands import Commands
 from tests.registry.oracles import Apicurio, Oracle, Srfake
-from tests.registry.scripted import Scripted, answer, refusal
+from tests.registry.scripted import Asked, Scripted, answer, raw, refusal
 from tests.registry.test_errors import APICURIO, CONFLUENT
 
 Names = Callable[[str], str]
@@ -228,7 +228,7 @@ def test_files_are_checked_without_a_registry(tmp_path: Path) -> None:
     assert (row["type"], row["location"], row["direction"]) == ("FIELD_KIND_CHANGED", "/M/1", "forward")
     schema = commands.file("o.json", "{}")
     said = commands.run("check", f"file:{schema}", schema, "--level", "full", code=2).err
-    assert "without --level the registry compares it" in said
+    assert "kcli compares no JSON schemas itself; name a subject, whose registry does" in said
     bad = commands.file("bad.avsc", Path(one).read_text().replace('"int"', '"int", "default": null'))
     assert (
         "is not valid: the default of the field a"
@@ -459,3 +459,33 @@ def test_an_empty_context_is_deleted(tmp_path: Path) -> None:
 def test_the_latest_version_is_not_deleted_by_that_name(tmp_path: Path) -> None:
     done = Commands("http://127.0.0.1:1", tmp_path).run("delete", "orders@latest", "--execute", code=2)
     assert "orders@latest: name the version by its number" in done.err
+
+
+def test_a_level_of_json_schema_is_the_registrys_or_refused(tmp_path: Path) -> None:
+    """kcli has no rules for JSON schemas: it says what the registry says, by the level that this has."""
+    config = {"compatibilityLevel": "FULL_TRANSITIVE"}
+    verdict: dict[str, object] = {"is_compatible": False, "messages": ["no"]}
+    asked: list[str] = []
+
+    def route(one: Asked) -> bytes:
+        asked.append(f"{one.method} {one.path.partition('?')[0]}")
+        known = {"/config": config, "/compatibility": verdict, "/subjects": {"schema": "{}", "version": 1, "id": 1}}
+        return raw(json.dumps(known["/" + one.path.split("/")[1]]).encode(), 200)
+
+    with Scripted() as server:
+        server.route = route
+        commands = Commands(server.url, tmp_path)
+        path = commands.file("s.json", "{}")
+        (row,) = commands.rows("check", "a", path, "--level", "full-transitive", code=3)
+        assert row["why"] == "no"
+        assert "POST /compatibility/subjects/a/versions" in asked
+        config["compatibilityLevel"] = "BACKWARD"
+        commands.rows("check", "a", path, "--level", "backward", code=3)
+        assert "POST /compatibility/subjects/a/versions/latest" in asked
+        verdict["is_compatible"] = True
+        assert (
+            "the schema is compatible (level BACKWARD)" in commands.run("check", "a", path, "--level", "backward").err
+        )
+        said = commands.run("check", "a", path, "--level", "full", code=2).err
+        assert "the registry compares a by its level BACKWARD; leave --level out" in said
+        commands.run("check", "a", path, "--level", "none")

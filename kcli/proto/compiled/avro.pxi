@@ -403,6 +403,11 @@ cdef int avro_decimal(Avro* a, Output o, int64_t length, int32_t scale) except -
     if length > LONGEST_DECIMAL:
         return F_DIGITS
     a.at = end
+    if scale < 0:
+        from kcli.proto.plain.avro_texts import big_decimal
+
+        made = big_decimal(PyBytes_FromStringAndSize(<const char*> at, length))
+        return put_piece(a, o, PyBytes_AS_STRING(made), PyBytes_GET_SIZE(made))
     negative = length > 0 and at[0] > 127
     while end - at > 8 and at[0] == (255 if negative else 0) and (at[1] > 127) == negative:
         at += 1

@@ -330,6 +330,9 @@ cdef int show_known(ProtobufReader p, Output o, int32_t first, int32_t message, 
         if one >= 0:
             return show_held(p, o, one, depth)
         return put_part(p, o, b"{}" if known == K_STRUCT else b"[]", 2)
+    if known == K_VALUE and first >= 0 and not p.nodes[first].packed and p.code[p.nodes[first].place + 1] == P_DOUBLE:
+        if p.nodes[first].value >> 52 & 2047 == 2047:  # "Infinity" would be a text
+            return NOT_ITS_OWN
     if known == K_VALUE:
         return put_part(p, o, b"null", 4) if first < 0 else show_value(p, o, first, depth)
     if known == K_FIELD_MASK:

@@ -8,6 +8,9 @@ from binascii import b2a_base64
 from math import isfinite, isnan
 from struct import pack, unpack
 
+from kcli.errors import DecodeError
+from kcli.proto.varint import read_varint
+
 DAY = 86_400
 QUARTER = 146_097  # days in 400 years
 NORMAL = 2.0**-126  # the smallest float32 of full precision; any larger one has 6 digits of its own
@@ -108,11 +111,30 @@ def _clock(number: int, digits: int) -> bytes:
 
 
 def decimal(data: bytes, scale: int) -> bytes:
-    """`"12.34"`: a big-endian two's complement with `scale` digits behind the point."""
+    """`"12.34"`: a big-endian two's complement with `scale` digits behind the point; with OWN_SCALE a big-decimal."""
+    if scale < 0:
+        return big_decimal(data)
     unscaled = int.from_bytes(data, "big", signed=True)
     digits = str(abs(unscaled)).rjust(scale + 1, "0")
     sign = "-" if unscaled < 0 else ""
     return f'"{sign}{digits[: len(digits) - scale]}{"." if scale else ""}{digits[len(digits) - scale :]}"'.encode()
+
+
+def big_decimal(data: bytes) -> bytes:
+    """Avro's bytes of the whole number, and its scale as an int. A negative scale is shown with an exponent, as Java
+    shows it; bytes that are no such value are shown as bytes."""
+    from decimal import Decimal
+
+    try:
+        length, at = read_varint(data, 0)
+        scale, end = read_varint(data, at + length)
+    except (DecodeError, IndexError):
+        return encoded(data)
+    if length <= 0 or end != len(data):
+        return encoded(data)
+    number = int.from_bytes(data[at : at + length], "big", signed=True)
+    digits = tuple(map(int, str(abs(number))))
+    return f'"{Decimal((int(number < 0), digits, -scale))}"'.encode()
 
 
 def uuid(data: bytes) -> bytes:

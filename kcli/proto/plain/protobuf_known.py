@@ -1,12 +1,14 @@
 """The messages of google.protobuf that have a JSON of their own: times, wrappers, Struct and Any.
 
-One that has no such JSON, such as a time after the year 9999, is shown as the message that it is.
+One that has no such JSON, such as a time after the year 9999 or a Value that is no finite number, is shown as the
+message that it is.
 """
 
 from __future__ import annotations
 
 from _json import encode_basestring
 from binascii import b2a_base64
+from math import isfinite
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.faults import Fault
@@ -83,6 +85,8 @@ def _content(shown: Shown, message: Message, tree: Tree, empty: str, depth: int)
 
 def _value(shown: Shown, message: Message, tree: Tree, depth: int) -> bool:
     for number, value in tree.items():  # one of a oneof
+        if isinstance(value, float) and not isfinite(value):
+            return False  # "Infinity" would be a text
         shown.value(message.fields[number], value, depth)
     if not tree:
         shown.put("null")

@@ -103,6 +103,8 @@ class _Default:
         logical = type.logical.name if type.logical and self.logical else ""
         if logical == "decimal" and type.logical:
             return texts.decimal(data, type.logical.scale).decode()
+        if logical == "big-decimal":
+            return texts.big_decimal(data).decode()
         if logical == "uuid":
             return texts.uuid(data).decode()
         if logical == "duration":

@@ -7,7 +7,7 @@ import re
 from math import isfinite
 from struct import Struct
 
-from kcli.serde.avro.types import Array, Enum, Map, Record, Type, Union
+from kcli.serde.avro.types import DECIMALS, Array, Enum, Map, Record, Type, Union
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _fits_scalar(type: Type, value: object) -> bool:
     if isinstance(value, int | float):
         if kind in ("float", "double"):
             return fits_floating(kind, value)
-        return type.logical is not None and type.logical.name == "decimal"
+        return type.logical is not None and type.logical.name in DECIMALS
     return isinstance(value, dict) and kind in ("bytes", "fixed") and _fits_bytes(type, value)
 
 

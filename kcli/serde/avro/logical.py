@@ -6,6 +6,7 @@ import re
 from datetime import date
 from struct import pack
 
+from kcli.proto.varint import encode_varint
 from kcli.serde.avro.types import Logical
 
 DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
@@ -23,6 +24,8 @@ def reads(logical: Logical, text: str) -> bool:
     try:
         if logical.name == "decimal":
             unscaled(text, logical)
+        elif logical.name == "big-decimal":
+            big_decimal(text)
         elif logical.name == "uuid":
             uuid(text)
         else:
@@ -101,6 +104,19 @@ def unscaled(text: str, logical: Logical) -> int:
     if len(str(value)) > logical.precision:
         raise ValueError(f"has more than {logical.precision} digits")
     return -value if match[1] == "-" else value
+
+
+def big_decimal(text: str) -> bytes:
+    """A number with its own scale: 12.30 is 1230 with the scale 2, and 5e3 is 5 with the scale -3."""
+    match = DECIMAL.fullmatch(text)
+    if match is None:
+        raise ValueError("is no decimal such as 12.34")
+    digits, scale = match[2] + (match[3] or ""), len(match[3] or "") - int(match[4] or 0)
+    if len(digits) > LARGEST_EXPONENT:
+        raise ValueError("has too many digits")
+    number = int(match[1] + digits)
+    data = number.to_bytes((number + (number < 0)).bit_length() // 8 + 1, "big", signed=True)
+    return encode_varint(len(data)) + data + encode_varint(scale)
 
 
 def uuid(text: str) -> bytes:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 
 from kcli.schemas import SchemaRefused
-from kcli.serde.avro.types import PRIMITIVES, Array, Enum, Field, Fixed, Logical, Map, Record, Type, Union
+from kcli.serde.avro.types import PRIMITIVES, Array, Enum, Field, Fixed, Logical, Map, Named, Record, Type, Union
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 LONGEST = 4 << 20  # bytes of a schema's text
 DEEPEST = 256  # types within one another
@@ -33,6 +33,7 @@ LOGICAL = {
     "local-timestamp-micros": "long",
     "local-timestamp-nanos": "long",
     "uuid": "string",
+    "big-decimal": "bytes",
 }
 """Logical types with one primitive type."""
 
@@ -55,6 +56,11 @@ class _Parser:
 
     def __init__(self) -> None:
         self.names: dict[str, Type] = {}
+        self.whole: object = None
+        self.later: dict[str, tuple[dict[str, object], str]] | None = None
+        """Definitions of the text that is read, with the namespaces around them; None before one is looked for."""
+        self.early: dict[int, Type] = {}
+        """Types that were used before their definition, by its place."""
 
     def read(self, text: str) -> Type:
         if len(text) > LONGEST:
@@ -67,6 +73,7 @@ class _Parser:
             raise _refuse(f"its text is not JSON: {problem}") from None
         except RecursionError:
             raise _refuse(f"types are nested more than {DEEPEST} deep") from None
+        self.whole, self.later = schema, None
         return self.type(schema, "", 0)
 
     def type(self, schema: object, space: str, depth: int) -> Type:
@@ -74,11 +81,13 @@ class _Parser:
         if depth > DEEPEST:
             raise _refuse(f"types are nested more than {DEEPEST} deep")
         if isinstance(schema, str):
-            return self.named(schema, space)
+            return self.named(schema, space, depth)
         if isinstance(schema, list):
             return self.union(schema, space, depth)
         if not isinstance(schema, dict):
             raise _refuse(f"a type is a name, a list or an object, not {json.dumps(schema)[:80]}")
+        if id(schema) in self.early:
+            return self.early[id(schema)]
         kind = schema.get("type")
         if isinstance(kind, dict | list):  # {"type": {…}}: a type in an object of its own
             return self.type(kind, space, depth + 1)
@@ -96,20 +105,27 @@ class _Parser:
             raise _refuse("a type has no name")
         if kind in PRIMITIVES:
             return Type(kind, logical=_logical(schema, kind, None))
-        return self.named(kind, space)
+        return self.named(kind, space, depth)
 
     def given(self, schema: dict[str, object], name: str, of: str) -> object:
         if name not in schema:
             raise _refuse(f"{of} has no {name}")
         return schema[name]
 
-    def named(self, name: str, space: str) -> Type:
+    def named(self, name: str, space: str, depth: int) -> Type:
         if name in PRIMITIVES:
             return Type(name)
-        for full in (f"{space}.{name}" if space and "." not in name else name, name):
-            if full in self.names:
-                return self.names[full]
-        raise _refuse(f"unknown type {name}")
+        full = f"{space}.{name}" if space and "." not in name else name
+        for known in (full, name):
+            if known in self.names:
+                return self.names[known]
+        if self.later is None:
+            self.later = dict(_definitions(self.whole))
+        if full not in self.later:
+            raise _refuse(f"unknown type {name}")
+        definition, around = self.later[full]
+        self.early[id(definition)] = type = self.type(definition, around, depth + 1)
+        return type
 
     def union(self, schema: list[object], space: str, depth: int) -> Union:
         branches = [self.type(branch, space, depth + 1) for branch in schema]
@@ -129,8 +145,6 @@ class _Parser:
         if "." not in name:
             around = given if isinstance(given, str) else space
             name = f"{around}.{name}" if around else name
-        if name in self.names:
-            raise _refuse(f"there are two types {name}")
         if len(self.names) >= MOST_NAMES:
             raise _refuse(f"it has more than {MOST_NAMES} named types")
         own = _space(name)
@@ -139,7 +153,7 @@ class _Parser:
     def record(self, schema: dict[str, object], space: str, depth: int) -> Record:
         name, aliases = self.name_of(schema, space, "record")
         record = Record(name, aliases)
-        self.names[name] = record
+        self.define(record)
         fields = schema.get("fields")
         if not isinstance(fields, list):
             raise _refuse(f"the record {name} has no list of fields")
@@ -165,25 +179,51 @@ class _Parser:
             raise _refuse(f"the record {name} has two fields of one name")
         return record
 
-    def enum(self, schema: dict[str, object], space: str) -> Enum:
+    def define(self, type: Named) -> Type:
+        """The type under its name. An enum or a fixed may be defined twice alike, as in Java."""
+        known = self.names.setdefault(type.name, type)
+        alike = isinstance(known, Enum) and isinstance(type, Enum) and known.symbols == type.symbols
+        alike |= isinstance(known, Fixed) and isinstance(type, Fixed) and known.size == type.size
+        if known is not type and not alike:
+            raise _refuse(f"there are two types {type.name}")
+        return known
+
+    def enum(self, schema: dict[str, object], space: str) -> Type:
         name, aliases = self.name_of(schema, space, "enum")
         symbols = schema.get("symbols")
         if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
             raise _refuse(f"the enum {name} has no list of symbols")
         default = schema.get("default")
-        enum = Enum(name, aliases, _texts(symbols), default if isinstance(default, str) else None)
-        self.names[name] = enum
-        return enum
+        return self.define(Enum(name, aliases, _texts(symbols), default if isinstance(default, str) else None))
 
-    def fixed(self, schema: dict[str, object], space: str) -> Fixed:
+    def fixed(self, schema: dict[str, object], space: str) -> Type:
         name, aliases = self.name_of(schema, space, "fixed")
         size = schema.get("size")
         if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= LARGEST_FIXED:
             raise _refuse(f"the fixed {name} has no size")
         fixed = Fixed(name, aliases, size)
         fixed.logical = _logical(schema, "fixed", size)
-        self.names[name] = fixed
-        return fixed
+        return self.define(fixed)
+
+
+def _definitions(whole: object) -> Iterator[tuple[str, tuple[dict[str, object], str]]]:
+    """The named types that a schema's text defines, by their full names, each with the namespace around it."""
+    to_do: list[tuple[object, str]] = [(whole, "")]
+    while to_do:
+        schema, space = to_do.pop()
+        if isinstance(schema, list):
+            to_do += [(branch, space) for branch in schema]
+        if not isinstance(schema, dict):
+            continue
+        name, given = schema.get("name"), schema.get("namespace")
+        if isinstance(name, str) and schema.get("type") in ("record", "error", "enum", "fixed"):
+            around = given if isinstance(given, str) else space
+            full = f"{around}.{name}" if around and "." not in name else name
+            yield full, (schema, space)
+            space = _space(full)
+            fields = schema.get("fields")
+            to_do += [(field, space) for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
+        to_do += [(schema[part], space) for part in ("type", "items", "values") if part in schema]
 
 
 def _space(name: str) -> str:

@@ -271,6 +271,8 @@ class Program:
             self.put(*TIMES[logical.name])
         elif logical is not None and logical.name == "decimal":
             self.put(op.DECIMAL, -1, logical.scale)
+        elif logical is not None and logical.name == "big-decimal":
+            self.put(op.DECIMAL, -1, op.OWN_SCALE)
         elif writer.kind == "bytes" and self.wrapped:
             self.put(op.LATIN, -1)
         else:

@@ -139,6 +139,8 @@ def _logical(value: object, size: int, logical: Logical) -> bytes:
             return number.to_bytes(length, "big", signed=True)
         except OverflowError:
             raise ValueError(f"does not fit in {size} bytes") from None
+    if logical.name == "big-decimal" and type(value) in (str, int, Written):
+        return texts.big_decimal(value.text if isinstance(value, Written) else str(value))
     if logical.name == "uuid" and type(value) is str:
         return texts.uuid(value)
     if logical.name == "duration" and type(value) is dict:

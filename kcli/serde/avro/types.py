@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 
 
+DECIMALS = ("decimal", "big-decimal")
+
+
 class Logical:
     """A logical type that is known and fits its type: its name, and for decimals the digits and those behind the
     point."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kcli.proto import protobuf_code as code
 from kcli.schemas import AVRO, PROTOBUF, SchemaRefused
-from kcli.serde.avro.types import Array, Enum, Map, Record, Union
+from kcli.serde.avro.types import DECIMALS, Array, Enum, Map, Record, Union
 from kcli.serde.filters.operators import Numeral
 from kcli.serde.protobuf.program import known
 from kcli.serde.protobuf.schema.types import Enum as ProtobufEnum
@@ -168,7 +168,7 @@ def _of_avro(plan: Plan, type: Type, path: Path) -> None:
 
 
 def _end(plan: Plan, type: Type) -> None:
-    if type.logical is not None and type.logical.name == "decimal":
+    if type.logical is not None and type.logical.name in DECIMALS:
         plan.numeral = True
         plan.shown |= {NUMBER, TEXT}
     elif isinstance(type, Enum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from math import isfinite
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.protobuf_code import FIRST, LAST, LONGEST_DURATION, NANOS
@@ -100,6 +101,8 @@ def _value(writer: ProtobufWriter, value: object, depth: int) -> bytes:
     if isinstance(value, bool):
         return b"\x20" + ENCODE[code.BOOL](value)
     if isinstance(value, int | float):
+        if not isfinite(value):
+            raise BadValue("a google.protobuf.Value is a finite number")
         return b"\x11" + ENCODE[code.DOUBLE](value)
     if isinstance(value, str):
         return b"\x1a" + ENCODE[code.STRING](value)

@@ -10,6 +10,7 @@ from kcli.serde.avro.types import Array, Enum, Fixed, Map, Named, Record, Type, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import NamedTuple
 
     from kcli.serde.avro.types import Field
@@ -30,7 +31,11 @@ LONGEST = 60  # characters of a default
 
 
 def level_kept(old: Type, new: Type) -> str:
-    """The level that holds between two versions: FULL, BACKWARD, FORWARD or NONE. Raises SchemaRefused."""
+    """The level that holds between two versions: FULL, BACKWARD, FORWARD or NONE. Other than Java, the specification
+    lets no decimal be read with another scale or precision, and no timestamp with another unit. Raises
+    SchemaRefused."""
+    if any(_is_misread(before, after) for _, before, after in _walk(old, new)):
+        return "NONE"
     backward = not incompatibilities(new, old)
     forward = not incompatibilities(old, new)
     return {(True, True): "FULL", (True, False): "BACKWARD", (False, True): "FORWARD"}.get((backward, forward), "NONE")
@@ -39,7 +44,11 @@ def level_kept(old: Type, new: Type) -> str:
 def differences(old: Type, new: Type) -> list[Difference]:
     """The changes, in the order of the new schema's fields. Documentation and order are none. A type that is used in
     several places is compared once."""
-    collected: list[Difference] = []
+    return [change for changes, _, _ in _walk(old, new) for change in changes]
+
+
+def _walk(old: Type, new: Type) -> Iterator[tuple[list[Difference], Type, Type]]:
+    """The types that stand for one another, each pair with its changes."""
     seen: set[tuple[int, int]] = set()
     to_do = [("", old, new)]
     while to_do:
@@ -48,9 +57,13 @@ def differences(old: Type, new: Type) -> list[Difference]:
             continue
         seen.add((id(before), id(after)))
         changes, inner = _compared(path, before, after)
-        collected += changes
+        yield changes, before, after
         to_do += reversed(inner)
-    return collected
+
+
+def _is_misread(old: Type, new: Type) -> bool:
+    """Whether the same bytes mean another value by their logical types."""
+    return "" not in (_logical(old), _logical(new)) and _logical(old) != _logical(new)
 
 
 def _compared(path: str, old: Type, new: Type) -> tuple[list[Difference], list[tuple[str, Type, Type]]]:

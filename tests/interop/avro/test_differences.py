@@ -149,3 +149,23 @@ def test_text_that_is_not_utf8_is_replaced_as_java_does() -> None:
     with Oracle() as oracle:
         for case, there in zip(asked, oracle.answers(asked), strict=True):
             assert json.loads(ours(case)["json"]) == json.loads(there["json"]), case
+
+
+def test_types_are_used_before_their_definition_as_in_java() -> None:
+    def a(*fields: Any, name: str = "R") -> Case:
+        types = [{"name": f"f{number}", "type": type} for number, type in enumerate(fields)]
+        return {"type": "record", "name": name, "namespace": "a", "fields": types}
+
+    fixed = {"type": "fixed", "name": "B", "size": 2}
+    enum = {"type": "enum", "name": "E", "symbols": ["A"]}
+    schemas = [
+        a(["null", "B"], a(["null", "R"], name="B")), a("c.B", {**fixed, "namespace": "c"}), a("B", fixed, "B"),
+        a("B", {**fixed, "namespace": "c"}), a("B", {**fixed, "namespace": ""}), ["B", fixed], a("B", fixed, fixed),
+        a("B", {"type": "array", "items": {"type": "map", "values": [a("C", name="B"), {**fixed, "name": "C"}]}}),
+        a(fixed, {**fixed, "size": 3}), a(enum, {**enum, "doc": "x"}), a(enum, {**enum, "symbols": ["A", "B"]}),
+        a("B", "C", a("C", name="B")), a({"type": "array", "items": "B"}, fixed), a("B", a("B", name="D")),
+    ]  # fmt: skip
+    asked = [{"do": "parse", "schema": json.dumps(schema)} for schema in schemas]
+    with Oracle() as oracle:
+        found = [difference(case, ours(case), there) for case, there in zip(asked, oracle.answers(asked), strict=True)]
+    assert found == [""] * len(schemas)

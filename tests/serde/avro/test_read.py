@@ -15,6 +15,7 @@ from tests.each import each
 from tests.proto.record_cores import CORES
 from tests.serde.avro.samples import read, same, schemas, shown, values, written
 
+BIG_DECIMAL = {"type": "bytes", "logicalType": "big-decimal"}
 core = each("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])
 
 
@@ -84,6 +85,10 @@ def test_no_payload_is_too_strange_and_the_cores_agree(
         ({"type": "fixed", "name": "F", "size": 12, "logicalType": "duration"}, "010000000200000003000000",
          '{"months":1,"days":2,"millis":3}'),
         ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "0404d2", '"12.34"'),
+        (BIG_DECIMAL, "080404d204", '"12.34"'), (BIG_DECIMAL, "0602ff02", '"-0.1"'), (BIG_DECIMAL, "06020000", '"0"'),
+        (BIG_DECIMAL, "06020505", '"5E+3"'), (BIG_DECIMAL, "0602050e", '"5E-7"'),
+        (BIG_DECIMAL, "02ff", '{"base64":"/w=="}'), (BIG_DECIMAL, "00", '{"base64":""}'),
+        (BIG_DECIMAL, "0a0404d20400", '{"base64":"BATSBAA="}'),
         ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "02ff", '"-0.01"'),
         ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "00", '"0.00"'),
         ({"type": "bytes", "logicalType": "decimal", "precision": 9}, "0204", '"4"'),

@@ -52,6 +52,8 @@ def test_what_is_shown_is_written_back(data: st.DataObject, schema: Any) -> None
         ({"type": "long", "logicalType": "local-timestamp-micros"}, '"2026-11-24T01:02:03.000004"'),
         ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, '"-12.34"'),
         ({"type": "bytes", "logicalType": "decimal", "precision": 40, "scale": 3}, '"9223372036854775.808"'),
+        ({"type": "bytes", "logicalType": "big-decimal"}, '"-12.340"'),
+        ({"type": "bytes", "logicalType": "big-decimal"}, '"1.28E+9"'),
         ({"type": "fixed", "name": "F", "size": 9, "logicalType": "decimal", "precision": 20}, '"-129"'),
         ({"type": "fixed", "name": "F", "size": 16, "logicalType": "uuid"}, '"00112233-4455-6677-8899-aabbccddeeff"'),
         ({"type": "fixed", "name": "F", "size": 12, "logicalType": "duration"}, '{"months":1,"days":2,"millis":3}'),

@@ -8,7 +8,7 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2
+from google.protobuf import descriptor_pb2, json_format, struct_pb2
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.faults import CUT, FAULTS, FEW_INDEXES, INDEXES, NO_MESSAGE, VARINT, Fault
@@ -255,3 +255,20 @@ def test_fields_that_the_schema_does_not_have_are_counted() -> None:
     for reader in readers(SCHEMA):
         reader.json(b"\xa0\x06\1\x0d\1\0\0\0\x08\1")
         assert reader.unknown == 2
+
+
+def test_a_value_that_is_no_finite_number_is_no_text() -> None:
+    """Google's libraries do not write its JSON: "Infinity" would be read as a text."""
+    head = 'syntax = "proto3"; import "google/protobuf/struct.proto"; '
+    schema = ProtobufSchema(head + "message M {google.protobuf.Value v = 1; google.protobuf.ListValue l = 2;}")
+    for number, text in ((float("inf"), "Infinity"), (float("-inf"), "-Infinity"), (float("nan"), "NaN")):
+        value = struct_pb2.Value(number_value=number)
+        with pytest.raises(ValueError, match="Fail to serialize"):
+            json_format.MessageToJson(value)
+        data = value.SerializeToString()
+        assert our_json(schema, b"\x0a\x09" + data) == {"v": {"number_value": text}}
+    listed = struct_pb2.ListValue(
+        values=[value, struct_pb2.Value(string_value="NaN"), struct_pb2.Value(number_value=1)]
+    )
+    data = listed.SerializeToString()
+    assert our_json(schema, bytes((0x12, len(data))) + data) == {"l": [{"number_value": "NaN"}, "NaN", 1.0]}

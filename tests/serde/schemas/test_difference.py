@@ -19,6 +19,14 @@ INNER = record(field("x", "int"), name="I")
 DATE = {"type": "int", "logicalType": "date"}
 
 
+def amount(precision: int, scale: int) -> Any:
+    return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+
+
+def at(unit: str) -> Any:
+    return {"type": "long", "logicalType": f"timestamp-{unit}"}
+
+
 def changes(old: Any, new: Any) -> list[tuple[Any, ...]]:
     return [tuple(change) for change in differences(parse(json.dumps(old)), parse(json.dumps(new)))]
 
@@ -57,6 +65,15 @@ def test_what_changed(old: Any, new: Any, expected: list[Any]) -> None:
         ("int", "long", "BACKWARD"),
         ("long", "int", "FORWARD"),
         ("int", "boolean", "NONE"),
+        (DATE, "int", "FULL"),
+        (amount(9, 2), amount(9, 2), "FULL"),
+        (amount(9, 2), "bytes", "FULL"),
+        (amount(9, 2), amount(9, 3), "NONE"),
+        (amount(9, 2), amount(12, 2), "NONE"),
+        (record(field("a", ["null", amount(9, 2)])), record(field("a", ["null", amount(9, 4)])), "NONE"),
+        (at("millis"), at("micros"), "NONE"),
+        (record(field("a", at("millis"))), record(field("a", at("micros"))), "NONE"),
+        ({"type": "int", "logicalType": "time-millis"}, {"type": "long", "logicalType": "time-micros"}, "NONE"),
     ],
 )
 def test_the_level_that_a_change_keeps(old: Any, new: Any, level: str) -> None:

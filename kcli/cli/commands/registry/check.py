@@ -48,8 +48,8 @@ class CheckOptions(SchemaFileOptions, OutputOptions):
         typer.Option(
             "--level",
             metavar="LEVEL",
-            help="Check Avro or Protobuf by this level, with kcli's own rules. The subject may be file:PATH, and then "
-            "no registry is asked.",
+            help="Check Avro or Protobuf by this level, with kcli's own rules, or JSON Schema by the registry's where "
+            "it has this level. The subject may be file:PATH, and then no registry is asked.",
         ),
     ] = None
 
@@ -87,7 +87,9 @@ def check_schema(options: CheckOptions) -> int:
         rows = document.of(ReasonRow)
         if schema.kind == AVRO:  # some registries take in what no reader of Java's does
             parse_strictly(schema.text, [one.text for one in await registry.needed(schema)])
-        if level:
+        if level and schema.kind == JSON:
+            rows += await _by_registry(registry, others[0], schema, level)
+        elif level:
             rows += await _by_versions(registry, others[0], schema, level)
         else:
             reasons = await reasons_against(registry.client, others[0], schema, every=options.all_versions)
@@ -146,6 +148,20 @@ def _by_files(options: CheckOptions, files: list[str], schema: Schema, level: st
     return code or 0
 
 
+async def _by_registry(registry: Registry, subject: str, schema: Schema, level: str) -> list[ReasonRow]:
+    """The verdict of the registry about a JSON schema, which kcli has no rules for. Raises UsageError where the
+    registry compares by another level."""
+    own = level if level == "NONE" else await _level(registry, subject)
+    if own != level:
+        raise UsageError(
+            f"--level {level}: kcli compares no JSON schemas itself, and the registry compares {subject} by its level "
+            f"{own}; leave --level out, or set the level: kcli registry compat {subject} --set {level}"
+        )
+    every = level.endswith("_TRANSITIVE")
+    reasons = [] if level == "NONE" else await reasons_against(registry.client, subject, schema, every=every)
+    return rows_of(subject, reasons)
+
+
 async def _by_versions(registry: Registry, subject: str, schema: Schema, level: str) -> list[ReasonRow]:
     """Against the versions that the registry has."""
     try:
@@ -163,9 +179,7 @@ def _violations(level: str, new: Needing, versions: list[Needing]) -> list[Viola
     """Raises UsageError for a schema of another type, SchemaRefused."""
     kind = new[0].kind
     if kind == JSON:
-        raise UsageError(
-            "--level compares Avro and Protobuf, and this is a JSON schema; without --level the registry compares it"
-        )
+        raise UsageError("--level: kcli compares no JSON schemas itself; name a subject, whose registry does")
     for schema, _ in versions:
         if schema.kind != kind:
             raise UsageError(f"{schema.name} is of the type {schema.kind}, and the new schema {kind}")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.cli.output.records.pretty import Pretty
-    from kcli.cli.output.records.template import Program, SchemaTokens
+    from kcli.cli.output.records.template import Program, SchemaTokens, StoredTokens
     from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.cli.runtime.schemas.decoding import Decoding
     from kcli.proto.batch import Batch
@@ -47,6 +47,11 @@ class Printer:
             from kcli.cli.output.records.template import SchemaTokens
 
             self._schemas = SchemaTokens(terminal=self._terminal)
+        self._stored: StoredTokens | None = None
+        if decoding is not None and options.template is not None:
+            from kcli.cli.output.records.template import StoredTokens
+
+            self._stored = StoredTokens()
         _refuse(options)
         self._pretty: Pretty | None = None
         if options.pretty or (view and self._terminal and not _shaped(options)):
@@ -71,7 +76,11 @@ class Printer:
 
         if options.template is not None:
             program = template.compile_template(
-                options.template, null=self._null, terminal=self._terminal, schemas=self._schemas
+                options.template,
+                null=self._null,
+                terminal=self._terminal,
+                schemas=self._schemas,
+                bytes_of=self._stored,
             )
             if all(isinstance(item, bytes) for item in program):
                 raise UsageError(
@@ -116,8 +125,9 @@ class Printer:
             return self._pretty.put(out, batch, topic, partition, limit)
         if self._program is None:
             return batch.write_values(out, self._delimiter, limit, self._null)
-        if self._schemas is not None:
-            self._schemas.batch = batch
+        for tokens in (self._schemas, self._stored):
+            if tokens is not None:
+                tokens.batch = batch
         return batch.write_format(out, self._program, topic.encode(), partition, limit)
 
     def _put_json(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int) -> tuple[int, int]:

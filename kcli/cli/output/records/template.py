@@ -10,7 +10,7 @@ from __future__ import annotations
 from kcli.cli.output.text import unescape
 from kcli.errors import UsageError
 from kcli.grammar.zone import zone
-from kcli.serde.schemas.decoded_batch import DecodedBatch
+from kcli.serde.schemas.decoded_batch import DecodedBatch, stored
 from kcli.value_formats import NUMBERS
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.proto.batch import Batch
+    from kcli.proto.columns import Columns
 
     Convert = Callable[[Any], bytes]
     Item = bytes | tuple[str, Convert | None]
@@ -28,14 +29,21 @@ TOKENS = {"s": "s", "v": "s", "S": "S", "V": "S", "R": "R", "k": "k", "K": "K", 
 TOKENS |= {"p": "p", "o": "o"}
 SCHEMA_TOKENS = ("schema", "schema-id")
 KINDS = {"s": "value", "k": "key"}
+OF_BYTES = ("hex", "base64", *NUMBERS)
+"""Modifiers of keys and values as they are stored, whatever was decoded."""
 
 
 def compile_template(
-    text: str, *, null: bytes = b"", terminal: bool = False, schemas: SchemaTokens | None = None
+    text: str,
+    *,
+    null: bytes = b"",
+    terminal: bool = False,
+    schemas: SchemaTokens | None = None,
+    bytes_of: StoredTokens | None = None,
 ) -> Program:
     """The program of a template. `null` is what a null key or value prints as; `terminal` escapes what a terminal
-    would obey; `schemas` prints the schema of a key or value. Raises UsageError for an unknown token or modifier,
-    naming it."""
+    would obey; `schemas` prints the schema of a key or value, `bytes_of` the bytes of one that was decoded. Raises
+    UsageError for an unknown token or modifier, naming it."""
     items: list[Item] = []
     for item in split_template(text):
         if isinstance(item, bytes):
@@ -47,7 +55,11 @@ def compile_template(
                     raise UsageError(f"-f %{name}{{{modifier}}} is of a decoded record; add --schema-registry URL")
                 items.append(("o", schemas.token(KINDS[TOKENS[name]], modifier)))
                 continue
-            items.append((TOKENS[name], _convert(name, modifier, null, terminal)))
+            convert = _convert(name, modifier, null, terminal)
+            if bytes_of is not None and convert is not None and modifier in OF_BYTES and TOKENS[name] in KINDS:
+                items.append(("o", bytes_of.token(KINDS[TOKENS[name]], convert)))
+            else:
+                items.append((TOKENS[name], convert))
     return tuple(items)
 
 
@@ -301,6 +313,30 @@ def _one_header(name: bytes, shown: Convert) -> Convert:
         return b""
 
     return convert
+
+
+class StoredTokens:
+    """The tokens of -f that print the stored bytes of a key or a value, by its offset in `batch`, the batch that is
+    printed now."""
+
+    def __init__(self) -> None:
+        self.batch: Batch | None = None
+        self._read: Batch | None = None
+        self._columns: Columns | None = None
+        self._rows: dict[int, int] = {}
+
+    def token(self, kind: str, convert: Convert) -> Callable[[int], bytes]:
+        def shown(offset: int) -> bytes:
+            assert self.batch is not None
+            if self._read is not self.batch or self._columns is None:
+                self._read, self._columns = self.batch, stored(self.batch).columns()
+                self._rows = {at: row for row, at in enumerate(self._columns.offsets)}
+            row, columns = self._rows[offset], self._columns
+            start = columns.key_starts[row] if kind == "key" else columns.value_starts[row]
+            length = columns.key_lengths[row] if kind == "key" else columns.value_lengths[row]
+            return convert(None if length < 0 else bytes(columns.data[start : start + length]))
+
+        return shown
 
 
 class SchemaTokens:

@@ -227,6 +227,10 @@ def test_tokens_name_the_schemas_of_a_record(shell: Shell, tmp_path: Path) -> No
         f"1 {shown}",
         "2    |plain",
     ]
+    line = "%k{hex} %s{hex} %s{base64}\n"
+    raw = shell.ok("consume", topic, "-e", "-q", "-f", line, "--raw-value")
+    assert raw.startswith(b"0000000003026b 0000000001")
+    assert shell.ok("consume", topic, "-e", "-q", "-f", line) == raw, "the stored bytes, not the JSON"
     where = ["--where", "value.id > 0", "-o", "1:", "-f", "%s{schema}"]
     assert shell.ok("consume", topic, "-e", "-q", *where) == b"t-value@1"
     file = f"file:{tmp_path}/o.avsc"
