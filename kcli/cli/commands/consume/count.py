@@ -77,7 +77,7 @@ class Plan(Selection):
         )
         if self.range.stored:
             raise UsageError("-o stored: count reads no group's offsets")
-        if self.keep is None:
+        if self.keep is None and not (options.fail_on_invalid or options.fail_on_undecoded):
             self.decoding = None
             if not self.range.timed:  # headers say how many records there are
                 self.settings = self.settings.replace(decompress=False)

@@ -143,10 +143,12 @@ class Decoding:
 
     @property
     def failed(self) -> bool:
-        """Whether --fail-on-undecoded or --fail-on-invalid holds against what was read. A schema that is not used
-        leaves open whether its values are valid."""
+        """Whether --fail-on-undecoded or --fail-on-invalid holds against what was read. A schema that is not used, or
+        that the registry did not say, leaves open whether its values are valid."""
         reasons = [(reason, field.undecoded) for field in self._fields for reason in field.undecoded.reasons]
-        invalid = any(reason.startswith(FORBIDDEN) or reason in own.refused for reason, own in reasons)
+        invalid = any(
+            reason.startswith(FORBIDDEN) or reason in own.refused or reason in own.unanswered for reason, own in reasons
+        )
         return bool(self.strict and reasons) or (self._valid and invalid)
 
     def said(self, *, unknown: bool) -> list[str]:

@@ -245,6 +245,12 @@ def test_values_with_a_json_schema_are_held_against_it_and_stored_as_they_are(kc
     unusable = kcli("consume", name, "-o", "3", "-e", *by, "--fail-on-invalid")
     assert unusable.returncode == 1, "a schema that is not used leaves open whether the value is valid"
     assert kcli("consume", name, "-o", "3", "-e", *by).returncode == 0
+    for option in ("--fail-on-invalid", "--fail-on-undecoded"):  # no filter asks for the values, and they are read
+        counted = kcli("count", name, *by, option)
+        assert (counted.returncode, counted.stdout) == (1, b"4\n")
+    assert kcli("count", name, "-o", "0:1", *by, "--fail-on-invalid").returncode == 0
+    away = kcli("consume", name, "-o", "0:1", "-e", "--schema-registry", "http://127.0.0.1:1", "--fail-on-invalid")
+    assert away.returncode == 1, "nobody said what its schema is"
 
 
 def rule(type: str, /, **more: object) -> str:
