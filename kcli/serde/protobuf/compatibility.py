@@ -1,5 +1,6 @@
-"""Whether one Protobuf schema reads what another wrote, as Confluent's registry decides it: messages stay, and fields
-keep their number and the way in which their bytes are written."""
+"""Whether one Protobuf schema reads what another wrote, as Confluent's registry decides it: package and messages stay,
+and fields keep their number and the way in which their bytes are written. Messages of imported files are compared where
+a field is of their type."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from kcli.serde.protobuf.schema.types import Enum, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kcli.serde.protobuf.reader import ProtobufSchema
     from kcli.serde.protobuf.schema.types import Field
@@ -27,29 +28,47 @@ WORDS = {kind: word for word, kind in code.KINDS.items()}
 
 def incompatibilities(reader: ProtobufSchema, writer: ProtobufSchema) -> list[Incompatibility]:
     """Why the reader's schema does not read all that the writer's may have written; empty where it does."""
-    return [reason for message in writer.messages for reason in _message(reader, message, "")]
+    compared = {message.name for message in _every(writer.messages)}
+    reasons = list(_messages(reader.messages, writer.messages, "", compared))
+    now, before = ({message.name.rpartition(".")[0] for message in one.messages} for one in (reader, writer))
+    if now and before and now != before:
+        why = f"the package is {''.join(now) or 'none'}, and was {''.join(before) or 'none'}"
+        reasons.insert(0, Incompatibility("PACKAGE_CHANGED", "/", why))
+    return reasons
 
 
-def _message(reader: ProtobufSchema, writer: Message, at: str) -> Iterator[Incompatibility]:
-    here = f"{at}/{writer.name.rpartition('.')[2]}"
-    found = reader.types.get(writer.name) or next(
-        (message for message in reader.messages if not at and _last(message) == _last(writer)), None
-    )  # a file may change its package
-    if not isinstance(found, Message):
-        yield Incompatibility("MESSAGE_REMOVED", here, f"the message {writer.name} is not there")
-        return
-    yield from _fields(found, writer, here)
-    for inner in writer.nested:
-        if not inner.entry:
-            yield from _message(reader, inner, here)
+def _every(messages: Iterable[Message]) -> Iterator[Message]:
+    for message in messages:
+        yield message
+        yield from _every(message.nested)
 
 
-def _fields(reader: Message, writer: Message, here: str) -> Iterator[Incompatibility]:
+def _messages(
+    reader: Sequence[Message], writer: Sequence[Message], at: str, compared: set[str]
+) -> Iterator[Incompatibility]:
+    """Messages of a file, or those in a message, by their own names. `compared` are the names of the writer's messages
+    that are compared by themselves."""
+    found = {_last(message): message for message in reader if not message.entry}
+    for before in writer:
+        now, here = found.get(_last(before)), f"{at}/{_last(before)}"
+        if before.entry:
+            continue
+        if now is None:
+            yield Incompatibility("MESSAGE_REMOVED", here, f"the message {before.name} is not there")
+        else:
+            yield from _fields(now, before, here, compared)
+            yield from _messages(now.nested, before.nested, here, compared)
+
+
+def _fields(reader: Message, writer: Message, here: str, compared: set[str]) -> Iterator[Incompatibility]:
+    oneofs = {field.oneof for field in reader.fields.values()}
+    surviving = {field.oneof for number, field in writer.fields.items() if number in reader.fields}
     for number, before in sorted(writer.fields.items()):
         now, place = reader.fields.get(number), f"{here}/{number}"
         if now is not None:
             yield from _field(now, before, place)
-        elif before.oneof and any(field.oneof == before.oneof for field in reader.fields.values()):
+            yield from _imported(now, before, place, compared)
+        elif before.oneof and before.oneof in oneofs | surviving:  # else the whole oneof went
             yield Incompatibility(
                 "ONEOF_FIELD_REMOVED", place, f"the field {before.name} left its oneof {before.oneof}"
             )
@@ -59,12 +78,30 @@ def _fields(reader: Message, writer: Message, here: str) -> Iterator[Incompatibi
         if now.label == "required" and number not in writer.fields:
             yield Incompatibility("REQUIRED_FIELD_ADDED", f"{here}/{number}", f"the field {now.name} is required")
     for oneof in dict.fromkeys(field.oneof for field in reader.fields.values() if field.oneof):
-        numbers = {number for number, field in reader.fields.items() if field.oneof == oneof}
-        moved = [number for number in sorted(numbers & writer.fields.keys()) if not writer.fields[number].oneof]
-        if len(moved) > 1:
-            names = " and ".join(writer.fields[number].name for number in moved)
-            reason = f"{names} are in one oneof now ({oneof}), which keeps the last of them"
-            yield Incompatibility("MULTIPLE_FIELDS_MOVED_TO_ONEOF", here, reason)
+        yield from _exclusive(reader, writer, oneof, here)
+
+
+def _exclusive(reader: Message, writer: Message, oneof: str, here: str) -> Iterator[Incompatibility]:
+    """Whether a oneof keeps one of fields of which a message could have several before."""
+    numbers = sorted(number for number, field in reader.fields.items() if field.oneof == oneof)
+    before = [(number, writer.fields[number]) for number in numbers if number in writer.fields]
+    free = [field.name for _, field in before if not field.oneof]
+    if len({field.oneof or number for number, field in before}) > 1:
+        type = "MULTIPLE_FIELDS_MOVED_TO_ONEOF" if len(free) > 1 else "FIELD_MOVED_TO_EXISTING_ONEOF"
+        names = " and ".join(field.name for _, field in before)
+        yield Incompatibility(type, here, f"{names} are in one oneof now ({oneof}), which keeps the last of them")
+
+
+def _imported(now: Field, before: Field, place: str, compared: set[str]) -> Iterator[Incompatibility]:
+    """What is wrong with a message of another file that a field, or the values of a map, are of."""
+    if now.entry is not None and before.entry is not None:
+        now, before = now.entry.fields[2], before.entry.fields[2]
+    if not isinstance(now.type, Message) or not isinstance(before.type, Message) or not _alike(now, before):
+        return
+    if before.type.name in compared:
+        return
+    compared.add(before.type.name)
+    yield from _fields(now.type, before.type, f"{place}/{_last(before.type)}", compared)
 
 
 def _field(now: Field, before: Field, place: str) -> Iterator[Incompatibility]:

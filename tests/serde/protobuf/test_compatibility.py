@@ -30,6 +30,9 @@ def types(before: str, now: str, syntax: str = "proto3") -> list[tuple[str, str]
         ("map<string, int32> a = 1;", "map<string, int64> a = 1;"),
         ("int32 a = 1; int32 b = 2;", "int32 a = 1;"),
         ("int32 a = 1;", "oneof o { int32 a = 1; int32 b = 2; }"),
+        ("oneof o { int32 a = 1; int32 b = 2; }", "int32 a = 1; oneof o { int32 b = 2; }"),
+        ("oneof o { int32 a = 1; int32 b = 2; }", "oneof p { int32 a = 1; int32 b = 2; }"),
+        ("oneof o { int32 a = 1; int32 b = 2; }", "int32 c = 3;"),
     ],
 )
 def test_what_is_compatible(before: str, now: str) -> None:
@@ -50,6 +53,11 @@ def test_what_is_compatible(before: str, now: str) -> None:
         ("oneof o { int32 a = 1; int32 b = 2; }", "oneof o { int32 a = 1; }", ("ONEOF_FIELD_REMOVED", "/M/2")),
         ("int32 a = 1; int32 b = 2;", "oneof o { int32 a = 1; int32 b = 2; }",
          ("MULTIPLE_FIELDS_MOVED_TO_ONEOF", "/M")),
+        ("oneof o { int32 a = 1; int32 b = 2; }", "oneof p { int32 a = 1; }", ("ONEOF_FIELD_REMOVED", "/M/2")),
+        ("oneof o { int32 a = 1; } int32 b = 2;", "oneof o { int32 a = 1; int32 b = 2; }",
+         ("FIELD_MOVED_TO_EXISTING_ONEOF", "/M")),
+        ("oneof o { int32 a = 1; } oneof p { int32 b = 2; }", "oneof q { int32 a = 1; int32 b = 2; }",
+         ("FIELD_MOVED_TO_EXISTING_ONEOF", "/M")),
         ("message I { int32 x = 1; }", "int32 a = 1;", ("MESSAGE_REMOVED", "/M/I")),
     ],
 )  # fmt: skip
@@ -63,8 +71,16 @@ def test_messages_and_required_fields() -> None:
     assert types("message M {}", required, "proto2") == [("REQUIRED_FIELD_ADDED", "/M/1")]
     assert types(required, "message M {}", "proto2") == [("REQUIRED_FIELD_REMOVED", "/M/1")]
     moved = ProtobufSchema('syntax = "proto3"; package q; message M { string a = 1; }')
-    (reason,) = incompatibilities(moved, ProtobufSchema('syntax = "proto3"; message M { int32 a = 1; }'))
-    assert reason.message == "the field a is string, and was int32"
+    package, kind = incompatibilities(moved, ProtobufSchema('syntax = "proto3"; message M { int32 a = 1; }'))
+    assert (package.type, package.message) == ("PACKAGE_CHANGED", "the package is q, and was none")
+    assert kind.message == "the field a is string, and was int32"
+    nested = ['syntax = "proto3"; message M { message I { int32 a = 1; } }']
+    nested.append(nested[0].replace("message M", "package q; message M"))
+    (reason,) = incompatibilities(*map(ProtobufSchema, reversed(nested)))
+    assert reason.type == "PACKAGE_CHANGED"
+    away = ProtobufSchema('syntax = "proto3"; import "m.proto"; message N {M m = 1;}', [nested[0]])
+    (reason,) = incompatibilities(away, ProtobufSchema(nested[0]))
+    assert reason.type == "MESSAGE_REMOVED", "a file that imports a message has it under no index"
 
 
 def test_a_level_says_in_which_direction() -> None:
@@ -72,3 +88,15 @@ def test_a_level_says_in_which_direction() -> None:
     assert check("BACKWARD", new, [old], incompatibilities) == []
     (violation,) = check("FULL", new, [old], incompatibilities)
     assert (violation.direction, violation.reason.type) == ("forward", "MESSAGE_REMOVED")
+
+
+def test_messages_of_imported_files_are_compared() -> None:
+    """Also where they contain themselves, and where only the values of a map are of their type."""
+    text = 'syntax = "proto3"; import "n.proto"; message M { FIELD }'
+    first, second = ('syntax = "proto3"; package n; message N { TYPE x = 1; N n = 2; }'.replace("TYPE", type)
+                     for type in ("int32", "string"))  # fmt: skip
+    for field in ("n.N a = 1;", "map<int32, n.N> a = 1; n.N b = 2;"):
+        before, now = (ProtobufSchema(text.replace("FIELD", field), [imported]) for imported in (first, second))
+        (reason,) = incompatibilities(now, before)
+        assert (reason.type, reason.location) == ("FIELD_KIND_CHANGED", "/M/1/N/1")
+        assert incompatibilities(before, before) == []
