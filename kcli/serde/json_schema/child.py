@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import select
+import queue
 import sys
 import threading
 import time
 import weakref
+from contextlib import suppress
 from typing import IO
 
 from kcli.errors import KcliError
@@ -40,6 +41,7 @@ class Child:
         self._schema = json.dumps({"text": text, "references": references}).encode()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0  # the process that started it: a pipe must not be shared after a fork
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._late = 0
         self._lock = threading.Lock()
 
@@ -49,14 +51,14 @@ class Child:
             if self._late >= GIVEN_UP:
                 raise TooSlow
             until = time.monotonic() + SECONDS
-            try:
-                child = self._started()
-                _write(child.stdin, data)
-                answer = _read(child.stdout, until)
-            except (OSError, EOFError, TimeoutError):  # killed for its memory, or late
+            answer = None
+            with suppress(OSError, queue.Empty):  # it was killed, perhaps for its memory; it is late
+                _write(self._started().stdin, data)
+                answer = self._answers.get(timeout=max(until - time.monotonic(), 0))
+            if answer is None:
                 self._late += 1
                 self._end()
-                raise TooSlow from None
+                raise TooSlow
             return answer.decode() or None
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -70,6 +72,8 @@ class Child:
             )  # fmt: skip
             self._owner = os.getpid()
             weakref.finalize(self, _kill, child, self._owner)
+            self._answers = queue.SimpleQueue()
+            threading.Thread(target=_listen, args=(child.stdout, self._answers), daemon=True).start()
             _write(child.stdin, self._schema)
         return self._process
 
@@ -92,13 +96,18 @@ def _write(pipe: IO[bytes] | None, data: bytes) -> None:
         rest = rest[pipe.write(rest) or 0 :]
 
 
-def _read(pipe: IO[bytes] | None, until: float | None) -> bytes:
-    """A message. Raises EOFError, TimeoutError after `until`."""
-    assert pipe is not None
+def _listen(pipe: IO[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
+    """Hand on what a child says, and None at its end."""
+    with suppress(EOFError, OSError, ValueError):  # the pipe was closed
+        while True:
+            answers.put(_read(pipe))
+    answers.put(None)
+
+
+def _read(pipe: IO[bytes]) -> bytes:
+    """A message. Raises EOFError."""
     data = bytearray()
     while len(data) < HEAD or len(data) < HEAD + int.from_bytes(data[:HEAD], "big"):
-        if until is not None and not select.select([pipe], [], [], max(until - time.monotonic(), 0))[0]:
-            raise TimeoutError
         want = HEAD if len(data) < HEAD else HEAD + int.from_bytes(data[:HEAD], "big")
         piece = pipe.read(want - len(data))
         if not piece:
@@ -109,17 +118,17 @@ def _read(pipe: IO[bytes] | None, until: float | None) -> bytes:
 
 def serve() -> None:
     """The child: the schema first, then values, each answered by its problem."""
-    import signal
+    import faulthandler
 
     from kcli.serde.json_schema.validate import Library
 
     given, out = open(0, "rb", buffering=0), open(1, "wb", buffering=0)  # noqa: SIM115 - as long as the process
     try:
-        library = Library(**json.loads(_read(given, None)))
+        library = Library(**json.loads(_read(given)))
         while True:
-            data = _read(given, None)
-            signal.alarm(int(SECONDS) + 3)  # the end, also if nobody is left to kill it
+            data = _read(given)
+            faulthandler.dump_traceback_later(SECONDS + 3, exit=True)  # its end, also if nobody is left to kill it
             _write(out, (library.problem(json.loads(data), every=False) or "").encode())
-            signal.alarm(0)
+            faulthandler.cancel_dump_traceback_later()
     except EOFError:
         return
