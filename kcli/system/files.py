@@ -106,15 +106,8 @@ def _too_large(what: str, most: int) -> OSError:
 def replace(path: str, data: bytes, mode: int = 0o600) -> None:
     """Write a file of a cache: other processes see the whole file or the one before, and a full disk leaves nothing
     behind. Raises OSError."""
-    fresh = f"{path}.{os.getpid()}"
-    try:
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | BINARY, mode), "wb") as file:
-            file.write(data)
-        os.replace(fresh, path)
-    except OSError:
-        if os.path.lexists(fresh):
-            os.unlink(fresh)
-        raise
+    with new_file(path, replace=True, mode=mode) as file:
+        file.write(data)
 
 
 def distrust(*found: os.stat_result) -> str:
