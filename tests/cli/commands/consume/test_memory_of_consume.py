@@ -23,8 +23,9 @@ MOST, MOST_OF_A_GIANT = (250, 1600) if PURE else (150, 600)
 """Megabytes; the plain-Python record core makes objects of what it prints."""
 WIDE = [f"wide{number}" for number in range(6)]
 RUN = """
-import sys
+import resource, sys
 from kcli.cli.main import main
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # a bomb ends the process, not the machine
 code = main(sys.argv[1:])
 sys.stdout.flush()
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
