@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 # an older pip writes a `kcli` that imports `re`, which costs 3 ms at every start
 MODERN_PIP = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.3'
+LOCK = $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
 WORKERS ?= 5
@@ -21,13 +22,14 @@ LATE := admin broker cluster consumer lag producer sandbox seeking cli kafka/bro
 # the lines of kcli's source, of a revision or of the tree
 lines = $$(git grep -c '' $(1) -- 'kcli/*.py' 'kcli/*.pyx' 'kcli/*.pxi' 'kcli/*.c' 'kcli/*.h' 2>&1 | awk -F: '{n += $$NF} END {print n ? n : "?"}')
 
-.PHONY: demo playground tables snapshots reference docs quick test test-long test-spark test-spark-long test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan mutants check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
+.PHONY: demo playground tables locks snapshots reference docs quick test test-long test-spark test-spark-long test-pure test-pictures test-dist test-root versions dist deb onefile alone nightly asan mutants check schedules late chaos storm soak soak-tui screenshots recordings bench bench-scale bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(MODERN_PIP)
-	$(INSTALL) --editable .
+	$(if $(CI),$(INSTALL) --require-hashes -r release/locks/ci.txt)
+	$(INSTALL) $(if $(CI),--no-build-isolation) --editable .
 	$(BIN)/python -m compileall -q kcli
 	@touch $@
 
@@ -64,6 +66,11 @@ test-spark-long: $(VENV)/.made-dev  ## tests of Spark that take minutes: kills i
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
 	KCLI_QUICK=1 KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) -m 'not long' $(ARGS)
+
+locks: $(VENV)/.made-dev  ## release/locks: the newest versions that pyproject.toml allows, with the hashes of their files, for bundles and CI
+	$(INSTALL) uv
+	$(LOCK) pyproject.toml -o release/locks/bundle.txt
+	printf 'setuptools>=77\n' | $(LOCK) pyproject.toml - $(addprefix --extra ,dev spark spark-java spark-connect delta) -o release/locks/ci.txt
 
 RELEASE := build/release
 WHEEL = $(firstword $(wildcard dist/*-manylinux*.whl) $(wildcard dist/*.whl))

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from release.sbom import sbom
-from release.wheels import ROOT, BuildFailed, checked, source, wheels
+from release.wheels import BUNDLED, ROOT, BuildFailed, checked, source, wheels
 
 
 def build(target: Path) -> dict[str, str]:
@@ -25,6 +25,7 @@ def build(target: Path) -> dict[str, str]:
         made = [archive, *wheels(archive, target, Path(folder))]
         checked(made)
         made.append(sbom(made[1], target, Path(folder)))
+        made.append(Path(shutil.copy(BUNDLED, target / "requirements.txt")))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in made}
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from release.wheels import ROOT, BuildFailed, commit_time, run
+from release.wheels import ROOT, BuildFailed, commit_time, pinned, run
 
 PYTHON = Path("/usr/bin/python3")
 HOME = Path("/opt/kcli-kafka")
@@ -62,7 +62,7 @@ def package(wheel: Path, folder: Path) -> Path:
     """The package file. Raises BuildFailed where a step fails, e.g. without dpkg-deb."""
     with tempfile.TemporaryDirectory() as work:
         root = Path(work) / "root"
-        version = _environment(root, wheel)
+        version = _environment(root, wheel, Path(work))
         _commands(root)
         _completions(root)
         _manual(root)
@@ -73,11 +73,12 @@ def package(wheel: Path, folder: Path) -> Path:
     return target
 
 
-def _environment(root: Path, wheel: Path) -> str:
+def _environment(root: Path, wheel: Path, work: Path) -> str:
     """The virtual environment with the wheel in it, told to live in /opt; returns kcli's version."""
     home = root / HOME.relative_to("/")
     run(PYTHON, "-m", "venv", "--without-pip", home)
-    run(sys.executable, "-m", "pip", "--python", home / "bin" / "python3", "install", "--quiet", "--no-compile", wheel)
+    pip = (sys.executable, "-m", "pip", "--python", home / "bin" / "python3")
+    run(*pip, "install", "--quiet", "--no-compile", "--require-hashes", "-r", pinned(wheel, work))
     for origin in home.rglob("direct_url.json"):
         origin.unlink()
     for script in (home / "bin").glob("[aA]ctivate*"):

