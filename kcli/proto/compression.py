@@ -206,22 +206,21 @@ def _unzstd(data: Buffer, bound: int) -> Buffer:
 def _unsnappy(data: Buffer, bound: int) -> Buffer:
     """Xerial's framing, whose version bytes differ between writers and say nothing, or one raw block (D15)."""
     view = memoryview(data)
-    out = bytearray()
     if bytes(view[:8]) != XERIAL:
-        _unsnappy_block(view, out, bound)
-        return out
+        return _unsnappy_block(view, bound)
+    out = bytearray()
     at = 16
     while at < len(view):
         size = int.from_bytes(view[at : at + 4], "big")
         at += 4
         if size > len(view) - at:
             raise DecodeError("snappy: cut off")
-        _unsnappy_block(view[at : at + size], out, bound)
+        out += _unsnappy_block(view[at : at + size], bound, len(out))
         at += size
     return out
 
 
-def _unsnappy_block(block: memoryview, out: bytearray, bound: int) -> None:
+def _unsnappy_block(block: memoryview, bound: int, before: int = 0) -> bytearray:
     from cramjam import DecompressionError, snappy
 
     size = shift = 0
@@ -230,14 +229,18 @@ def _unsnappy_block(block: memoryview, out: bytearray, bound: int) -> None:
         shift += 7
         if byte < 128:
             break
-    if len(out) + size > bound:
+    if before + size > bound:
         raise _too_large(bound)
     if size > 32 * len(block) + 64:  # no snappy element makes more than 64 bytes of 3
         raise DecodeError(f"snappy: {size} bytes cannot come of {len(block)}")
+    plain = bytearray(size)  # its pages are touched by the codec, which lets other threads run meanwhile
     try:
-        out += snappy.decompress_raw(block)
+        made = snappy.decompress_raw_into(block, plain)
     except DecompressionError as error:
         raise DecodeError(f"snappy: {error}") from None
+    if made != size:
+        raise DecodeError(f"snappy: {made} bytes, and its head says {size}")
+    return plain
 
 
 _COMPRESS: dict[str, Callable[[Buffer, int | None], Buffer]] = {
