@@ -25,9 +25,9 @@ OPTIONS = {flag for _, command in every() for flag in command.by_flag}
 COMMANDS = {*SUBJECTS, "help", "version"}
 PROGRAMS = (
     *("sandbox/__main__.py", "pipeline/session/gateway.py", "system/processes.py"),
-    *("changes/change.py", "changes/journal.py"),
+    *("serde/json_schema/child.py", "changes/change.py", "changes/journal.py"),
 )
-"""A program with options of its own, the options of Java and of ps; and the command lines that make changes."""
+"""A program with options of its own, the options of Java, ps and Python; and the command lines that make changes."""
 FOREIGN = ("kafka-features.sh", "ulimit")
 """Programs of others whose options a message may name."""
 NAMES = ("kcli sandbox authority", "kcli sandbox")

@@ -32,7 +32,7 @@ def enums(file: str, prefix: str) -> dict[str, int]:
         ("avro_columns.pxi", "S_", avro_columns_code, 4),
         ("avro_columns.pxi", "L_", avro_columns_code, 8),
         ("payloads.pxi", "F_", faults, len(faults.FAULTS)),
-        ("protobuf.pxi", "P_", protobuf_code, 30),
+        ("protobuf.pxi", "P_", protobuf_code, 31),
         ("protobuf.pxi", "W_", protobuf_code, 6),
         ("protobuf_show.pxi", "K_", protobuf_code, 9),
     ],

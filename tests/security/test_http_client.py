@@ -180,7 +180,8 @@ def test_nothing_else_of_kcli_sends_http() -> None:
     found = set()
     root = Path(kcli.__file__).parent
     for path in root.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if any(one in text for one in banned) else ():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
             if any(name == one or name.startswith(f"{one}.") for name in names for one in banned):

@@ -60,7 +60,7 @@ async def journaled(
             undoes=undoes,
         )
     except journal.NotWritten as problem:
-        raise problem.hinted("undo-file") from None
+        raise KcliError(f"{problem}; --undo-file FILE keeps what undoes it, --no-undo keeps nothing") from None
 
 
 def rows_of(document: Document) -> list[dict[str, object]]:
