@@ -199,7 +199,7 @@ def test_E43_epoch_and_metadata_come_back(shell: Shell) -> None:
 def test_E43_without_an_undo_file_nothing_is_changed(shell: Shell) -> None:
     nowhere = shell(*RESET, "-t", "orders", "--to-latest", "--execute", "--undo-file", str(shell.folder / "no" / "f"))
     assert nowhere.code == 2
-    assert "No such file or directory" in nowhere.err
+    assert "there is no folder" in nowhere.err
     there = shell.file("precious", "there")
     assert shell(*RESET, "-t", "orders", "--to-latest", "--execute", "--undo-file", there).code == 2
     assert Path(there).read_text() == "precious"
