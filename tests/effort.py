@@ -1,4 +1,5 @@
-"""How much is tried: `make quick` (KCLI_QUICK=1) plays a quarter of the random tries, and two cases of each test."""
+"""How much is tried: `make quick` (KCLI_QUICK=1) plays a quarter of the random tries, and two cases of each test; the
+nightly run plays KCLI_TRIES times as many."""
 
 from __future__ import annotations
 
@@ -9,10 +10,11 @@ import pytest
 from hypothesis.internal.conjecture import providers
 
 QUICK = bool(os.environ.get("KCLI_QUICK"))
+TIMES = int(os.environ.get("KCLI_TRIES", "1"))
 
 
 def tries(count: int) -> int:
-    return max(1, count // 4) if QUICK else count
+    return max(1, count // 4) if QUICK else count * TIMES
 
 
 def take_two_cases(items: list[pytest.Item]) -> None:

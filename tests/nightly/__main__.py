@@ -39,6 +39,11 @@ PIECES = {
         ((*MODULE, "pytest", "-q", "-n", "0", "tests/interop/avro"),),
         (("AVRO_SECONDS", "600"), ("AVRO_SEED", "1000000")),
     ),
+    "fuzz": Piece(  # both record cores, fastavro and google.protobuf as oracles; a new seed each time, which is printed
+        10,
+        ((*MODULE, "pytest", "-q", "-n", "2", "-m", "not long", "--timeout", "1200", "tests/proto", "tests/serde"),),
+        (("KCLI_TRIES", "10"),),
+    ),
     "test-spark": Piece(18, (("make", "test-spark"), ("make", "test-spark-long"))),
     "test-pure": Piece(2, (("make", "test-pure"),)),
     "test-pictures": Piece(2, (("make", "test-pictures"),)),
