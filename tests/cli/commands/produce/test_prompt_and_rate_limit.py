@@ -142,12 +142,13 @@ def test_a_rate_is_kept_exactly_over_time(given: str, second: float, monkeypatch
 
 @pytest.mark.parametrize("words", [[], ["-K:"], ["-H", "a=b"], ["--transactional-id", "paced", "--batch", "7"]])
 def test_records_are_spread_over_the_time_of_their_rate(kcli: Shell, words: list[str]) -> None:
+    """890 ms apart; the first may be late on a busy machine, and the others then keep to the time of the start."""
     topic = kcli.topic()
-    lines = b"".join(b"k:%d\n" % n for n in range(40))
+    lines = b"".join(b"k:%d\n" % n for n in range(90))
     kcli.ok("produce", topic, "--rate", "100/s", *words, stdin=lines)
     found = [json.loads(line) for line in kcli.ok("consume", topic, "-e", "--envelope").splitlines()]
-    assert len(found) == 40
-    assert 250 <= found[-1]["timestamp"] - found[0]["timestamp"] <= 1500
+    assert len(found) == 90
+    assert 250 <= found[-1]["timestamp"] - found[0]["timestamp"] <= 2500
 
 
 @pytest.mark.process
