@@ -195,7 +195,18 @@ def _startup(bootstrap: str, rounds: int) -> dict[str, list[Run]]:
     """What a command costs before it does anything: --version, --help, ten records in, ten records out, short lists."""
     broker.create(bootstrap, "ten")
     for number in range(10):
-        reset = ["groups", "reset", f"ten-{number}", "-t", "ten", "--to-earliest", "--execute", "-b", bootstrap]
+        reset = [
+            "groups",
+            "reset",
+            f"ten-{number}",
+            "-t",
+            "ten",
+            "--to-earliest",
+            "--create",
+            "--execute",
+            "-b",
+            bootstrap,
+        ]
         subprocess.run([cases.KCLI, *reset], check=True, capture_output=True, timeout=60)
     with tempfile.NamedTemporaryFile() as ten:
         ten.write(b"".join(b"line %d\n" % n for n in range(10)))

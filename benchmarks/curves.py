@@ -127,7 +127,7 @@ def partitions(places: list[int], folder: Path) -> Curves:
         with cluster() as ends:
             work = LINES + EACH * place
             topic = records(curves, place, work, folder / "keyed", ends, "-K", "\t", partitions=place)
-            reset = [KCLI, "groups", "reset", "g", "-t", topic, "--to-earliest", "--execute", *ends]
+            reset = [KCLI, "groups", "reset", "g", "-t", topic, "--to-earliest", "--create", "--execute", *ends]
             subprocess.run(reset, check=True, capture_output=True, timeout=300)
             lists(curves, place, ends, "topics list", "topics stats", "lag -g g", "lag -g g --by partition")
             lists(curves, place, ends, "groups reset g --all-topics --to-latest --dry-run", "groups describe g")
