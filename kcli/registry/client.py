@@ -22,7 +22,6 @@ from kcli.registry.errors import (
 )
 from kcli.registry.subjects import DEFAULT_CONTEXT, among, quoted
 from kcli.security.http import TooLarge, WrongAddress
-from kcli.security.http_client import HttpClient
 from kcli.tasks import in_daemon_thread
 from kcli.text.escape import visible
 from kcli.text.json_object import whole, whole_numbers
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
     from kcli.security.http import Answer
+    from kcli.security.http_client import HttpClient
 
     R = TypeVar("R")
     Query = Mapping[str, str | bool]
@@ -59,13 +59,23 @@ class RegistryClient:
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         """`guard` is "", read_only or protected, of the profile of that name."""
         self.settings = settings
-        self._http = HttpClient(settings, Credentials(settings), error_of)
+        self._made: HttpClient | None = None
         self._guard = guard
         self._profile = profile
         self._kind = ""
 
     async def close(self) -> None:
-        await self._http.close()
+        if self._made is not None:
+            await self._made.close()
+
+    @property
+    def _http(self) -> HttpClient:
+        """Made, and imported, for the first request: there is none where all schemas are in the disk cache."""
+        if self._made is None:
+            from kcli.security.http_client import HttpClient
+
+            self._made = HttpClient(self.settings, Credentials(self.settings), error_of)
+        return self._made
 
     # -- subjects ------------------------------------------------------------------------------------------------------
 

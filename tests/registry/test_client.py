@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -247,3 +249,15 @@ async def test_a_profile_forbids_by_method_and_path(what: Call, sent: str, said:
             else:
                 assert await call(server.url, what, guard=guard, profile="prod") == result
             server.asked.clear()
+
+
+@pytest.mark.process
+def test_a_client_that_asks_nothing_imports_no_library_for_http() -> None:
+    """A consumer whose schemas are all in the disk cache starts as fast as one without a registry."""
+    code = (
+        "import sys; from kcli.registry.lookup import open_schemas; from kcli.registry.client import RegistryClient;"
+        "from kcli.registry.settings import RegistrySettings, origin_of;"
+        "RegistryClient(RegistrySettings(origins=(origin_of('http://registry'),)));"
+        "assert 'urllib3' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -42,7 +42,7 @@ class AzureClient(RegistryClient):
 
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         super().__init__(settings, guard=guard, profile=profile)
-        self._http = HttpClient(settings, Credentials(settings), azure_error)
+        self._made = HttpClient(settings, Credentials(settings), azure_error)
 
     async def kind(self) -> str:
         return "azure"

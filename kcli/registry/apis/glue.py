@@ -48,7 +48,7 @@ class GlueClient(RegistryClient):
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         """Raises UsageError without botocore."""
         super().__init__(settings, guard=guard, profile=profile)
-        self._http = HttpClient(settings, AwsCredentials("glue", settings.glue_region), glue_error)
+        self._made = HttpClient(settings, AwsCredentials("glue", settings.glue_region), glue_error)
 
     async def kind(self) -> str:
         return "glue"
