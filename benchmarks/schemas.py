@@ -34,9 +34,11 @@ from benchmarks.report import machine, with_part
 from kcli.client import keep_large_blocks
 from kcli.pipeline.formats.avro_arrow import AvroColumns
 from kcli.pipeline.source.fetching import ROWS
-from kcli.registry.disk import Disk
+from kcli.registry.disk import Disk, place_of
+from kcli.registry.settings import RegistrySettings
 from kcli.schemas import AVRO as AVRO_KIND
 from kcli.schemas import PROTOBUF, Schema
+from kcli.security.http import origin_of
 from kcli.serde.avro.columns.columns import columns_of
 from kcli.serde.avro.columns.program import column_reader
 from kcli.serde.avro.parse import parse
@@ -164,7 +166,9 @@ def disk_cache(ids: dict[int, Schema]) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         for id, schema in ids.items():
-            Disk(ELSEWHERE).write(f"id {id} of the default context", [("", schema.replace(id=id))])
+            Disk(place_of(RegistrySettings(origins=(origin_of(ELSEWHERE),)))).write(
+                f"id {id} of the default context", [("", schema.replace(id=id))]
+            )
         try:
             yield
         finally:
