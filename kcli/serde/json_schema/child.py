@@ -21,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
 
-SECONDS = 2.0  # for one value
-START = 30.0  # for the start, which a busy machine may delay
+SECONDS = 2.0  # of CPU for one value: a busy machine must not make a check fail
+PATIENCE = 30.0  # seconds by the clock, for the start and for each value
 GIVEN_UP = 3  # values that took longer, after which no other is tried
 HEAD = 4  # bytes of the length in front of a message
 
@@ -38,7 +38,7 @@ class Child:
     """The validator of one schema. Values of several threads take turns."""
 
     def __init__(self, text: str, references: list[tuple[str, str]]) -> None:
-        self._schema = json.dumps({"text": text, "references": references}).encode()
+        self._schema = json.dumps({"text": text, "references": references, "seconds": SECONDS}).encode()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0  # the process that started it: a pipe must not be shared after a fork
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -51,9 +51,9 @@ class Child:
             if self._late >= GIVEN_UP:
                 raise TooSlow
             answer = None
-            with suppress(OSError, queue.Empty):  # it was killed, perhaps for its memory; it is late
+            with suppress(OSError, queue.Empty):  # it has ended, for its time or its memory; it is late
                 _write(self._started().stdin, data)
-                answer = self._answers.get(timeout=SECONDS)
+                answer = self._answers.get(timeout=PATIENCE)
             if answer is None:
                 self._late += 1
                 self._end()
@@ -74,7 +74,7 @@ class Child:
             self._answers = queue.SimpleQueue()
             threading.Thread(target=_listen, args=(child.stdout, self._answers), daemon=True).start()
             _write(child.stdin, self._schema)
-            self._answers.get(timeout=START)
+            self._answers.get(timeout=PATIENCE)
         return self._process
 
     def _end(self) -> None:
@@ -118,18 +118,20 @@ def _read(pipe: IO[bytes]) -> bytes:
 
 def serve() -> None:
     """The child: the schema first, then values, each answered by its problem."""
-    import faulthandler
+    import signal
 
     from kcli.serde.json_schema.validate import Library
 
     given, out = open(0, "rb", buffering=0), open(1, "wb", buffering=0)  # noqa: SIM115 - as long as the process
     try:
-        library = Library(**json.loads(_read(given)))
+        schema = json.loads(_read(given))
+        seconds = schema.pop("seconds")
+        library = Library(**schema)
         _write(out, b"")  # it has started
         while True:
             data = _read(given)
-            faulthandler.dump_traceback_later(SECONDS + 3, exit=True)  # its end, also if nobody is left to kill it
+            signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF ends the process, inside the library too
             _write(out, (library.problem(json.loads(data), every=False) or "").encode())
-            faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_PROF, 0)
     except EOFError:
         return

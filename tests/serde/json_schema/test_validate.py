@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -132,6 +134,17 @@ def test_a_check_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(TooSlow, match="takes more than"):
             validator.problem(5)
     assert time.monotonic() - began < GIVEN_UP * (0.5 + 3)
+
+
+@pytest.mark.process
+def test_a_process_that_is_not_run_for_a_while_is_not_slow() -> None:
+    """On a busy machine, for longer than a check may take."""
+    validator = JsonValidator(json.dumps(TREE))
+    assert validator.problem({"a": 1}) is None
+    child: Any = validator._child
+    os.kill(child._process.pid, signal.SIGSTOP)
+    threading.Timer(2.5, os.kill, (child._process.pid, signal.SIGCONT)).start()
+    assert validator.problem({"a": 1}) is None
 
 
 @pytest.mark.process
