@@ -225,21 +225,30 @@ cdef int avro_blocks(Avro* a, Output o, Py_ssize_t place, int depth) except -1:
 cdef int avro_string(Avro* a, Output o) except -1:
     """A length and UTF-8 as a JSON string; what is not UTF-8 is replaced."""
     cdef int64_t length = 0
-    cdef char* begin
-    cdef bytes other
     cdef int fault = length_of(a, &length)
     if fault:
         return fault
-    o.room(6 * length + 32)
-    begin = o.to
-    o.to = put_text(begin, a.at, length)
-    if begin[0] != c'"':
-        o.to = begin
-        other = replaced(a.at, length)
-        o.room(6 * PyBytes_GET_SIZE(other) + 32)
-        o.to = put_text(o.to, <const uint8_t*> PyBytes_AS_STRING(other), PyBytes_GET_SIZE(other))
+    put_lossy(o, a.at, length)
     a.at += length
     return large(a, o)
+
+
+cdef inline int put_lossy(Output o, const uint8_t* at, Py_ssize_t size) except -1:
+    """A JSON string; what is not UTF-8 is replaced."""
+    o.room(6 * size + 32)
+    cdef char* begin = o.to
+    o.to = put_text(begin, at, size)
+    if begin[0] != c'"':
+        o.to = begin
+        put_text_replaced(o, at, size)
+    return 0
+
+
+cdef int put_text_replaced(Output o, const uint8_t* at, Py_ssize_t size) except -1:
+    cdef bytes other = replaced(at, size)
+    o.room(6 * PyBytes_GET_SIZE(other) + 32)
+    o.to = put_text(o.to, <const uint8_t*> PyBytes_AS_STRING(other), PyBytes_GET_SIZE(other))
+    return 0
 
 
 cdef bytes replaced(const uint8_t* at, Py_ssize_t size):

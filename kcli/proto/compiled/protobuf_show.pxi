@@ -268,7 +268,6 @@ cdef inline bint is_wide(int32_t kind) noexcept:
 cdef int show_scalar(ProtobufReader p, Output o, const int32_t* field, uint64_t value, int32_t size) except -1:
     cdef int32_t kind = field[1], text
     cdef const uint8_t* at = <const uint8_t*> <size_t> value
-    cdef bytes other
     cdef uint32_t half = <uint32_t> value
     cdef float small
     cdef double wide
@@ -278,12 +277,8 @@ cdef int show_scalar(ProtobufReader p, Output o, const int32_t* field, uint64_t 
             return put_part(p, o, b"null", 4)
         if text >= 0:
             return put_part(p, o, p.texts[text], p.sizes[text])
-    if kind == P_STRING and field[2] & P_LOSSY and not is_text(at, at + size):
-        other = replaced(at, size)
-        at, size = <const uint8_t*> PyBytes_AS_STRING(other), <int32_t> PyBytes_GET_SIZE(other)
     if kind == P_STRING:
-        o.room(6 * <Py_ssize_t> size + 32)
-        o.to = put_text(o.to, at, size)
+        put_lossy(o, at, size)  # of a lossy field: others that are not UTF-8 were refused
         return too_large(p, o)
     if kind == P_BYTES:
         o.room(4 * ((<Py_ssize_t> size + 2) // 3) + 16)

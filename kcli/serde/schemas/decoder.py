@@ -136,23 +136,24 @@ class FieldDecoder:
             if max(numbers, default=-1) < 0:
                 return None
         readers = await self._numbers(names, f"{topic}[{partition}]")
-        which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
+        which = readers_of_rows(readers, numbers)
         spans, faults = None, list[tuple[int, str]]()
-        if max(which, default=AS_IT_IS) != AS_IT_IS:
+        unread_rows = array("i", [AS_IT_IS]) * len(which)  # compared as blocks of memory, where max() makes objects
+        if which != unread_rows:
             spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         if self.kind == "key" and not self._every_name and max(numbers, default=-1) >= 0:
             last = self._last_frame((topic, partition), names, numbers, skips, which, {row for row, _ in faults})
             if last is not None:
                 self.undecoded.unframed[topic, partition] = columns.offsets[last], lengths[last]
                 numbers, before = _unframed(numbers, skips, last + 1), which
-                which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
+                which = readers_of_rows(readers, numbers)
                 if which != before:
                     spans, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         if AS_IT_IS in readers:
             unread = {number: self.reason(names[number]) for number, reader in enumerate(readers) if reader == AS_IT_IS}
             self.undecoded.add_names(unread, numbers, columns, topic, partition)
         self.typed = None
-        if max(which, default=AS_IT_IS) == AS_IT_IS:
+        if which == unread_rows:
             return None
         self.typed = typed_rows(self.kind, columns, which, skips, self._sources, faults)
         self.undecoded.add_rows(faults, columns, topic, partition)
@@ -249,6 +250,14 @@ class FieldDecoder:
             shown, needs = self.into or (schema, referred)
             self.labels.add(number, shown, needs, self._readers[number], confluent=confluent, resolved=into is not None)
         return number
+
+
+def readers_of_rows(readers: list[int], numbers: array[int]) -> array[int]:
+    """The reader of each row by the number of its name, AS_IT_IS for a row without one."""
+    found = [*readers, AS_IT_IS]
+    if not numbers or numbers == array("i", numbers[:1]) * len(numbers):  # one schema, as nearly always
+        return array("i", [found[number] for number in numbers[:1]]) * len(numbers)
+    return array("i", map(found.__getitem__, numbers))
 
 
 def _unframed(numbers: array[int], skips: array[int], start: int) -> array[int]:

@@ -12,7 +12,7 @@ from struct import Struct
 from kcli.errors import KcliError
 from kcli.proto.batch import Batch
 from kcli.serde.contracts.rules import PAYLOAD, rules_of
-from kcli.serde.schemas.decoder import FRAME, FieldDecoder, column_of
+from kcli.serde.schemas.decoder import FRAME, FieldDecoder, column_of, readers_of_rows
 from kcli.serde.schemas.frames import ID as ID_FORM
 from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS
@@ -52,8 +52,8 @@ class FieldFrames(FieldDecoder):
         unread = {number: self.reason(name) for number, name in enumerate(names) if ids[number] == UNCHANGED}
         self.undecoded.add_names(unread, numbers, columns, topic, partition)
         readers = [self._known.get(name, AS_IT_IS) for name in names]
-        which = array("i", map([*readers, AS_IT_IS].__getitem__, numbers))
-        if max(which, default=AS_IT_IS) == AS_IT_IS:
+        which = readers_of_rows(readers, numbers)
+        if which == array("i", [AS_IT_IS]) * len(which):
             return 0
         _, faults = read_rows(columns.data, starts, lengths, skips, which, self._readers)
         for row, _ in faults:
