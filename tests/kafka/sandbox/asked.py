@@ -103,7 +103,7 @@ class Asked:
 
     def _frame(self, kind: Any, version: int, body: bytes) -> bytes:
         """A request with any body, at any version: one that is not declared here has the newest one's header."""
-        declared = min(version, kind.versions.last)
+        declared = min(max(version, kind.versions.first), kind.versions.last)
         whole = b"".join(self._session.send(kind(), declared))
         head = len(whole) - sum(map(len, kind().encode(declared)))
         return struct.pack(">ihh", head - 4 + len(body), kind.api_key, version) + whole[8:head] + body

@@ -6,8 +6,8 @@
     word @2 | Api vN | {"json": …}                  to broker 2
 
 `~` becomes a word that is new in every run. A string in angle brackets becomes a value: `<id orders~>` the topic's id,
-`<records 3 producer=5>` batches (odd_batches.py), `<subscription orders~ 0 1>` what a classic member reads and owns, `<assignment
-orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
+`<records 3 producer=5>` batches (odd_batches.py), `<subscription orders~ 0 1>` what a classic member reads and owns,
+`<assignment orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
 say. `settle` repeats a request until both answers agree: for what a real Kafka does in the background.
 """
 
@@ -27,7 +27,9 @@ from kcli.proto.schema import Request
 from tests.kafka.sandbox.odd_batches import odd_batch
 
 TABLES = Path(__file__).parent / "odd"
-LINE = re.compile(r"(?P<word>\S+)(?: @(?P<node>\d))? +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)(?: -> (?P<after>[^\"{}]+))?")
+LINE = re.compile(
+    r"(?P<word>\S+)(?: @(?P<node>\d))? +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)(?: -> (?P<after>[^\"{}]+))?"
+)
 
 
 @dataclass(frozen=True)
@@ -134,4 +136,3 @@ def _embedded(kind: str, topic: str, *numbers: str) -> bytes:
     if kind == "subscription":
         return encode_subscription(Subscription(topics=[topic], owned=partitions, user_data=data))
     return encode_assignment(partitions, data)
-

@@ -30,14 +30,12 @@ ROW = re.compile(r"^\| `(?P<request>[^`]+)` \| `(?P<path>[^`]+)` \| (?P<reason>.
 AT_LEAST = 2000
 
 
-VERSIONS = ["newest", pytest.param("4.3.1", marks=pytest.mark.long)]
+VERSIONS = ["newest", "4.3.1"]
 SETTINGS = {
-    "group.min.session.timeout.ms": "6000",
-    "group.consumer.min.session.timeout.ms": "45000",
-    "group.consumer.min.heartbeat.interval.ms": "5000",
-    "group.share.min.session.timeout.ms": "45000",
-    "group.share.min.heartbeat.interval.ms": "5000",
-    "group.share.min.record.lock.duration.ms": "15000",
+    "group.min.session.timeout.ms": "1",
+    "offsets.topic.num.partitions": "50",
+    "transaction.state.log.num.partitions": "50",
+    "share.coordinator.state.topic.num.partitions": "50",
     "group.consumer.heartbeat.interval.ms": "1000",
     "group.share.heartbeat.interval.ms": "1000",
     "background.threads": "10",
@@ -72,6 +70,7 @@ class Pair:
 
     def sandbox(self, version: str) -> SandboxSettings:
         return SandboxSettings(
+            kafka_version="4.4" if version == "newest" else version.rpartition(".")[0],
             brokers=self.nodes, auto_create=False, rebalance_delay=0.0,
             super_users=["User:ANONYMOUS"] if self.acls else None,
         )  # fmt: skip
@@ -115,6 +114,8 @@ def played(name: str, version: str) -> list[Compared]:
         real.stop()
 
 
+@pytest.mark.long
+@pytest.mark.xfail(strict=True, reason="Support Kafka 4.4, and a sandbox that behaves like it")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_sandbox_answers_as_kafka_does_except_where_the_page_says_so(version: str) -> None:
     results = [each for name in PAIRS for each in played(name, version)]
