@@ -53,7 +53,7 @@ def wanted(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
     numbers = (request.resource_type_filter, request.pattern_type_filter, request.operation, request.permission_type)
     if UNKNOWN in numbers:
         raise CloseConnection
-    wanted_acls = AclFilter(
+    return AclFilter(
         kind=_word(KINDS, request.resource_type_filter),
         name=request.resource_name_filter,
         pattern=word(PATTERNS, request.pattern_type_filter),
@@ -62,7 +62,6 @@ def wanted(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
         operation=_word(OPERATIONS, request.operation),
         permission=_word(PERMISSIONS, request.permission_type),
     )
-    return wanted_acls
 
 
 def _word(table: dict[str, int], number: int) -> str | None:

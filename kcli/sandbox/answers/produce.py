@@ -173,7 +173,8 @@ def _refused_by_log(partition: Partition, refused: BrokerError) -> PartitionProd
 # Whether a transactional batch may be appended. Under protocol v1 its partition must have been added to the
 # transaction; from Produce 12 on producing adds it (KIP-890). Asked once per transaction and partition, not per batch.
 def verify(context: RequestContext, transactional_id: str | None, header: Header, partition: Partition) -> None:
-    """Judge a transactional batch. Raises BrokerError INVALID_TXN_STATE, TRANSACTION_ABORTABLE, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
+    """Judge a transactional batch. Raises BrokerError INVALID_TXN_STATE, TRANSACTION_ABORTABLE,
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
     CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS."""
     opened = header.producer_id in partition.log.aborted_index.open
     if transactional_id is None:

@@ -1,5 +1,6 @@
-"""TxnOffsetCommit 0-6. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group to
-the transaction by itself (KIP-890), 6 names topics by id (KIP-1319). The positions are visible when the transaction commits."""
+"""TxnOffsetCommit 0-6. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group
+to the transaction by itself (KIP-890), 6 names topics by id (KIP-1319). The positions are visible when the
+transaction commits."""
 
 from __future__ import annotations
 

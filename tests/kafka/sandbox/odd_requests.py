@@ -28,7 +28,8 @@ from tests.kafka.sandbox.odd_batches import odd_batch
 
 TABLES = Path(__file__).parent / "odd"
 LINE = re.compile(
-    r"(?P<word>\S+)(?: @(?P<node>\d))? +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)(?: -> (?P<after>[^\"{}]+))?"
+    r"(?P<word>\S+)(?: @(?P<node>\d))? +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)"
+    r"(?: -> (?P<after>[^\"{}]+))?"
 )
 
 
