@@ -7,7 +7,8 @@
 
 `~` becomes a word that is new in every run. A string in angle brackets becomes a value: `<id orders~>` the topic's id,
 `<records 3 producer=5>` batches (odd_batches.py), `<subscription orders~ 0 1>` what a classic member reads and owns,
-`<assignment orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
+`<assignment orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that
+no JSON can
 say. `settle` repeats a request until both answers agree: for what a real Kafka does in the background.
 """
 
