@@ -38,11 +38,11 @@ NOT_IN_KAFKA_PYTHON = {  # KIP-848, 932 and 1071: it has no such clients
     "StreamsGroupDescribe", "StreamsGroupHeartbeat", "GetTelemetrySubscriptions", "PushTelemetry",
     # nor what moves disks, tokens and voters
     "AddRaftVoter", "CreateDelegationToken", "DescribeDelegationToken", "ExpireDelegationToken",
-    "RemoveRaftVoter", "RenewDelegationToken", "UnregisterBroker", "UnregisterController",
+    "RemoveRaftVoter", "RenewDelegationToken", "UnregisterBroker",
 }  # fmt: skip
 UNSTABLE = {"InitProducerId": "0-5"}  # v6 (two-phase commit) is unstable in 4.4: declared by Kafka, not to be sent
-RENAMED = {"generation_id_or_member_epoch": "generation_id"}
-"""Names of fields that Kafka 4.4 changed and kafka-python did not."""
+BEHIND = {"ApiVersions", "DeleteGroups", "StreamsGroupDescribe", "StreamsGroupHeartbeat", "TxnOffsetCommit"}
+"""Messages of which Kafka 4.4 has a newer version than kcli: the issue on Kafka 4.4 empties this set."""
 
 
 def stranger(message: type[Message]) -> Any:
@@ -53,11 +53,7 @@ def known(message: type[Message]) -> bool:
     return message.__name__.removesuffix("Request").removesuffix("Response") not in NOT_IN_KAFKA_PYTHON
 
 
-EVERY = [
-    pytest.param(m, v, id=f"{m.__name__}-v{v}")
-    for m, v in message_versions()
-    if known(m) and v <= stranger(m).max_version
-]
+EVERY = [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions() if known(m)]
 
 
 def agrees(mine: Any, theirs: Any, version: int, where: str) -> None:
@@ -66,8 +62,7 @@ def agrees(mine: Any, theirs: Any, version: int, where: str) -> None:
         for f, _ in fields_of(type(mine)):
             # kafka-python shows the bit field as a set under another name; its bytes were compared above
             if version in f.extra.versions and not f.name.endswith("authorized_operations"):
-                named = f.name if hasattr(theirs, f.name) else RENAMED[f.name]
-                agrees(getattr(mine, f.name), getattr(theirs, named), version, f"{where}.{f.name}")
+                agrees(getattr(mine, f.name), getattr(theirs, f.name), version, f"{where}.{f.name}")
     elif isinstance(mine, list):
         assert len(mine) == len(theirs), where
         for ours, one in zip(mine, theirs, strict=True):
@@ -144,8 +139,9 @@ def test_the_declaration_equals_kafkas_schema(message: type[Message], source: st
         assert repr(message.versions) == UNSTABLE[name]
     else:
         valid = Versions(schema["validVersions"])
-        if source == "kafka-python" and valid.last < message.versions.last:
-            return  # it has not caught up: what it knows is compared byte by byte above, the rest with Kafka's own jar
+        if name in BEHIND and source == "kafka-clients":
+            assert message.versions.last == valid.last - 1
+            return
         assert (message.versions.first, message.versions.last) == (valid.first, valid.last)
     flexible = Versions(schema["flexibleVersions"])
     for version in range(message.versions.first, message.versions.last + 1):

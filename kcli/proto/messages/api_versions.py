@@ -1,4 +1,4 @@
-"""ApiVersions (API key 18): versions 0-5."""
+"""ApiVersions (API key 18): versions 0-4."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from kcli.proto.schema import Int16, Int32, Int64, Request, Response, Struct, at
 from kcli.version import __version__
 
 
-class ApiVersionsRequest(Request["ApiVersionsResponse"], key=18, versions="0-5", flexible="3+"):
+class ApiVersionsRequest(Request["ApiVersionsResponse"], key=18, versions="0-4", flexible="3+"):
     """Which versions of which API does the broker speak? Its answer always has response header v0."""
 
     client_software_name: str = at("3+", ignorable=True, default="")
     client_software_version: str = at("3+", ignorable=True, default="")
-    cluster_id: str | None = at("5+", null="5+", ignorable=True, default=None)
-    node_id: Int32 = at("5+", ignorable=True, default=-1)
 
 
 class ApiVersion(Struct):
@@ -33,7 +31,7 @@ class FinalizedFeatureKey(Struct):
     min_version_level: Int16 = at("3+", default=0)
 
 
-class ApiVersionsResponse(Response, key=18, versions="0-5", flexible="3+"):
+class ApiVersionsResponse(Response, key=18, versions="0-4", flexible="3+"):
     """The answer to ApiVersionsRequest."""
 
     error_code: Int16 = 0

@@ -24,8 +24,7 @@ def _one(context: RequestContext, each: DeleteAclsFilter) -> DeleteAclsFilterRes
         scripted = context.refused(31)
         if scripted is not None:
             raise BrokerError(scripted)
-        filtered = wanted(each)
-        gone = context.cluster.access.acls.remove(filtered)
+        gone = context.cluster.access.acls.remove(wanted(each))
     except BrokerError as refused:
         return DeleteAclsFilterResult(error_code=refused.code.number, error_message=str(refused))
     rows = [

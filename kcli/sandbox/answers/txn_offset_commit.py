@@ -1,6 +1,5 @@
-"""TxnOffsetCommit 0-6. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group
-to the transaction by itself (KIP-890), 6 names topics by id (KIP-1319). The positions are visible when the
-transaction commits."""
+"""TxnOffsetCommit 0-5. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group to
+the transaction by itself (KIP-890). The positions are visible when the transaction commits."""
 
 from __future__ import annotations
 
@@ -11,16 +10,13 @@ from kcli.model import OffsetAndMetadata
 from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.fencing import error_for
-from kcli.sandbox.answers.partitions import name_of
 from kcli.sandbox.wire.request_context import RequestContext
 
-BY_ID = 6  # the first version with topic ids
 FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
 
 
@@ -33,7 +29,7 @@ async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
             raise BrokerError(codes.INVALID_GROUP_ID)
         _verify(context, request)
         context.cluster.groups.may_commit_in_transaction(
-            request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )
     except BrokerError as wrong:
         refused = error_for(wrong.code, context.version, FENCED_NEVER)
@@ -41,17 +37,15 @@ async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
         topics=[
             TxnOffsetCommitResponseTopic(
                 name=topic.name,
-                topic_id=topic.topic_id,
                 partitions=[
                     TxnOffsetCommitResponsePartition(
                         partition_index=partition.partition_index,
-                        error_code=(refused or _keep(context, request, topic, partition)).number,
+                        error_code=(refused or _keep(context, request, topic.name, partition)).number,
                     )
                     for partition in topic.partitions
                 ],
             )
             for topic in request.topics
-            if topic.partitions
         ]
     )
 
@@ -66,19 +60,15 @@ def _verify(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
 
 
 def _keep(
-    context: RequestContext,
-    request: TxnOffsetCommitRequest,
-    topic: TxnOffsetCommitRequestTopic,
-    asked: TxnOffsetCommitRequestPartition,
+    context: RequestContext, request: TxnOffsetCommitRequest, topic: str, asked: TxnOffsetCommitRequestPartition
 ) -> ErrorCode:
     index = asked.partition_index
     committed = OffsetAndMetadata(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
     try:
-        name = name_of(context, topic.name, topic.topic_id, by_id=context.version >= BY_ID)
-        scripted = context.refused(28, name, index)
+        scripted = context.refused(28, topic, index)
         if scripted is not None:
             raise BrokerError(scripted)
-        context.cluster.groups.pending.add(request.producer_id, request.group_id, name, index, committed)
+        context.cluster.groups.pending.add(request.producer_id, request.group_id, topic, index, committed)
     except BrokerError as refused:
         return refused.code
     return codes.NONE
