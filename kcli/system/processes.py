@@ -25,6 +25,15 @@ def runs(pid: int) -> bool:
     return True
 
 
+def limit_cpu(seconds: float) -> None:
+    """End this process, by SIGPROF, once it has used so much CPU from now on; 0 lifts the limit. Windows has no such
+    timer: there a caller waits as long as it wants to."""
+    if not WINDOWS:
+        import signal
+
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
 def born(pid: int) -> str:
     """What tells a process from every other that had or will have its number; "" without such a process."""
     if pid <= 0:

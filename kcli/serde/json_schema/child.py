@@ -118,9 +118,8 @@ def _read(pipe: IO[bytes]) -> bytes:
 
 def serve() -> None:
     """The child: the schema first, then values, each answered by its problem."""
-    import signal
-
     from kcli.serde.json_schema.validate import Library
+    from kcli.system.processes import limit_cpu
 
     given, out = open(0, "rb", buffering=0), open(1, "wb", buffering=0)  # noqa: SIM115 - as long as the process
     try:
@@ -130,8 +129,8 @@ def serve() -> None:
         _write(out, b"")  # it has started
         while True:
             data = _read(given)
-            signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF ends the process, inside the library too
+            limit_cpu(seconds)
             _write(out, (library.problem(json.loads(data), every=False) or "").encode())
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            limit_cpu(0)
     except EOFError:
         return
