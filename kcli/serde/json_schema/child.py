@@ -85,8 +85,10 @@ class Child:
 
 def _kill(child: subprocess.Popen[bytes], owner: int) -> None:
     if owner == os.getpid():
+        assert child.stdin is not None
         child.kill()
-        child.communicate()
+        child.stdin.close()
+        child.wait()
 
 
 def _write(pipe: IO[bytes] | None, data: bytes) -> None:
@@ -97,8 +99,12 @@ def _write(pipe: IO[bytes] | None, data: bytes) -> None:
 
 
 def _listen(pipe: IO[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
-    """Hand on what a child says, and None at its end."""
-    with suppress(EOFError, OSError, ValueError):  # the pipe was closed
+    """Hand on what a child says, and None at its end.
+
+    Nobody else closes the pipe: its number could go to the next child's while this thread is about to read from it,
+    which would take the other's answer.
+    """
+    with suppress(EOFError, OSError), pipe:
         while True:
             answers.put(_read(pipe))
     answers.put(None)

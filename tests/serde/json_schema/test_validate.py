@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from itertools import pairwise
-from typing import Any
+from typing import IO, Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from kcli.errors import UsageError
 from kcli.schemas import SchemaRefused
+from kcli.serde.json_schema import child as children
 from kcli.serde.json_schema.child import GIVEN_UP, TooSlow
 from kcli.serde.json_schema.reader import JsonReader
 from kcli.serde.json_schema.validate import JsonValidator, Library
@@ -175,6 +176,49 @@ def test_what_may_be_slow_has_the_same_answers(schema: Any) -> None:
     for value in (5, "x", {"a": {"a": {"a": 1}}}, {"a": {"a": "no"}}, [[[]], [5]], {}):
         said = validator.problem(value)
         assert (said is None) == (library.problem(value, every=False) is None)
+
+
+@pytest.mark.process
+def test_a_child_that_has_ended_takes_no_answer_from_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its listener may stand between the number of its pipe and the call that reads from it."""
+    release, held = threading.Event(), threading.Event()
+    listen = children._listen
+
+    class Held:
+        """A pipe from which, after the start and an answer, is read late."""
+
+        def __init__(self, pipe: IO[bytes]) -> None:
+            self.pipe, self.calls = pipe, 0
+
+        def read(self, size: int) -> bytes:
+            number = self.pipe.fileno()
+            self.calls += 1
+            if self.calls == 3:
+                held.set()
+                assert release.wait(10)
+            return os.read(number, size)
+
+        def __enter__(self) -> None:
+            self.pipe.__enter__()
+
+        def __exit__(self, *error: Any) -> None:
+            self.pipe.close()
+
+    monkeypatch.setattr(children, "_listen", lambda pipe, answers: listen(cast(IO[bytes], Held(pipe)), answers))
+    first = JsonValidator(json.dumps(TREE))
+    assert first.problem(5) is None
+    assert held.wait(10)
+
+    def later(pipe: IO[bytes], answers: Any) -> None:
+        release.set()
+        time.sleep(0.05)
+        listen(pipe, answers)
+
+    monkeypatch.setattr(children, "_listen", later)
+    monkeypatch.setattr(children, "PATIENCE", 5.0)
+    ended: Any = first._child
+    ended._end()
+    assert JsonValidator(json.dumps(TREE)).problem(5) is None
 
 
 @pytest.mark.process
