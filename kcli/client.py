@@ -7,7 +7,8 @@ import itertools
 import os
 from weakref import WeakSet
 
-from kcli.broker.broker import NetworkBroker
+from kcli.broker.broker import ControllerBroker, NetworkBroker
+from kcli.broker.connector import Identity
 from kcli.cluster.cluster import NetworkCluster
 from kcli.errors import FORKED, Closed, UsageError
 from kcli.metrics.observer import Observer
@@ -83,7 +84,8 @@ class Client:
         keep_large_blocks()
         self._observer = Observer(hooks)
         self._telemetry: Reporter | None = None
-        self.cluster: Cluster = NetworkCluster(self._observed(connect or self._connect()), settings)
+        connect = self._observed(connect or self._connect(), Identity(lambda: cluster.topology.cluster_id))
+        self.cluster: Cluster = (cluster := NetworkCluster(connect, settings))
         self._registry = registry
         self._schemas: OpenSchemas | None = None
         self._users: WeakSet[User] = WeakSet()  # producers and consumers; closed ones too
@@ -95,9 +97,11 @@ class Client:
         settings = self.settings
         client_id = settings.client_id or f"kcli-{os.getpid()}-{next(_numbers)}"
 
-        kind = NetworkBroker
+        kind = ControllerBroker if settings.controllers else NetworkBroker
         if settings.guard:
-            from kcli.broker.guard import GuardedBroker as kind
+            from kcli.broker.guard import guarded
+
+            kind = guarded(kind)
 
         access = None
         if settings.security is not None:
@@ -112,11 +116,12 @@ class Client:
 
         return connect
 
-    def _observed(self, connect: Connect) -> Connect:
+    def _observed(self, connect: Connect, identity: Identity) -> Connect:
         def observed(address: Address, node_id: int) -> BrokerConnection:
             broker = connect(address, node_id)
             if isinstance(broker, NetworkBroker):
                 broker.watch(self._observer)
+                broker.expect(identity)
             return broker
 
         return observed

@@ -1,6 +1,6 @@
 """Kafka's error codes: number, name, retriable or not, what to forget first, and the sentence for people.
 
-One table, no class per code. The numbers, names and retriability are those of Apache Kafka 4.3
+One table, no class per code. The numbers, names and retriability are those of Apache Kafka 4.4
 (org.apache.kafka.common.protocol.Errors). The sentences are kcli's: they name a remedy where one is known, and fit
 behind "name: ". `forget` is the cached fact that the error proves wrong (C4, C15).
 """
@@ -217,6 +217,9 @@ STREAMS_INVALID_TOPOLOGY = _final(130, "the streams topology makes no sense to t
 STREAMS_INVALID_TOPOLOGY_EPOCH = _final(131, "the streams topology has an impossible epoch")
 STREAMS_TOPOLOGY_FENCED = _final(132, "a newer streams topology took over")
 SHARE_SESSION_LIMIT_REACHED = _retry(133, "the broker has no room for another share session")
+GROUP_DELETION_FAILED = _final(134, "the broker could not remove all that it stores about the group")
+STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = _final(135, "the broker could not store the description of the topology")
+CONTROLLER_ID_NOT_REGISTERED = _final(136, "no controller is registered with this node id")
 
 
 def _named(rows: dict[str, object]) -> dict[int, ErrorCode]:

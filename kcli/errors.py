@@ -94,6 +94,11 @@ class Unreached(ConnectError):
     """Nothing accepts connections at an address: it may be wrong, or its broker is not up yet."""
 
 
+class Misrouted(ConnectError):
+    """Another broker than the one meant answers at an address (KIP-1242): a tunnel or a load balancer leads elsewhere,
+    or the address belongs to another broker by now."""
+
+
 class AuthError(ConnectError):
     """The broker rejected the credentials. A retry changes nothing (B19)."""
 

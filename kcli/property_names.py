@@ -51,12 +51,29 @@ OAUTH = {
     "sasl.oauthbearer.scope": "scope",
     "sasl.oauthbearer.extensions": "extensions",
     "sasl.oauthbearer.method": "",
-    "sasl.oauthbearer.grant.type": "",
+    "sasl.oauthbearer.grant.type": "grant",
+    "sasl.oauthbearer.jwt.retriever.class": "grant",
     "sasl.oauthbearer.config": "",
     "https.ca.location": "ca",
     "sasl.login.read.timeout.ms": "timeout",
     "sasl.login.callback.handler.class": "",
     "sasl.client.callback.handler.class": "",
+}
+# name: a field of security.Assertion; Kafka's names, and librdkafka's of two
+ASSERTION = {
+    "sasl.oauthbearer.assertion.file": "file",
+    "sasl.oauthbearer.assertion.private.key.file": "key_file",
+    "sasl.oauthbearer.assertion.private.key.pem": "key_pem",
+    "sasl.oauthbearer.assertion.private.key.passphrase": "passphrase",
+    "sasl.oauthbearer.assertion.algorithm": "algorithm",
+    "sasl.oauthbearer.assertion.template.file": "template_file",
+    "sasl.oauthbearer.assertion.jwt.template.file": "template_file",
+    "sasl.oauthbearer.assertion.claim.aud": "audience",
+    "sasl.oauthbearer.assertion.claim.iss": "issuer",
+    "sasl.oauthbearer.assertion.claim.sub": "subject",
+    "sasl.oauthbearer.assertion.claim.exp.seconds": "expires",
+    "sasl.oauthbearer.assertion.claim.nbf.seconds": "not_before",
+    "sasl.oauthbearer.assertion.claim.jti.include": "unique_id",
 }
 # name: a field of security.Kerberos
 KERBEROS = {

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 HIDDEN = redact.HIDDEN
 WORDS = ("password", "secret", "token", "jaas", "credential", "assertion", "passphrase", "private", "key.pem")
 OPEN = tuple(
-    "endpoint.url token.file token.command client.credentials.client.id delegation.token credentials.source".split()
+    "endpoint.url token.file token.command client.credentials.client.id delegation.token credentials.source "
+    "assertion.file private.key.file template.file assertion.algorithm claim.aud claim.iss claim.sub exp.seconds "
+    "nbf.seconds jti.include".split()
 )
 PRIVATE = ("ssl.keystore.key", "sasl.oauthbearer.config", "sasl.oauthbearer.extensions", "basic.auth.user.info")
 

@@ -77,6 +77,7 @@ class ClientSettings(Checked):
     """Connections and metadata."""
 
     bootstrap: tuple[Address, ...] = made_by((), "addresses, as parse_bootstrap('HOST:PORT,…') makes them", _addresses)
+    controllers: bool = flag(False)  # whether these are addresses of KRaft controllers, not of brokers (KIP-919)
     client_id: str = text("")  # "" becomes kcli-<pid>-<n>
     request_timeout: float = seconds(30.0, zero=False, most=SENT)
     connect_timeout: float = seconds(10.0, zero=False)  # DNS + TCP + TLS + SASL (B22), growing to connect_timeout_max
@@ -88,6 +89,7 @@ class ClientSettings(Checked):
     metadata_max_age: float = seconds(300.0, zero=False)
     auth_retry_timeout: float = seconds(300.0)  # of a consumer whose client was logged in, and is refused now
     rebootstrap_trigger: float = seconds(300.0)  # metadata.recovery.rebootstrap.trigger.ms (KIP-1102)
+    check_cluster: bool = flag(True)  # metadata.cluster.check.enable: brokers from Kafka 4.4 on check it (KIP-1242)
     idle_timeout: float = seconds(540.0, zero=False)
     max_in_flight: int = number(5, 1)
     max_frame: int = number(100 * 1024 * 1024, 1)

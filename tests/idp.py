@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import threading
 import time
-from base64 import b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 AUDIENCE, ISSUER = "kafka", "tests"
 
 
@@ -29,8 +32,8 @@ def unsecured(sub: str, seconds: float = 300) -> str:
 
 class Idp:
     """`with Idp({"client": "secret"}) as idp:` answers at `idp.token_url` and `idp.jwks_url`. `asked` are the forms
-    that came; `roles` of a client are in its tokens; `lifetime` is of tokens, in seconds; `answers` come first (status,
-    body, headers)."""
+    that came; `keys` verify the assertions of a client (RFC 7523); `roles` of a client are in its tokens; `lifetime` is
+    of tokens, in seconds; `answers` come first (status, body, headers)."""
 
     def __init__(
         self, clients: dict[str, str], lifetime: float = 300, roles: dict[str, list[str]] | None = None
@@ -38,6 +41,7 @@ class Idp:
         self.clients = clients
         self.roles = roles or {}
         self.lifetime = lifetime
+        self.keys: dict[str, rsa.RSAPublicKey | ec.EllipticCurvePublicKey] = {}
         self.asked: list[dict[str, str]] = []
         self.answers: list[tuple[int, bytes, dict[str, str]]] = []
         self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -70,13 +74,34 @@ class Idp:
         client, _, secret = b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
         if not client:  # both ways are of RFC 6749 2.3.1
             client, secret = form.get("client_id", ""), form.pop("client_secret", "")
+        if (jwt := form.get("client_assertion") or form.get("assertion")) is not None:
+            client, secret = self._asserted(jwt)
         self.asked.append(form | {"client": client})
         if self.answers:
             return self.answers.pop(0)
-        if self.clients.get(client) != secret or form.get("grant_type") != "client_credentials":
+        if self.clients.get(client) != secret or form.get("grant_type") not in ("client_credentials", JWT_BEARER):
             return 401, b'{"error":"invalid_client","error_description":"no such client\\u001b[31m"}', {}
         answer = {"access_token": self.token(client), "token_type": "Bearer", "expires_in": self.lifetime}
         return 200, json.dumps(answer).encode(), {}
+
+    def _asserted(self, jwt: str) -> tuple[str, str]:
+        """The client that an assertion names, and its secret if the signature and the times are right."""
+        signed, _, signature = jwt.rpartition(".")
+        header, claims = (json.loads(urlsafe_b64decode(part + "==")) for part in signed.split("."))
+        client, made = claims.get("sub", ""), urlsafe_b64decode(signature + "==")
+        key = self.keys.get(client)
+        try:
+            if isinstance(key, rsa.RSAPublicKey) and header["alg"] == "RS256":
+                key.verify(made, signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+            elif isinstance(key, ec.EllipticCurvePublicKey) and header["alg"] == "ES256":
+                numbers = (int.from_bytes(made[:32], "big"), int.from_bytes(made[32:], "big"))
+                key.verify(encode_dss_signature(*numbers), signed.encode(), ec.ECDSA(hashes.SHA256()))
+            else:
+                return client, ""
+        except InvalidSignature:
+            return client, ""
+        good = claims["aud"] == self.token_url and claims["nbf"] <= claims["iat"] <= time.time() < claims["exp"]
+        return client, self.clients.get(client, "") if good else ""
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         idp = self

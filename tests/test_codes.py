@@ -12,8 +12,8 @@ from tests.each import each
 ROWS = [row for row in vars(codes).values() if isinstance(row, ErrorCode)]
 
 
-def test_every_number_of_kafka_4_3_is_there_once() -> None:
-    assert sorted(row.number for row in ROWS) == list(range(-1, 134))
+def test_every_number_of_kafka_4_4_is_there_once() -> None:
+    assert sorted(row.number for row in ROWS) == list(range(-1, 137))
     assert all(codes.of(row.number) is row for row in ROWS)
     assert all(vars(codes)[row.name] is row for row in ROWS)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli import codes
 from kcli.broker.connection.versions import pick, too_old
-from kcli.broker.connector import Opening
+from kcli.broker.connector import Identity, Opening
 from kcli.broker.lanes import Lanes
-from kcli.errors import ConnectError, TooOld
+from kcli.errors import BrokerError, ConnectError, TooOld
 from kcli.model import Lane
 
 TYPE_CHECKING = False
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
+METADATA = 3
+CONTROLLERS = 2
+"""The endpoint type of DescribeCluster that means controllers, not brokers."""
 LANES = {0: Lane.PRODUCE, 1: Lane.FETCH, 11: Lane.JOIN, 14: Lane.JOIN}
 
 
@@ -53,6 +57,7 @@ class NetworkBroker:
             self._opening.hint = (  # while it was never reached under the address it advertises: name both (C2)
                 f" (broker {node_id} advertises this address to clients of {seeds}: see its advertised.listeners)"
             )
+        self._opening.node_id = node_id
         self._lanes = Lanes(self.name, self._opening, settings)
         self._turns: dict[str, asyncio.Lock] = {}
         self._taking_turns: dict[str, int] = {}  # how many write, or wait for their turn to
@@ -75,10 +80,17 @@ class NetworkBroker:
         """See `model.BrokerConnection.become`."""
         self._node_id = node_id
         self._lanes.rename(self._opening.rename(self.name, node_id))
+        for connection in list(self._lanes.open.values()):
+            self._opening.check_identity(connection, self._settings.request_timeout)
 
     def watch(self, observer: Observer) -> None:
         """Have the observer count this broker's connections and requests. Before the first of them."""
         self._opening.observer = observer.of_broker(self.name, self._node_id)
+
+    def expect(self, identity: Identity) -> None:
+        """Check that connections lead to this broker of the client's cluster. Before the first of them."""
+        if self._settings.check_cluster:
+            self._opening.identity = identity
 
     # -- asking -----------------------------------------------------------------------------------------------------
 
@@ -221,3 +233,30 @@ class NetworkBroker:
     def busy(self) -> bool:
         """Whether a request or a connection attempt is in progress."""
         return self.connecting or self.in_flight > 0 or any(turn.locked() for turn in self._turns.values())
+
+
+class ControllerBroker(NetworkBroker):
+    """A KRaft controller (KIP-919): its cluster's other controllers take the place of brokers. A controller knows no
+    Metadata; DescribeCluster names its peers."""
+
+    async def ask(
+        self,
+        request: Request[R],
+        *,
+        timeout: float | None = None,
+        lane: str | None = None,
+        max_version: int | None = None,
+    ) -> R:
+        if request.api_key != METADATA:
+            return await super().ask(request, timeout=timeout, lane=lane, max_version=max_version)
+        from kcli.proto.messages.describe_cluster import DescribeClusterRequest
+        from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
+
+        found = await super().ask(DescribeClusterRequest(endpoint_type=CONTROLLERS), timeout=timeout, lane=lane)
+        if found.error_code:
+            raise BrokerError(codes.of(found.error_code), self.name, found.error_message)
+        peers = [
+            MetadataResponseBroker(node_id=p.broker_id, host=p.host, port=p.port, rack=p.rack) for p in found.brokers
+        ]
+        answer: Any = MetadataResponse(cluster_id=found.cluster_id, controller_id=found.controller_id, brokers=peers)
+        return answer  # type: ignore[no-any-return]  # an R, as the request is a MetadataRequest

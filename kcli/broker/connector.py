@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli import codes
 from kcli.backoff import Backoff
 from kcli.broker.connection.connection import Connection
-from kcli.broker.connection.handshake import OtherForm, agree_on_versions
+from kcli.broker.connection.handshake import API_VERSIONS, OLD, WITH_IDENTITY, OtherForm, agree_on_versions, misrouted
 from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
-from kcli.errors import ConnectError, DeadlineExceeded, KcliError, LoginFailed, Unreached
+from kcli.errors import ConnectError, DeadlineExceeded, KcliError, LoginFailed, Misrouted, Unreached
+from kcli.proto.messages.api_versions import versions_request
 from kcli.text.log import Log
 
 TYPE_CHECKING = False
@@ -24,11 +26,47 @@ if TYPE_CHECKING:
     from kcli.broker.security.secured import SecuredConnection
     from kcli.metrics.observer import BrokerObserver
     from kcli.model import Address
+    from kcli.proto.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
     from kcli.settings import ClientSettings
 
 LOG = Log("broker")
-LADDER = (4, 4, 0)
+HIGHEST = WITH_IDENTITY
+LADDER = (HIGHEST, HIGHEST, 0)
 """The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
+
+
+class Identity:
+    """What a client knows of its cluster, to name the broker that a connection must lead to (KIP-1242).
+
+    `newest` is the version of ApiVersions that the brokers met so far speak. It starts below the one that carries the
+    identity: a bootstrap server is nobody in particular, and a broker before Kafka 4.4 would refuse the version, which
+    costs each connection a round trip.
+    """
+
+    def __init__(self, cluster_id: Callable[[], str | None]) -> None:
+        self.cluster_id = cluster_id
+        self.newest = OLD
+
+    def learn(self, versions: Ranges) -> None:
+        """Note what a broker speaks."""
+        self.newest = max(OLD, min(HIGHEST, versions.get(API_VERSIONS, (0, 0))[1]))
+
+
+class IdentityCheck:
+    """Takes the answer of a broker that was asked whether it is the one meant, and closes the connection if not."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def done(self) -> bool:
+        return False
+
+    def set_result(self, answer: ApiVersionsResponse, /) -> None:
+        if answer.error_code == codes.REBOOTSTRAP_REQUIRED.number:
+            self._connection.close(misrouted(self._connection.name))
+
+    def set_exception(self, problem: Exception, /) -> None:
+        """The connection ended, with everything on it."""
 
 
 class Opening:
@@ -68,9 +106,26 @@ class Opening:
         self.failing: tuple[float, KcliError] | None = None  # since when, and the last reason; None once one succeeds
         self.met = False  # whether anybody ever answered here
         self.observer: BrokerObserver | None = None
+        self.identity: Identity | None = None
+        self.node_id = -1
+
+    def _versions_request(self) -> ApiVersionsRequest:
+        """The first request: from a node it demands that it is this one."""
+        if self.node_id < 0 or self.identity is None:
+            return versions_request()
+        return versions_request(self.identity.cluster_id(), self.node_id)
+
+    def check_identity(self, connection: Connection, timeout: float) -> None:
+        """Ask the peer of an open connection whether it is the node meant, ahead of whatever is asked next. A broker
+        before Kafka 4.4 cannot tell."""
+        if self.identity is None or connection.versions.get(API_VERSIONS, (0, 0))[1] < WITH_IDENTITY:
+            return
+        if not connection.post([(self._versions_request(), IdentityCheck(connection), None)], timeout):
+            connection.close(ConnectError(f"{self._name}: a new connection will be checked"))
 
     def rename(self, name: str, node_id: int) -> str:
         """Another name for messages, as it is with a broker map; the seed is a node now."""
+        self.node_id = node_id
         self._name = name if self._there == self._address else self._by_way(name)
         if self.observer is not None:
             self.observer.rename(name, node_id)
@@ -105,8 +160,9 @@ class Opening:
             if self.observer is not None:
                 self.observer.refused(loop.time() - self.last_attempt, problem)
             if isinstance(problem, ConnectError) and problem.retriable:
-                kind = type(problem) if isinstance(problem, LoginFailed | Unreached) else ConnectError
-                raise kind(f"{problem}{self.hint}") from problem
+                kind = type(problem) if isinstance(problem, LoginFailed | Misrouted | Unreached) else ConnectError
+                hint = "" if kind is Misrouted else self.hint
+                raise kind(f"{problem}{hint}") from problem
             raise
         finally:
             if one_of_many and self._access is not None:
@@ -117,6 +173,8 @@ class Opening:
         self.met, self.failing = True, None
         LOG.debug("%s: connected in %.1f ms", self._name, 1000 * (loop.time() - self.last_attempt))
         self.versions = connection.versions
+        if self.identity is not None:
+            self.identity.learn(self.versions)
         connection.opened(loop.time() - self.last_attempt)
         return connection
 
@@ -144,6 +202,8 @@ class Opening:
                 connection.close()
                 if isinstance(problem, OtherForm):
                     continue
+                if isinstance(problem, Misrouted):
+                    raise
                 if isinstance(problem, ConnectError) and connection.hung_up and not connection.versions:
                     self._explain(connection, problem)
                     continue
@@ -159,8 +219,11 @@ class Opening:
 
     async def _greet(self, connection: Connection, end: float, version: int) -> None:
         left = max(0.001, end - asyncio.get_running_loop().time())
+        newest = self.identity.newest if self.identity is not None else OLD
         try:
-            connection.versions = await agree_on_versions(connection, left, version)
+            connection.versions = await agree_on_versions(
+                connection, left, min(version, newest), self._versions_request()
+            )
         except DeadlineExceeded as slow:
             raise ConnectError(
                 f"{self._name} accepts connections and does not answer ApiVersions: is it a Kafka listener?"

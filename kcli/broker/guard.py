@@ -7,7 +7,7 @@ only validate.
 
 from __future__ import annotations
 
-from kcli.broker.broker import NetworkBroker
+from kcli.broker.broker import ControllerBroker, NetworkBroker
 from kcli.errors import UsageError
 from kcli.proto.messages import REQUESTS, api_name
 
@@ -137,3 +137,12 @@ class GuardedBroker(NetworkBroker):
         except UsageError:
             return 0  # `ask` says why
         return super().post(requests, timeout=timeout, after=after, enough=enough)
+
+
+class GuardedController(GuardedBroker, ControllerBroker):
+    """The same of a KRaft controller."""
+
+
+def guarded(kind: type[NetworkBroker]) -> type[NetworkBroker]:
+    """A kind of broker, behind the guard."""
+    return GuardedController if kind is ControllerBroker else GuardedBroker

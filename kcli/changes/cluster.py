@@ -9,8 +9,10 @@ from kcli.admin.cluster.changes import (
     UPGRADE,
     Controller,
     add_voter,
+    controllers,
     remove_voter,
     unregister_broker,
+    unregister_controller,
     update_features,
 )
 from kcli.admin.cluster.quorum import Feature, features
@@ -36,7 +38,15 @@ class FeatureRow(Row):
     old: int | None = None
     new: int | None = None
     how: int = 0
-    columns = "feature=name old new action result".split()
+    columns = "feature=name old new action old_version new_version result".split()
+
+    @property
+    def old_version(self) -> str | None:
+        return looked.level_name(self.name, self.old)
+
+    @property
+    def new_version(self) -> str | None:
+        return looked.level_name(self.name, self.new)
 
     @property
     def action(self) -> str | None:
@@ -157,5 +167,38 @@ async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool =
             if row.is_open:
                 await settled([row], unregister_broker(cluster, row.node))
 
+    made.apply = None if made.idle else apply
+    return made
+
+
+class UnregisteredRow(Row):
+    """A controller that the cluster forgets; `state` is its role in the quorum, None where it has none."""
+
+    node: int = -1
+    state: str | None = None
+    replicas: int = 0
+    result: str = "would unregister"
+    columns = "broker=node state replicas result".split()
+
+
+async def plan_unregister_controllers(cluster: Cluster, ids: Iterable[int], *, force: bool = False) -> Plan:
+    """The plan that unregisters controllers (Kafka 4.4). One that takes part in the quorum fails without `force`, and
+    the others are done."""
+    roles = {one.node: "leader" if one.leader else "voter" for one in await controllers(cluster) if one.voter}
+    rows = []
+    for number in ids:
+        name = f"controller {number}"
+        row = UnregisteredRow(name=name, about=name, node=number, state=roles.get(number))
+        if row.state is not None and not force:
+            votes = KcliError(f"{name} votes in the quorum: remove its vote and stop it first")
+            row.settle(votes.hinted("force-unregister"))
+        rows.append(row)
+
+    async def apply(cluster: Cluster) -> None:
+        for row in rows:
+            if row.is_open:
+                await settled([row], unregister_controller(cluster, row.node))
+
+    made = Plan(rows=list(rows))
     made.apply = None if made.idle else apply
     return made

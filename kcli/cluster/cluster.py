@@ -202,8 +202,11 @@ class NetworkCluster:
     # -- brokers ----------------------------------------------------------------------------------------------------
 
     async def anyone(self) -> Broker:
-        """The broker that is best asked now; one that can be reached, as long as there is one."""
+        """The broker that is best asked now; one that can be reached, as long as there is one. Of controllers it is the
+        active one: the others answer NOT_CONTROLLER to most that they are asked."""
         await self._metadata.know()
+        if self._settings.controllers:
+            return await self._active()
         try:
             return await self._reachable()
         except ConnectError as error:
@@ -211,6 +214,26 @@ class NetworkCluster:
                 raise
             await self.refresh([])  # none of those we know: the seeds may know others (C16)
             return await self._reachable()
+
+    async def _active(self) -> Broker:
+        """The active controller, connected; after it has failed the next one is waited for, up to the deadline. Raises
+        ConnectError, BrokerError."""
+        settings, again = self._settings, False
+
+        async def once() -> Broker:
+            nonlocal again
+            if again:
+                await self.refresh([])
+            again = True
+            node = self.topology.nodes.get(self.topology.controller_id)
+            if node is None:
+                raise BrokerError(codes.NOT_CONTROLLER, "controllers", "no controller is active at the moment")
+            broker = self._pool.broker(node)
+            await broker.reach()
+            return broker
+
+        until = asyncio.get_running_loop().time() + settings.deadline
+        return await retry(once, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
 
     async def _reachable(self) -> BrokerConnection:
         """Brokers that do not answer are dialled beside one another: a dead address delays no other."""
@@ -236,7 +259,7 @@ class NetworkCluster:
         reached need not be waited for."""
         await self._metadata.know()
         node = self.topology.nodes.get(self.topology.controller_id)
-        if node is None:
+        if node is None or self._settings.controllers:
             return await self.anyone()
         broker = self._pool.broker(node)
         return await self.anyone() if broker.backing_off else broker
@@ -246,6 +269,8 @@ class NetworkCluster:
         if node_id not in self.topology.nodes:
             await self.refresh([])
         if node_id not in self.topology.nodes:
+            if self._settings.controllers:
+                return await self.anyone()  # a broker: the active controller changes its configs
             raise BrokerError(codes.BROKER_NOT_AVAILABLE, f"broker {node_id}")
         return self._pool.broker(self.topology.nodes[node_id])
 

@@ -1,7 +1,9 @@
 """Metadata requests: one refresh at a time, paced (C4), to all known brokers and then the seeds (C16).
 
 When a broker demands it, or no broker has answered for metadata.recovery.rebootstrap.trigger.ms, the known brokers are
-forgotten and the client starts again at the seeds (KIP-899, KIP-1102).
+forgotten and the client starts again at the seeds (KIP-899, KIP-1102). When another broker answers at the address of a
+known one, the seeds are asked first, once after each such attempt (KIP-1242): the brokers that are right keep their
+connections.
 """
 
 from __future__ import annotations
@@ -12,7 +14,16 @@ from kcli import codes
 from kcli.backoff import LEAST, Backoff, after, retry
 from kcli.cluster.pool import unreachable
 from kcli.cluster.topology import Topology
-from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, KcliError, Unreached, cannot_connect
+from kcli.errors import (
+    BrokerError,
+    Closed,
+    ConnectError,
+    DeadlineExceeded,
+    KcliError,
+    Misrouted,
+    Unreached,
+    cannot_connect,
+)
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.tasks import retrieve, share
 from kcli.text.log import Log
@@ -53,6 +64,7 @@ class Metadata:
         self._refreshing: dict[frozenset[str], asyncio.Task[None]] = {}
         self._known_at = -1e9
         self._unanswered_since: float | None = None  # when the first question without an answer was asked
+        self._seeds_asked = -1e9  # when the seeds were asked because of a wrong broker
         self._soon: asyncio.TimerHandle | None = None
 
     def distrust(self, at: TopicPartition) -> None:
@@ -229,8 +241,16 @@ class Metadata:
         await self._pool.forget()
 
     def _who_to_ask(self) -> list[BrokerConnection]:
-        known = self._pool.candidates(list(self.topology.nodes.values()))
-        return known + self._pool.seed_brokers()
+        known, seeds = self._pool.candidates(list(self.topology.nodes.values())), self._pool.seed_brokers()
+        wrong = [
+            attempt
+            for _, attempt, problem in self._pool.failing(self.topology.nodes).values()
+            if isinstance(problem, Misrouted)
+        ]
+        if max(wrong, default=-1e9) <= self._seeds_asked:
+            return known + seeds
+        self._seeds_asked = asyncio.get_running_loop().time()
+        return seeds + known
 
     async def _take(self, answer: MetadataResponse, broker: BrokerConnection) -> set[str]:
         self._unanswered_since = None

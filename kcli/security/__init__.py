@@ -55,9 +55,28 @@ class Tls(Frozen):
         return []
 
 
+class Assertion(Frozen):
+    """A JWT that stands for the client (RFC 7523): the one in `file`, else one that is signed with a private key for
+    each request. Times are seconds."""
+
+    file: str = ""
+    key_file: str = ""  # PEM
+    key_pem: Secret | None = None
+    passphrase: Secret | None = None
+    algorithm: str = "RS256"  # or ES256
+    template_file: str = ""  # JSON with "header" and "payload": further claims
+    audience: str = ""
+    issuer: str = ""
+    subject: str = ""
+    expires: float = 300.0
+    not_before: float = 60.0  # before now
+    unique_id: bool = False  # the claim jti
+
+
 class OAuth(Frozen):
     """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints
-    one each time, or an OIDC `token_endpoint` asked with client credentials."""
+    one each time, or an OIDC `token_endpoint`. That is asked with client credentials, the id and the secret or an
+    assertion, or with the grant `jwt_bearer`, for which the assertion is all (KIP-1139)."""
 
     token: Secret | None = None
     token_file: str = ""
@@ -65,6 +84,8 @@ class OAuth(Frozen):
     token_endpoint: str = ""  # https; http only on loopback
     client_id: str = ""
     client_secret: Secret | None = None
+    grant: str = "client_credentials"  # or jwt_bearer
+    assertion: Assertion | None = None
     scope: str = ""
     extensions: tuple[tuple[str, str], ...] = ()  # KIP-342
     ca: str = ""  # PEM file of authorities for the endpoint, "" the system's
@@ -126,4 +147,6 @@ class Security(Frozen):
         return found
 
 
-SECRET_FIELDS = {f.name for kind in (Tls, Sasl, OAuth, Aws) for f in kind.__fields__ if "Secret" in f.annotation}
+SECRET_FIELDS = {
+    f.name for kind in (Tls, Sasl, OAuth, Assertion, Aws) for f in kind.__fields__ if "Secret" in f.annotation
+}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
-from kcli.property_names import AWS, OAUTH, SASL, TLS
+from kcli.property_names import ASSERTION, AWS, OAUTH, SASL, TLS
 from kcli.secret import secretive, without_login
 from kcli.security import SECRET_FIELDS
 
-SECRETS = {name for table in (TLS, SASL, OAUTH, AWS) for name, field in table.items() if field in SECRET_FIELDS}
+SECRETS = {
+    name for table in (TLS, SASL, OAUTH, ASSERTION, AWS) for name, field in table.items() if field in SECRET_FIELDS
+}
 """Properties that the settings keep as a `Secret`."""
 
 

@@ -1,4 +1,4 @@
-"""The client credentials grant of an OIDC provider (RFC 6749 4.4): one POST over https."""
+"""A token of an OIDC provider: one POST over https, with client credentials (RFC 6749 4.4) or a JWT (RFC 7523)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import json
 from urllib.parse import urlencode, urlsplit
 
 from kcli.errors import AuthError, KcliError, UsageError
+from kcli.redact import remember
 from kcli.secret import without_login
 from kcli.security import Tls
 from kcli.security.http import LOOPBACK, UNAVAILABLE, Origin, Service, Unavailable, origin_of
+from kcli.tasks import in_daemon_thread
 from kcli.text.escape import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.security import OAuth
+    from kcli.security import Assertion, OAuth
     from kcli.security.http import Answer
 
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 LARGEST = 1024 * 1024
 LONGEST = 2**31  # seconds that a token may live
 RETRIES = 2
@@ -30,8 +34,13 @@ def check_endpoint(oauth: OAuth) -> None:
         raise UsageError(f"the token URL {url} is not https: the client's secret would be readable")
     if _endpoint(oauth)[0].user:
         raise UsageError(f"the token URL {url} has a login: name the client by its id and secret instead")
-    if not oauth.client_id or oauth.client_secret is None:
-        raise UsageError("a token URL wants a client id and a client secret")
+    if (assertion := oauth.assertion) is None:
+        if oauth.grant == "jwt_bearer":
+            raise UsageError("the grant jwt-bearer wants an assertion: a file with one, or a private key to sign it")
+        if not oauth.client_id or oauth.client_secret is None:
+            raise UsageError("a token URL wants a client id and a client secret, or an assertion")
+    elif not (assertion.file or assertion.key_file or assertion.key_pem):
+        raise UsageError("an assertion wants a file with it, or a private key to sign it")
 
 
 def _endpoint(oauth: OAuth) -> tuple[Origin, str]:
@@ -46,9 +55,15 @@ async def ask(oauth: OAuth) -> tuple[str, float | None]:
     from kcli.security.http_client import HttpClient
 
     origin, query = _endpoint(oauth)
-    form = {"grant_type": "client_credentials"} | ({"scope": oauth.scope} if oauth.scope else {})
+    form = {"grant_type": "client_credentials"}
+    if oauth.assertion is None:
+        origin = origin.replace(user=oauth.client_id, password=oauth.client_secret)
+    else:
+        form = await _with_assertion(oauth, oauth.assertion)
+    if oauth.scope:
+        form["scope"] = oauth.scope
     service = Service(
-        origins=(origin.replace(user=oauth.client_id, password=oauth.client_secret),),
+        origins=(origin,),
         peer="token URL",
         tls=Tls(ca=oauth.ca),
         proxy=oauth.proxy,
@@ -64,6 +79,17 @@ async def ask(oauth: OAuth) -> tuple[str, float | None]:
     finally:
         await client.close()
     return _token(origin.url, answer.body)
+
+
+async def _with_assertion(oauth: OAuth, assertion: Assertion) -> dict[str, str]:
+    from kcli.security.assertion import make
+
+    jwt = await in_daemon_thread("assertion", make, assertion)
+    remember(jwt)
+    if oauth.grant == "jwt_bearer":
+        return {"grant_type": JWT_BEARER, "assertion": jwt}
+    form = {"grant_type": "client_credentials", "client_assertion_type": CLIENT_ASSERTION, "client_assertion": jwt}
+    return form | ({"client_id": oauth.client_id} if oauth.client_id else {})
 
 
 def _refusal(answer: Answer, about: str, url: str, client: str) -> KcliError:

@@ -76,6 +76,12 @@ async def test_E43_a_group_in_use_is_refused_with_its_members_named(tiny: Tiny) 
     assert str(refused) == "classic: the group has 2 members (app@10.0.0.1, spare@10.0.0.1): stop them first"
 
 
+async def test_a_group_that_is_not_deleted_has_the_brokers_reason(tiny: Any) -> None:
+    tiny.reasons["empty"] = "the store of topologies is away"
+    refused = (await delete_groups(Coordinators(tiny), ["empty"]))["empty"]
+    assert str(refused) == "empty: the store of topologies is away (GROUP_DELETION_FAILED)"
+
+
 async def owned(tiny: Any, blob: bytes) -> tuple[list[TopicPartition], list[str]]:
     """What a classic member owns and reads, whose assignment and subscription are these bytes."""
     odd = DescribedGroupMember(member_id="odd", member_assignment=blob, member_metadata=blob)

@@ -68,6 +68,7 @@ class Tiny:
         self.logs: dict[TopicPartition, tuple[int, int, int]] = {}
         self.groups: dict[str, ListedGroup] = {}
         self.members: dict[str, list[Any]] = {}
+        self.reasons: dict[str, str] = {}  # why a group is not deleted
         self.commits: dict[str, dict[tuple[str, int], int]] = {}
         self.down: set[int] = set()
         self.asked: list[tuple[int, Any]] = []
@@ -285,6 +286,8 @@ class TinyBroker:
     def _delete(self, name: str) -> DeletableGroupResult:
         if self.cluster.members.get(name):
             return DeletableGroupResult(group_id=name, error_code=68)
+        if reason := self.cluster.reasons.get(name):
+            return DeletableGroupResult(group_id=name, error_code=134, error_message=reason)
         gone = self.cluster.groups.pop(name, None)
         return DeletableGroupResult(group_id=name, error_code=0 if gone else 69)
 

@@ -22,7 +22,7 @@ DESTROYING = {
     42: "DeleteGroups", 43: "ElectLeaders", 44: "IncrementalAlterConfigs", 45: "AlterPartitionReassignments",
     47: "OffsetDelete", 49: "AlterClientQuotas", 51: "AlterUserScramCredentials", 57: "UpdateFeatures",
     64: "UnregisterBroker", 80: "AddRaftVoter", 81: "RemoveRaftVoter", 91: "AlterShareGroupOffsets",
-    92: "DeleteShareGroupOffsets",
+    92: "DeleteShareGroupOffsets", 94: "UnregisterController",
 }  # fmt: skip
 """What deletes or alters; whoever declares a new API decides here what it is."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from kcli import codes
 from kcli.cluster.cluster import NetworkCluster
-from kcli.errors import BrokerError, ConnectError, KcliError
+from kcli.errors import BrokerError, ConnectError, KcliError, Misrouted
 from kcli.model import Address, TopicPartition
 from kcli.proto.messages.metadata import (
     MetadataResponse,
@@ -94,6 +94,29 @@ def test_C16_after_five_minutes_without_metadata_the_brokers_are_forgotten() -> 
         old.nodes, old.seed_is_up = [11, 12], True  # another cluster behind the seed's name
         await cluster.refresh(["t"])
         assert cluster.leader_id(AT) == 11
+        await cluster.close()
+
+    play(scene())
+
+
+def test_a_wrong_broker_sends_the_next_question_to_the_seeds_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KIP-1242: whoever answers at a broker's address is not that broker, so what is known of the addresses is old. The
+    brokers that are right stay, and are asked again afterwards."""
+
+    async def scene() -> None:
+        old = Old()
+        cluster = old.cluster()
+        await cluster.refresh(["t"])
+        monkeypatch.setattr(One, "failing", property(lambda one: (now(), wrong) if one.node_id == 2 else None))
+        wrong = Misrouted("broker 2: another broker answers")
+        for attempt, first in ((now(), -1), (None, 1), (None, 1)):
+            if attempt is not None:
+                monkeypatch.setattr(One, "last_attempt", attempt)
+            await asyncio.sleep(5)
+            old.asked.clear()
+            await cluster.refresh(["t"])
+            assert (old.asked[0][1] < 0) == (first < 0)
+        assert not {1, 2} & set(old.closed)
         await cluster.close()
 
     play(scene())

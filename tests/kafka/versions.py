@@ -1,5 +1,5 @@
 """`python -m tests.kafka.versions [VERSION…]`: the main job on the oldest Kafka that kcli speaks to, on middle ones and
-the newest; for each a row of the table in docs/versions.md. Exit code 1 when one of them fails.
+the newest, each with two brokers; for each a row of the table in docs/versions.md. Exit code 1 when one of them fails.
 
 Versions before 4.0 run with ZooKeeper, which all of them have; the others are the fixture's (`tests/kafka/cluster.py`).
 Kafka before 2.6 gets a newer ZooKeeper than its own, which does not run on Java 14 and newer (ZOOKEEPER-3779).
@@ -16,16 +16,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 from tests.kafka import artifacts
 from tests.kafka.artifacts import libs
 from tests.kafka.cluster import Kafka
 from tests.kafka.tools import JVM
-from tests.ports import free_port
+from tests.ports import free_ports
 
-NEWEST = "newest"
-VERSIONS = ("2.1.1", "3.3.2", "3.9.1", "4.3.1", NEWEST)
+NEWEST = re.findall(r"<kafka\.version>([^<]+)", artifacts.POM.read_text())[0]
+"""The Kafka of all other tests."""
+VERSIONS = ("2.1.1", "2.2.2", "3.3.2", "3.9.1", "4.3.1", NEWEST)
+BROKERS = 2
 POM = Path(__file__).with_name("versions.pom.xml")
 START_LIMIT = 120.0
 RECORDS = "".join(f"key-{number % 7}\tvalue {number}\n" for number in range(10_000))
@@ -34,10 +37,10 @@ ZOOKEEPER = """dataDir={folder}/keeper
 clientPort={port}
 admin.enableServer=false
 """
-SERVER = """broker.id=1
+SERVER = """broker.id={number}
 zookeeper.connect=localhost:{zookeeper}
 listeners=PLAINTEXT://127.0.0.1:{port}
-log.dirs={folder}/logs
+log.dirs={folder}/logs{number}
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=3
 transaction.state.log.replication.factor=1
@@ -73,39 +76,43 @@ def without_zookeeper(version: str) -> Path:
 
 @contextlib.contextmanager
 def cluster(version: str, folder: Path) -> Iterator[str]:
-    """The address of a broker of a version."""
-    if version == NEWEST or version >= "4":
-        kafka = Kafka()
-        kafka.nodes[0].jars = None if version == NEWEST else without_zookeeper(version)
+    """The addresses of two brokers of a version."""
+    if version >= "4":
+        kafka = Kafka(BROKERS)
+        for node in kafka.nodes:
+            node.jars = None if version == NEWEST else without_zookeeper(version)
         try:
             kafka.start()
             yield kafka.bootstrap
         finally:
             kafka.stop()
         return
-    keeper, port = free_port(), free_port()
+    keeper, *ports = free_ports(1 + BROKERS)
     (folder / "zookeeper.properties").write_text(ZOOKEEPER.format(folder=folder, port=keeper))
-    (folder / "server.properties").write_text(SERVER.format(zookeeper=keeper, port=port, folder=folder))
+    for number, port in enumerate(ports, 1):
+        text = SERVER.format(number=number, zookeeper=keeper, port=port, folder=folder)
+        (folder / f"server{number}.properties").write_text(text)
+    servers = [f"127.0.0.1:{port}" for port in ports]
     java = ["java", *JVM, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jars(version)]
     with contextlib.ExitStack() as running:
         for main, name in (
             ("org.apache.zookeeper.server.quorum.QuorumPeerMain", "zookeeper"),
-            ("kafka.Kafka", "server"),
+            *(("kafka.Kafka", f"server{number}") for number in range(1, BROKERS + 1)),
         ):
             output = running.enter_context(open(folder / f"{name}.log", "w"))
             words = [*java, main, str(folder / f"{name}.properties")]
             process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             running.callback(process.wait, 60)
             running.callback(process.kill)
-        _wait(f"127.0.0.1:{port}", folder)
-        yield f"127.0.0.1:{port}"
+        _wait(",".join(servers), folder)
+        yield ",".join(servers)
 
 
 def _wait(servers: str, folder: Path) -> None:
     until = time.monotonic() + START_LIMIT
-    while (done := _kcli(servers, "brokers", "-J")).returncode:
+    while (done := _kcli(servers, "brokers", "-J")).returncode or len(json.loads(done.stdout)["brokers"]) < BROKERS:
         if time.monotonic() > until:
-            raise Failed(f"no broker: {done.stderr}{(folder / 'server.log').read_text()[-2000:]}")
+            raise Failed(f"no broker: {done.stderr}{(folder / 'server1.log').read_text()[-2000:]}")
         time.sleep(0.5)
 
 
@@ -142,6 +149,12 @@ def main_job(servers: str, version: str) -> list[str]:
     (group,) = json.loads(run("lag", "billing", "-J"))["groups"]
     check(group["lag"] >= 49_000, f"lag {group['lag']}")
     ran += ["groups", "lag"]
+    run("doctor", "-t", "orders", "-g", "billing")
+    one, two = servers.split(",")
+    wrong = _kcli(one, "doctor", "-J", "--broker-map", f"{two}={one}")
+    faults = [step["fault"] for step in json.loads(wrong.stdout)["steps"] if step["status"] == "failed"]
+    check(wrong.returncode == 5 and faults == ["wrong-broker"], f"doctor missed the wrong broker: {wrong.stdout}")
+    ran.append("doctor")
     run("groups", "reset", "--create", "billing", "-t", "orders", "--to", "end", "--execute")
     check(json.loads(run("lag", "billing", "-J"))["groups"][0]["lag"] == 0, "the group was not reset")
     run("groups", "delete", "billing", "--execute")
@@ -163,10 +176,11 @@ def main(versions: list[str]) -> int:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 with cluster(version, Path(folder)) as servers:
-                    print(f"| Apache Kafka {version} | {', '.join(main_job(servers, version))} |", flush=True)
+                    ran = ", ".join(main_job(servers, version))
+                    print(f"| Apache Kafka {version} | {date.today()} | `make versions`: {ran} |", flush=True)
             except (Failed, RuntimeError, subprocess.TimeoutExpired) as problem:
                 failed = True
-                print(f"| Apache Kafka {version} | failed: {problem} |", flush=True)
+                print(f"| Apache Kafka {version} | {date.today()} | failed: {problem} |", flush=True)
     return int(failed)
 
 

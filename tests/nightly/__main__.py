@@ -51,6 +51,7 @@ PIECES = {
     "soak": Piece(3, (("make", "soak"),)),
     "soak-tui": Piece(15, (("make", "soak-tui"),)),
     "late": Piece(8, (("make", "late"),)),
+    "watch": Piece(1, ((*MODULE, "tests.kafka.watch"),)),
     "versions": Piece(3, (("make", "versions"),)),
     "roots": Piece(8, (("make", "test-root"), ("make", "test-root", "SUITE=trixie"))),  # needs root and debootstrap
     "chaos": Piece(

@@ -23,7 +23,7 @@ from kcli.proto.batch import read_batches
 from kcli.settings import ProducerSettings
 from tests.each import each
 
-EVERY_CODE = [codes.of(number) for number in range(-1, 134)]
+EVERY_CODE = [codes.of(number) for number in range(-1, 137)]
 RETRIED = {
     "CORRUPT_MESSAGE", "UNKNOWN_TOPIC_OR_PARTITION", "LEADER_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER",
     "REQUEST_TIMED_OUT", "REPLICA_NOT_AVAILABLE", "NETWORK_EXCEPTION", "COORDINATOR_LOAD_IN_PROGRESS",

@@ -114,7 +114,11 @@ def test_D40_positions_carry_the_group_and_a_stale_generation_refuses_the_commit
             async with producer.transaction():
                 await producer.send_offsets(POSITIONS, GroupMetadata("g", 4, "m-1", "i-1"))
             request, _ = world.asked_for("TxnOffsetCommit")[0]
-            assert (request.generation_id, request.member_id, request.group_instance_id) == (4, "m-1", "i-1")
+            assert (request.generation_id_or_member_epoch, request.member_id, request.group_instance_id) == (
+                4,
+                "m-1",
+                "i-1",
+            )
             assert request.topics[0].partitions[0].committed_leader_epoch == 1
             assert world.offsets == {("g", TopicPartition("in", 0)): 7}
             await producer.begin()

@@ -139,7 +139,7 @@ class TransactionWorld(World):
         code = self.books.fenced(request.producer_id, request.producer_epoch)
         if code:
             return codes.INVALID_PRODUCER_EPOCH
-        if request.generation_id not in (-1, self.generations.get(request.group_id, -1)):
+        if request.generation_id_or_member_epoch not in (-1, self.generations.get(request.group_id, -1)):
             return codes.ILLEGAL_GENERATION
         if cap is not None and cap <= 4:
             assert request.group_id in self.books.groups, "AddOffsetsToTxn comes first (D36)"

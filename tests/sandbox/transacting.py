@@ -105,7 +105,7 @@ class Producer:
                        instance: str | None = None) -> int:  # fmt: skip
         request = TxnOffsetCommitRequest(
             transactional_id=self.name, group_id=group, producer_id=self.id, producer_epoch=self.epoch,
-            generation_id=generation, member_id=member, group_instance_id=instance,
+            generation_id_or_member_epoch=generation, member_id=member, group_instance_id=instance,
             topics=[TxnOffsetCommitRequestTopic(
                 name="t", partitions=[TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=offset)]
             )],

@@ -19,6 +19,7 @@ from kcli.proto.messages.api_versions import versions_request
 from kcli.values import Value, field
 
 ANSWERS_WITHIN = 5.0  # seconds
+METADATA_VERSION = "metadata.version"
 METADATA_VERSIONS = (
     (34, None),
     (31, "4.4"),
@@ -37,7 +38,34 @@ METADATA_VERSIONS = (
 """(first level, release) of the feature metadata.version, as Kafka's MetadataVersion lists them."""
 
 NEWEST = "4.4"
+
+
+def level_name(feature: str, level: int | None) -> str | None:
+    """Kafka's name of a level, such as 4.4-IV2. Only levels of metadata.version have names; None for one newer than
+    kcli knows."""
+    if feature != METADATA_VERSION or not level:
+        return None
+    for first, release in METADATA_VERSIONS:
+        if level >= first:
+            return release and f"{release}-IV{level - first}"
+    return None
+
+
+def level_of(name: str) -> int | None:
+    """The level of metadata.version that Kafka calls so: 4.4-IV2, or 4.4 for the highest of that release. None for an
+    unknown name."""
+    release, _, number = name.upper().partition("-IV")
+    beyond = 0
+    for first, known in METADATA_VERSIONS:
+        if known == release:
+            wanted = beyond - 1 if release == name else first + int(number) if number.isdecimal() else -1
+            return wanted if first <= wanted < beyond else None
+        beyond = first
+    return None
+
+
 APIS = (
+    (18, 5, "4.4"),
     (1, 18, "4.1"),
     (3, 13, "4.0"),
     (1, 17, "3.9"),
@@ -105,7 +133,7 @@ async def _ping(cluster: Cluster, row: BrokerRow) -> None:
             answer = await broker.ask(versions_request())
             row.took = time.perf_counter() - begun
             levels = {feature.name: feature.max_version for feature in answer.supported_features}
-            row.metadata_version = levels.get("metadata.version")
+            row.metadata_version = levels.get(METADATA_VERSION)
     except TimeoutError:
         row.problem = f"no response within {ANSWERS_WITHIN:.0f} s"
     except KcliError as problem:

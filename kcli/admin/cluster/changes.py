@@ -16,6 +16,7 @@ from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, Listener
 from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kcli.proto.messages.remove_raft_voter import RemoveRaftVoterRequest
 from kcli.proto.messages.unregister_broker import UnregisterBrokerRequest
+from kcli.proto.messages.unregister_controller import UnregisterControllerRequest
 from kcli.proto.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from kcli.proto.schema import NO_ID
 from kcli.values import Value, field
@@ -137,3 +138,12 @@ async def unregister_broker(cluster: Cluster, node: int) -> None:
         raise BrokerError(
             codes.of(answer.error_code), f"broker {node}", answer.error_message, api=UnregisterBrokerRequest.api_key
         )
+
+
+async def unregister_controller(cluster: Cluster, node: int) -> None:
+    """Have the cluster forget a controller. Raises KcliError: CONTROLLER_ID_NOT_REGISTERED, UnsupportedVersion before
+    Kafka 4.4."""
+    answer = await ask_once(await cluster.anyone(), UnregisterControllerRequest(controller_id=node))
+    if answer.error_code:
+        api = UnregisterControllerRequest.api_key
+        raise BrokerError(codes.of(answer.error_code), f"controller {node}", answer.error_message, api=api)

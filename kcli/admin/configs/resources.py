@@ -257,7 +257,11 @@ async def _spread(
         try:
             if once:
                 broker = await (cluster.anyone() if node is None else cluster.node(node))
-                return dict(read(await ask_once(broker, request(some))))
+                answer = read(await ask_once(broker, request(some)))
+                if all(_is_not_controller(outcome) for outcome in answer.values()):
+                    # a controller that is not the active one describes its configs, and leaves changes to that
+                    answer = read(await ask_once(await cluster.controller(), request(some)))
+                return dict(answer)
             if node is not None:
                 return dict(read(await (await cluster.node(node)).ask(request(some))))
             return dict(read(await ask_anyone(cluster, request(some))))
@@ -268,6 +272,10 @@ async def _spread(
     for part in await asyncio.gather(*(ask(node, some) for node, some in places)):
         answers |= part
     return answers
+
+
+def _is_not_controller(outcome: object) -> bool:
+    return isinstance(outcome, BrokerError) and outcome.code is codes.NOT_CONTROLLER
 
 
 def _kind(number: int) -> str:

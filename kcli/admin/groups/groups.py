@@ -237,7 +237,7 @@ async def delete_groups(
                 done[row.group_id] = GroupMissing(row.group_id)
             else:
                 name, api = row.group_id, DeleteGroupsRequest.api_key
-                done[name] = BrokerError(code, name, api=api, group=name) if code else True
+                done[name] = BrokerError(code, name, row.error_message, api=api, group=name) if code else True
         return done
 
     done = await coordinators.ask(groups, ask, patience=patience)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Request
 
 Ranges = dict[int, tuple[int, int]]
+METADATA, VOTE = 3, 52
 
 
 def too_old(kind: type[Request[Any]], version: int, peer: str) -> TooOld:
@@ -28,6 +29,10 @@ def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None =
     Raises UnsupportedVersion with both ranges."""
     ours = kind.versions
     if kind.api_key not in offered:
+        if VOTE in offered and METADATA not in offered:
+            raise UnsupportedVersion(
+                f"{peer} is a KRaft controller, which does not offer the API {api_name(kind.api_key)}"
+            ).hinted("controller")
         raise UnsupportedVersion(f"{peer} does not offer the API {api_name(kind.api_key)}, which kcli needs for this")
     low, high = offered[kind.api_key]
     version = min(ours.last, high, ours.last if cap is None else cap)

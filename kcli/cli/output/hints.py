@@ -14,6 +14,7 @@ WORDS = {
     "delimiter": "; here -D DELIM separates records",
     "key-delimiter": "; here -K DELIM separates key and value",
     "template": "; choose what is printed with -f, such as -f '%T %k %s\\n'",
+    "controller": ": name a broker; `kcli cluster` commands reach controllers with --bootstrap-controller",
     "broker-map": "; --broker-map maps it, and `kcli doctor` tries each",
     "property": "; for example -X {property}",
     "login": "; for example -X {property} -X sasl.mechanism=PLAIN",

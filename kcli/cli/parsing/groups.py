@@ -89,6 +89,21 @@ class ConnectionOptions(QuietOptions):
     ] = None
 
 
+class ControllerOptions(Options):
+    """Whether controllers are asked instead of brokers."""
+
+    panel = "Connection"
+
+    bootstrap_controller: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap-controller",
+            metavar="HOST:PORT,…",
+            help="Ask the KRaft controllers at this address, not brokers (Kafka 3.7 and newer).",
+        ),
+    ] = None
+
+
 class PatternOptions(Options):
     """Whether names may be patterns."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from kcli import cli
-from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.groups import ConnectionOptions, ControllerOptions
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings
 
@@ -35,6 +35,9 @@ class Connection:
     def __init__(self, options: ConnectionOptions, *, looking: bool = True, profile: Profile | None = None) -> None:
         """`profile` is used as if --profile named it."""
         self.bootstrap: str | None = options.bootstrap
+        self.controllers = options.bootstrap_controller if isinstance(options, ControllerOptions) else None
+        if self.bootstrap and self.controllers:
+            raise UsageError("--bootstrap-server and --bootstrap-controller exclude each other")
         self.quiet: bool = options.quiet
         self.verbose: bool = options.verbose
         self._named = bool(options.profile) or profile is not None
@@ -86,7 +89,13 @@ class Connection:
 
             raise UsageError(f"{where} {without_logins(text)}: {problem}") from None
         hint = f"{UNNAMED}; `kcli doctor` explains" if where == "default" else ""
-        made = ClientSettings(bootstrap=addresses, trace=self.trace, hint=hint, wait_for_cluster=False)
+        made = ClientSettings(
+            bootstrap=addresses,
+            controllers=self.controllers is not None,
+            trace=self.trace,
+            hint=hint,
+            wait_for_cluster=False,
+        )
         made = made.replace(**self.properties.client)
         security = self.properties.security()
         cli.user = _user(security)
@@ -154,6 +163,8 @@ class Connection:
 
     def servers(self) -> tuple[str, str]:
         """Where the servers' names come from."""
+        if self.controllers is not None:
+            return "--bootstrap-controller", self.controllers
         profile = (self.profile.where, self.profile.bootstrap) if self.profile is not None else ("", None)
         environment = _servers_of_environment() or ("", None)
         given = "--bootstrap-server"

@@ -21,10 +21,13 @@ REGISTRY = "registry"
 """The short name a profile has for schema.registry.url; a folder (`file:schemas`) is meant from the file's."""
 TAKING = tuple(
     "sasl.oauthbearer.token.file sasl.oauthbearer.token.command sasl.kerberos.keytab bearer.auth.token.file "
-    "bearer.auth.token.command".split()
+    "bearer.auth.token.command sasl.oauthbearer.assertion.file sasl.oauthbearer.assertion.template.file "
+    "sasl.oauthbearer.assertion.jwt.template.file".split()
 )
-KEYS = ("ssl.key.location", "ssl.keystore.location")
+KEYS = ("ssl.key.location", "ssl.keystore.location", "sasl.oauthbearer.assertion.private.key.file")
 """Files of private keys: a project may have its own."""
+FILES = frozenset((*TAKING, *KEYS))
+"""Properties whose last word is not a source's kind in TOML: `token.file = "x"`."""
 MECHANISM = ("sasl.mechanism", "sasl.mechanisms")
 AMBIENT = ("GSSAPI", "AWS_MSK_IAM")
 """Mechanisms whose secrets are the user's tickets and credentials, which no property names."""
@@ -184,7 +187,7 @@ def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterabl
         if isinstance(value, dict):
             from kcli.config.secrets.sources import from_table, is_source
 
-            if is_source(value) and not any(_bare(f"{name}.{kind}") in TAKING for kind in value):
+            if is_source(value) and not any(_bare(f"{name}.{kind}") in FILES for kind in value):
                 yield name, from_table(value, f"{where}: {name}", folder)
             else:
                 yield from flat(f"{name}.", value, where, folder)

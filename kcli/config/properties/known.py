@@ -39,6 +39,7 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "retry.backoff.max.ms": (EVERYWHERE, "retry_backoff_max", "ms"),
     "metadata.max.age.ms": ((CLIENT,), "metadata_max_age", "ms"),
     "metadata.recovery.rebootstrap.trigger.ms": ((CLIENT,), "rebootstrap_trigger", "ms"),
+    "metadata.cluster.check.enable": ((CLIENT,), "check_cluster", "bool"),
     "connections.max.idle.ms": ((CLIENT,), "idle_timeout", "ms"),
     "max.in.flight.requests.per.connection": ((CLIENT, PRODUCER), "max_in_flight", "int"),
     "max.in.flight": ((CLIENT, PRODUCER), "max_in_flight", "int"),

@@ -1,13 +1,13 @@
 """Names of properties beside `known.KNOWN`: about security, about nothing here, and refused ones.
 
-Imported when a name is not known otherwise. The lists are those of Kafka 4.3's and librdkafka 2.16's own clients.
+Imported when a name is not known otherwise. The lists are those of Kafka 4.4's and librdkafka 2.16's own clients.
 """
 
 from __future__ import annotations
 
-from kcli.property_names import AWS, KERBEROS, OAUTH, SASL, TLS
+from kcli.property_names import ASSERTION, AWS, KERBEROS, OAUTH, SASL, TLS
 
-SECURITY = ("security.protocol", *TLS, *SASL, *OAUTH, *KERBEROS, *AWS)
+SECURITY = ("security.protocol", *TLS, *SASL, *OAUTH, *ASSERTION, *KERBEROS, *AWS)
 
 # What would make a connection less safe, or another one, if it were passed over: name, or the beginning of some.
 REFUSED = {
@@ -17,8 +17,6 @@ REFUSED = {
     "ssl.certificate.verify_cb": "a callback cannot be named in a configuration",
     "sasl.login.class": "Java classes cannot be run here",
     "security.providers": "Java classes cannot be run here",
-    "sasl.oauthbearer.assertion.": "JWT assertions are not made here; let sasl.oauthbearer.token.command print a token",
-    "sasl.oauthbearer.jwt.retriever.class": "Java classes cannot be run here; use sasl.oauthbearer.token.command",
     "sasl.oauthbearer.metadata.": "cloud metadata is not asked; let sasl.oauthbearer.token.command print a token",
     "print.": "it is kafka-console-consumer's",
     "parse.key": "it is kafka-console-producer's",
@@ -38,10 +36,11 @@ INSTEAD = {
 # Known to Java's or librdkafka's clients, and about nothing that kcli does, or does otherwise.
 _ELSEWHERE = """
     api.version.fallback.ms api.version.request api.version.request.timeout.ms auto.commit.enable
-    auto.include.jmx.reporter background_event_cb bootstrap.controllers broker.address.family broker.address.ttl
-    broker.version.fallback builtin.features client.dns.lookup closesocket_cb compression.gzip.level
-    compression.lz4.level compression.zstd.level config.providers connect_cb consume.callback.max.messages
-    consume_cb coordinator.query.interval.ms debug default_topic_conf delivery.report.only.error dr_cb dr_msg_cb
+    auto.include.jmx.reporter background_event_cb bootstrap.controllers bootstrap.resolve.timeout.ms
+    broker.address.family broker.address.ttl broker.version.fallback buffer.memory.allocation.strategy
+    builtin.features client.dns.lookup closesocket_cb compression.gzip.level compression.lz4.level
+    compression.zstd.level config.providers connect_cb consume.callback.max.messages consume_cb
+    coordinator.query.interval.ms debug default_topic_conf delivery.report.only.error dr_cb dr_msg_cb
     enable.auto.offset.store enable.gapless.guarantee enable.partition.eof enable.random.seed
     enable.sasl.oauthbearer.unsecure.jwt enabled_events error_cb exclude.internal.topics fetch.error.backoff.ms
     fetch.queue.backoff.ms group.protocol.type https.ca.pem interceptor.classes interceptors
@@ -50,9 +49,9 @@ _ELSEWHERE = """
     message.copy.max.bytes metadata.max.idle.ms metadata.recovery.strategy metric.reporters metrics.num.samples
     metrics.recording.level metrics.sample.window.ms msg_order_cmp oauthbearer_token_refresh_cb offset.store.method
     offset.store.path offset.store.sync.interval.ms offset_commit_cb opaque open_cb
-    partitioner.adaptive.partitioning.enable partitioner.class partitioner.ignore.keys partitioner_cb
-    plugin.library.paths produce.offset.report queue.buffering.backpressure.threshold queued.min.messages
-    queuing.strategy rebalance_cb receive.buffer.bytes reconnect.backoff.jitter.ms resolve_cb
+    partitioner.adaptive.partitioning.enable partitioner.class partitioner.ignore.keys partitioner.rack.aware
+    partitioner_cb plugin.library.paths produce.offset.report queue.buffering.backpressure.threshold
+    queued.min.messages queuing.strategy rebalance_cb receive.buffer.bytes reconnect.backoff.jitter.ms resolve_cb
     sasl.kerberos.kinit.cmd sasl.kerberos.min.time.before.relogin sasl.kerberos.ticket.renew.jitter
     sasl.kerberos.ticket.renew.window.factor sasl.login.connect.timeout.ms sasl.login.refresh.buffer.seconds
     sasl.login.refresh.min.period.seconds sasl.login.refresh.window.factor sasl.login.refresh.window.jitter

@@ -10,6 +10,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 HANDLERS = ("OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler", "IAMClientCallbackHandler")
+GRANTS = {
+    "client_credentials": "client_credentials",
+    "DefaultJwtRetriever": "client_credentials",
+    "ClientCredentialsJwtRetriever": "client_credentials",
+    "FileJwtRetriever": "client_credentials",
+    "urn:ietf:params:oauth:grant-type:jwt-bearer": "jwt_bearer",
+    "JwtBearerJwtRetriever": "jwt_bearer",
+}
+"""Values of sasl.oauthbearer.grant.type, and classes of sasl.oauthbearer.jwt.retriever.class."""
 LIFE = 3600  # seconds
 
 
@@ -31,6 +40,8 @@ def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) 
             put(fields, "token_file", text.removeprefix("file://").removeprefix("file:"))
         elif key == "sasl.oauthbearer.config":
             _unsecured(text, fields)
+        elif field == "grant":
+            fields[field] = _grant(key, text, where)
         elif field == "timeout":
             fields[field] = _seconds(key, text, where)
         elif field:
@@ -48,8 +59,36 @@ def _check(key: str, text: str, where: str) -> None:
             )
     elif key == "sasl.oauthbearer.method" and text.lower() not in ("oidc", "default"):
         raise UsageError(f"{where}: {key} is oidc or default")
-    elif key == "sasl.oauthbearer.grant.type" and text.lower() != "client_credentials":
-        raise UsageError(f"{where}: {key}: only client_credentials; sasl.oauthbearer.token.command may do others")
+
+
+def _grant(key: str, text: str, where: str) -> str:
+    """Return the grant that librdkafka's name or Kafka's class means."""
+    if (grant := GRANTS.get(text.rpartition(".")[2])) is None:
+        raise UsageError(f"{where}: {key} {text}: expected {', '.join(GRANTS)}; a token command may do others")
+    return grant
+
+
+def assertion_fields(given: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """Return the fields of the Assertion that the properties name. Raises UsageError."""
+    from kcli.config.secrets.secured import put
+    from kcli.property_names import ASSERTION
+
+    fields: dict[str, Any] = {}
+    for key, text, where in given:
+        field = ASSERTION[key]
+        if field in ("expires", "not_before"):
+            fields[field] = 1000 * _seconds(key, text, where)
+        elif field == "unique_id":
+            if text.lower() not in ("true", "false"):
+                raise UsageError(f"{where}: {key} is true or false")
+            fields[field] = text.lower() == "true"
+        elif field == "algorithm":
+            if text.upper() not in ("RS256", "ES256"):
+                raise UsageError(f"{where}: {key} is RS256 or ES256")
+            fields[field] = text.upper()
+        else:
+            put(fields, field, text)
+    return fields
 
 
 def _pairs(text: str, between: str, where: str) -> tuple[tuple[str, str], ...]:

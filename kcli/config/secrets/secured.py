@@ -6,9 +6,9 @@ The last value wins, whatever its dialect: a CA file on the command line replace
 from __future__ import annotations
 
 from kcli.errors import UsageError
-from kcli.property_names import AWS, KERBEROS, OAUTH, SASL, TLS
+from kcli.property_names import ASSERTION, AWS, KERBEROS, OAUTH, SASL, TLS
 from kcli.secret import HIDDEN, Secret
-from kcli.security import MECHANISMS, SECRET_FIELDS, Aws, Kerberos, OAuth, Sasl, Security, Tls
+from kcli.security import MECHANISMS, SECRET_FIELDS, Assertion, Aws, Kerberos, OAuth, Sasl, Security, Tls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ss
 ssl.keystore.location ssl.certificate.location
 """.split()
 """A configuration with one of these is not PLAINTEXT, as other clients read a missing security.protocol."""
-FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
+FILES = "ca truststore certificate key keystore token_file keytab file key_file template_file".split()
 INSTEAD = {  # a field: those it replaces
     "ca": ("ca_pem", "truststore"),
     "ca_pem": ("ca", "truststore"),
@@ -124,7 +124,7 @@ class Asked:
     def sasl(self) -> Sasl:
         """Raises UsageError."""
         from kcli.config.secrets.login import jaas_fields
-        from kcli.config.secrets.oauth import oauth_fields
+        from kcli.config.secrets.oauth import assertion_fields, oauth_fields
 
         fields: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {"oauth": {}, "kerberos": {}, "aws": {}}
@@ -144,6 +144,8 @@ class Asked:
             for key, text, _ in self._texts(table):
                 put(parts[name], table[key], text)
         oauth_fields(self._texts(OAUTH), parts["oauth"])
+        if assertion := assertion_fields(self._texts(ASSERTION)):
+            parts["oauth"]["assertion"] = Assertion(**assertion)
         return self._whole(fields, parts)
 
     def _whole(self, fields: dict[str, Any], parts: dict[str, dict[str, Any]]) -> Sasl:

@@ -9,6 +9,7 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from kcli.codes import ErrorCode
-    from kcli.model import GroupMetadata, TopicPartition
+    from kcli.model import Cluster, GroupMetadata, TopicPartition
     from kcli.producer.transactions.requests import Coordination, TransactionalIdentity
     from kcli.proto.messages.txn_offset_commit import TxnOffsetCommitResponse
 
@@ -41,7 +42,7 @@ async def commit_offsets(
 ) -> None:
     """Store the positions pending the transaction. Under v1 the group is announced to the transaction's coordinator
     first. Raises as `Coordination.ask`; a group that has moved on refuses (ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID,
-    FENCED_INSTANCE_ID), so that two members can never both commit what they read."""
+    STALE_MEMBER_EPOCH, FENCED_INSTANCE_ID), so that two members can never both commit what they read."""
     if not v2:
         from kcli.proto.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 
@@ -60,15 +61,43 @@ async def commit_offsets(
         group_id=group.group,
         producer_id=identity.producer_id,
         producer_epoch=identity.epoch,
-        generation_id=group.generation,
+        generation_id_or_member_epoch=group.generation,
         member_id=group.member_id,
         group_instance_id=group.instance_id,
         topics=_topics(offsets),
     )
-    about, names = f"group {group.group}", {at.topic for at in offsets}
+    await _know_ids(coordination.cluster, request)
+    without_ids = any(topic.topic_id == NO_ID for topic in request.topics)
+    stale = False
+
+    def code_of(answer: TxnOffsetCommitResponse) -> ErrorCode:
+        nonlocal stale
+        code = _first_error(answer)
+        stale = code is codes.UNKNOWN_TOPIC_ID
+        return code
+
+    async def prepare() -> None:
+        if stale:  # the topic was created again, or this broker has not heard of it yet
+            await _know_ids(coordination.cluster, request, again=True)
+
     await coordination.ask(
-        request, _first_error, about, of=Group(group.group), topics=names, max_version=None if v2 else 4
+        request,
+        code_of,
+        f"group {group.group}",
+        of=Group(group.group),
+        topics={at.topic for at in offsets},
+        max_version=4 if not v2 else 5 if without_ids else None,
+        prepare=prepare,
     )
+
+
+async def _know_ids(cluster: Cluster, request: TxnOffsetCommitRequest, *, again: bool = False) -> None:
+    """Set the ids of the request's topics, by which version 6 names them (KIP-1319)."""
+    names = [topic.name for topic in request.topics if again or cluster.topic_id(topic.name) == NO_ID]
+    if names:
+        await cluster.refresh(names)
+    for topic in request.topics:
+        topic.topic_id = cluster.topic_id(topic.name)
 
 
 def _topics(offsets: Mapping[TopicPartition, Position | int]) -> list[TxnOffsetCommitRequestTopic]:

@@ -17,7 +17,7 @@ from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Awaitable, Callable, Collection
     from typing import Any, TypeVar
 
     from kcli.codes import ErrorCode
@@ -54,15 +54,19 @@ class Coordination:
         max_version: int | None = None,
         deadline: float | None = None,
         doubt: Doubt = None,
+        prepare: Callable[[], Awaitable[None]] | None = None,
     ) -> R:
         """The answer without an error. `deadline` is a time of the loop (`max_block` from now if None); `of` asks a
-        group's coordinator. Raises BrokerError, ConnectError, AuthError, UnsupportedVersion, DeadlineExceeded."""
+        group's coordinator; `prepare` runs before each attempt and may change the request. Raises BrokerError,
+        ConnectError, AuthError, UnsupportedVersion, DeadlineExceeded."""
         key = of or self.key
         until = asyncio.get_running_loop().time() + self._settings.max_block if deadline is None else deadline
         least, most = self._settings.retry_backoff, self._settings.retry_backoff_max
         pauses, short = Backoff(least, most), Backoff(FIRST_WAIT, least)
 
         async def once() -> R:
+            if prepare is not None:
+                await prepare()
             try:
                 broker = await self.cluster.coordinator(key)
                 answer = await broker.ask(request, timeout=self._patience(until), max_version=max_version)

@@ -86,7 +86,30 @@ REQUESTS = {
     90: ("describe_share_group_offsets", "DescribeShareGroupOffsets"),
     91: ("alter_share_group_offsets", "AlterShareGroupOffsets"),
     92: ("delete_share_group_offsets", "DeleteShareGroupOffsets"),
+    94: ("unregister_controller", "UnregisterController"),
 }
+
+UNSPOKEN = {
+    52: "Vote",
+    53: "BeginQuorumEpoch",
+    54: "EndQuorumEpoch",
+    56: "AlterPartition",
+    58: "Envelope",
+    59: "FetchSnapshot",
+    62: "BrokerRegistration",
+    63: "BrokerHeartbeat",
+    67: "AllocateProducerIds",
+    70: "ControllerRegistration",
+    73: "AssignReplicasToDirs",
+    82: "UpdateRaftVoter",
+    83: "InitializeShareGroupState",
+    84: "ReadShareGroupState",
+    85: "WriteShareGroupState",
+    86: "DeleteShareGroupState",
+    87: "ReadShareGroupStateSummary",
+    93: "StreamsGroupTopologyDescriptionUpdate",
+}
+"""Names of APIs that kcli never asks: brokers, controllers and streams applications do. Listings show them."""
 
 
 _imported: dict[int, type[Request[Any]]] = {}
@@ -104,4 +127,4 @@ def request_type(api_key: int) -> type[Request[Any]] | None:
 def api_name(api_key: int) -> str:
     """Kafka's name of an API key."""
     row = REQUESTS.get(api_key)
-    return row[1] if row else f"API {api_key}"
+    return row[1] if row else UNSPOKEN.get(api_key, f"API {api_key}")

@@ -1,4 +1,4 @@
-"""ApiVersions (API key 18): versions 0-4."""
+"""ApiVersions (API key 18): versions 0-5."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from kcli.proto.schema import Int16, Int32, Int64, Request, Response, Struct, at
 from kcli.version import __version__
 
 
-class ApiVersionsRequest(Request["ApiVersionsResponse"], key=18, versions="0-4", flexible="3+"):
+class ApiVersionsRequest(Request["ApiVersionsResponse"], key=18, versions="0-5", flexible="3+"):
     """Which versions of which API does the broker speak? Its answer always has response header v0."""
 
     client_software_name: str = at("3+", ignorable=True, default="")
     client_software_version: str = at("3+", ignorable=True, default="")
+    cluster_id: str | None = at("5+", null="5+", ignorable=True, default=None)
+    node_id: Int32 = at("5+", ignorable=True, default=-1)
 
 
 class ApiVersion(Struct):
@@ -31,7 +33,7 @@ class FinalizedFeatureKey(Struct):
     min_version_level: Int16 = at("3+", default=0)
 
 
-class ApiVersionsResponse(Response, key=18, versions="0-4", flexible="3+"):
+class ApiVersionsResponse(Response, key=18, versions="0-5", flexible="3+"):
     """The answer to ApiVersionsRequest."""
 
     error_code: Int16 = 0
@@ -49,6 +51,12 @@ def software_version(version: str) -> str:
     return kept.strip("-.") or "0"
 
 
-def versions_request() -> ApiVersionsRequest:
-    """The request that names kcli and its version, as brokers want it from version 3 on (KIP-511)."""
-    return ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))
+def versions_request(cluster_id: str | None = None, node_id: int = -1) -> ApiVersionsRequest:
+    """The request that names kcli and its version, as brokers want it from version 3 on (KIP-511). From version 5 on a
+    broker with another id, or of another cluster, refuses it (KIP-1242)."""
+    return ApiVersionsRequest(
+        client_software_name="kcli",
+        client_software_version=software_version(__version__),
+        cluster_id=cluster_id,
+        node_id=node_id,
+    )

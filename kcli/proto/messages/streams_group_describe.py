@@ -1,15 +1,16 @@
-"""StreamsGroupDescribe (API key 89): versions 0."""
+"""StreamsGroupDescribe (API key 89): versions 0-1."""
 
 from __future__ import annotations
 
-from kcli.proto.schema import Int16, Int32, Int64, Request, Response, Struct, UInt16, at
+from kcli.proto.schema import Int8, Int16, Int32, Int64, Request, Response, Struct, UInt16, at
 
 
-class StreamsGroupDescribeRequest(Request["StreamsGroupDescribeResponse"], key=89, versions="0", flexible="0+"):
+class StreamsGroupDescribeRequest(Request["StreamsGroupDescribeResponse"], key=89, versions="0-1", flexible="0+"):
     """State, topology and members of streams groups (KIP-1071)."""
 
     group_ids: list[str] = at(factory=list)
     include_authorized_operations: bool = False
+    include_topology_description: bool = at("1+", default=False)
 
 
 class Endpoint(Struct):
@@ -77,7 +78,35 @@ class Member(Struct):
     is_classic: bool = False
 
 
+class TopologyDescriptionNode(Struct):
+    """`node_type` is 1 for a source, 2 for a processor, 3 for a sink."""
+
+    name: str = at("1+", default="")
+    node_type: Int8 = at("1+", default=0)
+    source_topics: list[str] = at("1+", factory=list)
+    sink_topic: str | None = at("1+", null="1+", default=None)
+    stores: list[str] = at("1+", factory=list)
+    successors: list[str] = at("1+", factory=list)
+
+
+class TopologyDescriptionSubtopology(Struct):
+    subtopology_id: str = at("1+", default="")
+    nodes: list[TopologyDescriptionNode] = at("1+", factory=list)
+
+
+class TopologyDescriptionGlobalStore(Struct):
+    source: TopologyDescriptionNode = at("1+", factory=TopologyDescriptionNode)
+    processor: TopologyDescriptionNode = at("1+", factory=TopologyDescriptionNode)
+
+
+class TopologyDescription(Struct):
+    subtopologies: list[TopologyDescriptionSubtopology] = at("1+", factory=list)
+    global_stores: list[TopologyDescriptionGlobalStore] = at("1+", factory=list)
+
+
 class DescribedGroup(Struct):
+    """`topology_description_status` is 0 for not requested, 1 for not stored, 2 for an error, 3 for available."""
+
     error_code: Int16 = 0
     error_message: str | None = at(null="0+", default=None)
     group_id: str = ""
@@ -87,9 +116,12 @@ class DescribedGroup(Struct):
     topology: Topology | None = at(null="0+", default=None)
     members: list[Member] = at(factory=list)
     authorized_operations: Int32 = -2147483648
+    topology_description: TopologyDescription | None = at("1+", null="1+", default=None)
+    topology_description_status: Int8 = at("1+", default=0)
+    assignor_name: str | None = at("1+", null="1+", ignorable=True, default=None)
 
 
-class StreamsGroupDescribeResponse(Response, key=89, versions="0", flexible="0+"):
+class StreamsGroupDescribeResponse(Response, key=89, versions="0-1", flexible="0+"):
     """The answer to StreamsGroupDescribeRequest."""
 
     throttle_time_ms: Int32 = 0

@@ -1,4 +1,4 @@
-"""StreamsGroupHeartbeat (API key 88): versions 0."""
+"""StreamsGroupHeartbeat (API key 88): versions 0-1."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TaskOffset(Struct):
     offset: Int64 = 0
 
 
-class StreamsGroupHeartbeatRequest(Request["StreamsGroupHeartbeatResponse"], key=88, versions="0", flexible="0+"):
+class StreamsGroupHeartbeatRequest(Request["StreamsGroupHeartbeatResponse"], key=88, versions="0-1", flexible="0+"):
     """A streams member's heartbeat (KIP-1071): joins with its topology, reports its tasks, leaves."""
 
     group_id: str = ""
@@ -92,7 +92,7 @@ class EndpointToPartitions(Struct):
     standby_partitions: list[TopicPartition] = at(factory=list)
 
 
-class StreamsGroupHeartbeatResponse(Response, key=88, versions="0", flexible="0+"):
+class StreamsGroupHeartbeatResponse(Response, key=88, versions="0-1", flexible="0+"):
     """The answer to StreamsGroupHeartbeatRequest."""
 
     throttle_time_ms: Int32 = 0
@@ -101,11 +101,13 @@ class StreamsGroupHeartbeatResponse(Response, key=88, versions="0", flexible="0+
     member_id: str = ""
     member_epoch: Int32 = 0
     heartbeat_interval_ms: Int32 = 0
-    acceptable_recovery_lag: Int32 = 0
+    acceptable_recovery_lag_legacy: Int32 = at("0", default=0)
     task_offset_interval_ms: Int32 = 0
+    acceptable_recovery_lag: Int64 = at("1+", ignorable=True, default=-1)
     status: list[Status] | None = at(null="0+", factory=list)
     active_tasks: list[TaskIds] | None = at(null="0+", default=None)
     standby_tasks: list[TaskIds] | None = at(null="0+", default=None)
     warmup_tasks: list[TaskIds] | None = at(null="0+", default=None)
+    topology_description_required: bool = at("1+", default=False)
     endpoint_information_epoch: Int32 = 0
     partitions_by_user_endpoint: list[EndpointToPartitions] | None = at(null="0+", default=None)

@@ -29,7 +29,7 @@ async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
             raise BrokerError(codes.INVALID_GROUP_ID)
         _verify(context, request)
         context.cluster.groups.may_commit_in_transaction(
-            request.group_id, request.member_id, request.group_instance_id, request.generation_id
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
         )
     except BrokerError as wrong:
         refused = error_for(wrong.code, context.version, FENCED_NEVER)

@@ -102,10 +102,8 @@ class Witness:
             self._produced(request, response)
         elif key == JOIN_GROUP and not response.error_code:
             self._rules.generations[request.group_id, response.member_id] = response.generation_id
-        elif key == OFFSET_COMMIT:
+        elif key in (OFFSET_COMMIT, TXN_OFFSET_COMMIT):
             self._committed(request, request.generation_id_or_member_epoch)
-        elif key == TXN_OFFSET_COMMIT:
-            self._committed(request, request.generation_id)
 
     def _committed(self, request: Any, generation: int) -> None:
         current = self._rules.generations.get((request.group_id, request.member_id))

@@ -14,7 +14,7 @@ from kcli.config.properties.merged import Properties, read_properties
 from kcli.config.properties.names import SECURITY, elsewhere, refusal_of
 from kcli.errors import UsageError
 from kcli.secret import Secret
-from kcli.security import Kerberos, OAuth, Sasl, Security, Tls
+from kcli.security import Assertion, Kerberos, OAuth, Sasl, Security, Tls
 from tests.each import each
 
 LOGIN = "org.apache.kafka.common.security"
@@ -67,6 +67,27 @@ def test_tls_in_both_dialects() -> None:
     inline = security("security.protocol=SSL", "ssl.keystore.key=KEY", "ssl.keystore.certificate.chain=CHAIN",
                       "ssl.truststore.certificates=CA")  # fmt: skip
     assert inline == Security(tls=Tls(ca_pem="CA", certificate_pem="CHAIN", key_pem=Secret("KEY")))
+
+
+def test_assertions_in_both_dialects() -> None:
+    endpoint = ("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER",
+                "sasl.oauthbearer.token.endpoint.url=https://idp.test/token")  # fmt: skip
+    java = security(
+        *endpoint, "sasl.oauthbearer.jwt.retriever.class=org.apache.kafka.common.security.oauthbearer."
+        "JwtBearerJwtRetriever", "sasl.oauthbearer.assertion.private.key.file=/key.pem",
+        "sasl.oauthbearer.assertion.private.key.passphrase=pw", "sasl.oauthbearer.assertion.claim.aud=a",
+        "sasl.oauthbearer.assertion.claim.exp.seconds=60", "sasl.oauthbearer.assertion.claim.jti.include=true",
+    )  # fmt: skip
+    theirs = security(
+        *endpoint, "sasl.oauthbearer.method=oidc",
+        "sasl.oauthbearer.grant.type=urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "sasl.oauthbearer.assertion.private.key.file=/key.pem",
+        "sasl.oauthbearer.assertion.private.key.passphrase=pw", "sasl.oauthbearer.assertion.claim.aud=a",
+        "sasl.oauthbearer.assertion.claim.exp.seconds=60", "sasl.oauthbearer.assertion.claim.jti.include=true",
+    )  # fmt: skip
+    assertion = Assertion(key_file="/key.pem", passphrase=Secret("pw"), audience="a", expires=60.0, unique_id=True)
+    oauth = OAuth(token_endpoint="https://idp.test/token", grant="jwt_bearer", assertion=assertion)
+    assert java == theirs == Security(tls=Tls(), sasl=Sasl(mechanism="OAUTHBEARER", oauth=oauth))
 
 
 def test_a_file_below_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,10 +193,13 @@ def test_kerberos() -> None:
         (["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token=x",
           "sasl.login.callback.handler.class=com.evil.Handler"], "Java classes cannot be run here"),
         (["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token=x",
-          "sasl.oauthbearer.grant.type=urn:jwt"], "only client_credentials"),
+          "sasl.oauthbearer.grant.type=urn:jwt"], "expected client_credentials"),
+        (["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token=x",
+          "sasl.oauthbearer.jwt.retriever.class=com.evil.Retriever"], "a token command may do others"),
+        (["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token=x",
+          "sasl.oauthbearer.assertion.algorithm=none"], "is RS256 or ES256"),
         (["ssl.engine.factory.class=x"], "Java classes cannot be run here"),
         (["ssl.crl.location=/x"], "revocation lists are not read"),
-        (["sasl.oauthbearer.assertion.file=/x"], "JWT assertions are not made here"),
         (["sasl.pasword=hunter2"], "did you mean sasl.password"),
     ],
 )  # fmt: skip

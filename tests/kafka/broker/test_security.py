@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer as Librdkafka
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from kcli.admin.topics.topics import NewTopic
 from kcli.admin.users.users import Password, alter_credentials
@@ -23,8 +27,10 @@ from kcli.security import OAuth, Sasl, Security, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import PASSWORD
 from tests.idp import Idp, unsecured
+from tests.kafka.artifacts import libs
 from tests.kafka.secured import REAUTH_MS, USERS, SecuredKafka
-from tests.programs import kcli
+from tests.kafka.tools import java
+from tests.programs import kcli, run
 
 pytestmark = pytest.mark.kafka
 
@@ -186,6 +192,61 @@ async def test_B17_oauthbearer_by_token_file_command_and_oidc(secured: SecuredKa
     wrong = oidc.replace(client_secret=Secret("no"))
     told = await refusal(secured, "OIDC", None, Sasl(mechanism="OAUTHBEARER", oauth=wrong))
     assert "invalid_client" in str(told)
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
+def test_B17_a_signed_assertion_instead_of_a_secret(secured: SecuredKafka, tmp_path: Path, algorithm: str) -> None:
+    """The properties are those of Kafka's own client, and mean the same to it (KIP-1139, KIP-1258)."""
+    key = rsa.generate_private_key(65537, 2048) if algorithm == "RS256" else ec.generate_private_key(ec.SECP256R1())
+    secured.idp.keys["kcli"] = key.public_key()
+    file = tmp_path / "key.pem"
+    file.touch(0o600)
+    file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    template = tmp_path / "template.json"
+    template.write_text('{"header": {"kid": "k9"}, "payload": {"sub": "kcli"}}')
+    properties = {
+        "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;",
+        "sasl.login.callback.handler.class":
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": secured.idp.token_url,
+        "sasl.oauthbearer.assertion.private.key.file": str(file),
+        "sasl.oauthbearer.assertion.algorithm": algorithm,
+        "sasl.oauthbearer.assertion.claim.iss": "kcli",
+        "sasl.oauthbearer.assertion.claim.aud": secured.idp.token_url,
+        "sasl.oauthbearer.assertion.claim.jti.include": "true",
+        "sasl.oauthbearer.assertion.template.file": str(template),
+    }  # fmt: skip
+    bearer = "org.apache.kafka.common.security.oauthbearer.JwtBearerJwtRetriever"
+    for more in ({}, {"sasl.oauthbearer.jwt.retriever.class": bearer}):
+        config = tmp_path / "client.properties"
+        config.touch(0o600)
+        config.write_text("".join(f"{name}={value}\n" for name, value in (properties | more).items()))
+        listed = kcli("topics", "list", "-b", secured.at("OIDC"), "-F", str(config))
+        assert listed.code == 0, listed.err
+        ours = secured.idp.asked[-1]
+        theirs = run([
+            *java(), f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={secured.idp.token_url}",
+            f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files={file},{template}", "-cp", f"{libs()}/*",
+            "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", secured.at("OIDC"), "--list",
+            "--command-config", str(config),
+        ])  # fmt: skip
+        assert secured.idp.asked[-1] is not ours, theirs
+        assert shape_of(ours) == shape_of(secured.idp.asked[-1]), theirs
+    secured.idp.keys["kcli"] = rsa.generate_private_key(65537, 2048).public_key()
+    refused = kcli("topics", "list", "-b", secured.at("OIDC"), "-F", str(config))
+    assert refused.code == 5
+    assert "invalid_client" in refused.err
+
+
+def shape_of(form: dict[str, str]) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """What was asked, without what differs from one assertion to the next: the header and the names of its claims."""
+    jwt = form.get("client_assertion") or form["assertion"]
+    header, claims = (json.loads(urlsafe_b64decode(part + "==")) for part in jwt.split(".")[:2])
+    varying = ("iat", "exp", "nbf", "jti")
+    assert claims["exp"] - claims["nbf"] == 360
+    rest = {name: "" if name in varying else value for name, value in claims.items()}
+    return {n: v for n, v in form.items() if not n.endswith("assertion")}, [header, rest]
 
 
 async def test_B17_oauthbearer_over_tls(secured: SecuredKafka) -> None:

@@ -7,7 +7,7 @@ from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ReadOptions
+from kcli.cli.parsing.groups import ControllerOptions, ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.errors import KcliError
 from kcli.model import Cluster
@@ -26,15 +26,20 @@ class ApiRow(Row, section="apis"):
 SHAPE = shape("brokers.versions", "APIs of brokers, one a row.", ApiRow)
 
 
+class VersionsOptions(ControllerOptions, ReadOptions):
+    """Who is asked, and how rows are printed."""
+
+
 @command(
     "brokers versions",
     help="List the APIs of brokers with their versions.",
     words="ID",
     examples="""
 kcli brokers versions
-kcli brokers versions 1 2 --format csv""",
+kcli brokers versions 1 2 --format csv
+kcli brokers versions --bootstrap-controller ctrl1:9093""",
 )
-def versions(options: ReadOptions) -> int:
+def versions(options: VersionsOptions) -> int:
     """Print the APIs that brokers speak, and what kcli speaks of them."""
     wanted = broker_ids(options.words)
 

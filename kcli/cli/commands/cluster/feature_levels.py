@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kcli.admin.cluster.brokers import METADATA_VERSION, level_of
 from kcli.changes.change import DONE
 from kcli.changes.cluster import plan_features
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.groups import ChangeOptions, ControllerOptions
 from kcli.cli.runtime.answer import plural
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import UsageError
@@ -30,6 +31,8 @@ class LevelRow(Row, section="features"):
     action: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
     result: str = column("would change, unchanged, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
+    old_version: str | None = column("Kafka's name of the level before, such as 4.3-IV0.", sparse=True, unit="word")
+    new_version: str | None = column("Kafka's name of the level after.", sparse=True, unit="word")
 
 
 ABOUT = "Levels of features that were changed, or would be."
@@ -38,7 +41,11 @@ UPGRADES = shape("cluster.features.upgrade", ABOUT, LevelRow)
 DOWNGRADES = shape("cluster.features.downgrade", ABOUT, LevelRow)
 
 
-class DowngradeOptions(ChangeOptions):
+class LevelOptions(ControllerOptions, ChangeOptions):
+    """Who is asked, and what a plan has."""
+
+
+class DowngradeOptions(LevelOptions):
     """A change that may take levels down."""
 
     unsafe: Annotated[bool, typer.Option("--unsafe", help="Allow a downgrade that loses metadata.")] = False
@@ -64,10 +71,10 @@ def set_features(options: DowngradeOptions) -> int:
     words="FEATURE[=LEVEL]",
     examples="""
 kcli cluster features upgrade --dry-run
-kcli cluster features upgrade metadata.version --execute
+kcli cluster features upgrade metadata.version=4.4-IV2 --execute
 kcli cluster features upgrade transaction.version=2 --execute""",
 )
-def upgrade_features(options: ChangeOptions) -> int:
+def upgrade_features(options: LevelOptions) -> int:
     """Raise features to higher levels; without a level to the highest that the broker supports, without names all of
     them. The plan comes first, checked by the controller; --execute applies it.
     """
@@ -96,8 +103,12 @@ def _levels(words: list[str], *, highest: bool = False) -> dict[str, int | None]
         name, equals, level = word.partition("=")
         if not name or (not equals and not highest):
             raise UsageError(f"{word}: expected FEATURE=LEVEL, such as transaction.version=2")
-        if equals and not (level.isascii() and level.isdecimal() and int(level) < 1 << 15):
-            raise UsageError(f"{word}: a level is a whole number; 0 switches the feature off")
+        known = level_of(level) if name == METADATA_VERSION else None
+        if known is not None:
+            level = str(known)
+        elif equals and not (level.isascii() and level.isdecimal() and int(level) < 1 << 15):
+            what = ", or a name such as 4.4-IV2" if name == METADATA_VERSION else ""
+            raise UsageError(f"{word}: a level is a whole number{what}; 0 switches the feature off")
         if name in levels:
             raise UsageError(f"{name} is named twice")
         levels[name] = int(level) if equals else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from kcli.admin.cluster.brokers import level_name
 from kcli.admin.cluster.quorum import features as all_features
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ReadOptions
+from kcli.cli.parsing.groups import ControllerOptions, ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -16,9 +17,15 @@ class FeatureRow(Row, section="features"):
     level: int | None = column("Level in force; null when it is off.", rank=1)
     lowest: int = column("Lowest level a broker supports.")
     highest: int = column("Highest level a broker supports.")
+    version: str | None = column("Kafka's name of the level in force; of metadata.version only.", unit="word")
+    highest_version: str | None = column("Kafka's name of the highest level.", unit="word")
 
 
 SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow, empty="no features")
+
+
+class FeaturesOptions(ControllerOptions, ReadOptions):
+    """Who is asked, and how rows are printed."""
 
 
 @command(
@@ -29,14 +36,20 @@ kcli cluster features
 kcli cluster features --format csv
 kcli cluster features upgrade --dry-run""",
 )
-def features(options: ReadOptions) -> int:
+def features(options: FeaturesOptions) -> int:
     """Print the features of the cluster: the level in force, and the levels a broker supports. `features set`,
     `upgrade` and `downgrade` change them.
     """
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.of(FeatureRow)[:] = [
-            FeatureRow.of(feature, feature=feature.name) for feature in await all_features(cluster)
+            FeatureRow.of(
+                feature,
+                feature=feature.name,
+                version=level_name(feature.name, feature.level),
+                highest_version=level_name(feature.name, feature.highest),
+            )
+            for feature in await all_features(cluster)
         ]
 
     return answer(options, SHAPE, work)

@@ -7,7 +7,7 @@ from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.timestamps import known
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ReadOptions
+from kcli.cli.parsing.groups import ControllerOptions, ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
@@ -30,14 +30,19 @@ class NodeRow(Row, section="nodes"):
 SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each node.", QuorumRow, NodeRow)
 
 
+class QuorumOptions(ControllerOptions, ReadOptions):
+    """Who is asked, and how rows are printed."""
+
+
 @command(
     "cluster quorum",
     help="Show the KRaft quorum: voters, observers and lag.",
     examples="""
 kcli cluster quorum
+kcli cluster quorum --bootstrap-controller ctrl1:9093    # while no broker answers
 kcli cluster quorum -J | jq '.nodes[] | select(.lag > 100)'""",
 )
-def quorum(options: ReadOptions) -> int:
+def quorum(options: QuorumOptions) -> int:
     """Print the KRaft quorum: its leader, voters and observers, and how far each is behind in the metadata log."""
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -10,7 +10,7 @@ from kcli.changes.cluster import controller, plan_vote
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import ChangeOptions, ReadOptions
+from kcli.cli.parsing.groups import ChangeOptions, ControllerOptions, ReadOptions
 from kcli.cli.runtime.answer import answer
 from kcli.cli.runtime.change import apply_plan
 from kcli.errors import KcliError, UsageError
@@ -52,6 +52,10 @@ ADD = shape("cluster.voters.add", "The controller whose vote changed, or would c
 REMOVE = shape("cluster.voters.remove", "The controller whose vote changed, or would change.", ChangeRow)
 
 
+class VotersOptions(ControllerOptions, ReadOptions):
+    """Who is asked, and how rows are printed."""
+
+
 @command(
     "cluster voters",
     help="List the controllers of the KRaft quorum.",
@@ -59,7 +63,7 @@ REMOVE = shape("cluster.voters.remove", "The controller whose vote changed, or w
 kcli cluster voters
 kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",
 )
-def voters(options: ReadOptions) -> int:
+def voters(options: VotersOptions) -> int:
     """Print the members of the KRaft quorum with their directories and listeners. `voters add` gives one a vote,
     `voters remove` takes it (KIP-853, kraft.version 1).
     """
@@ -73,7 +77,11 @@ def voters(options: ReadOptions) -> int:
     return answer(options, VOTERS, work)
 
 
-class AddOptions(ChangeOptions):
+class RemoveOptions(ControllerOptions, ChangeOptions):
+    """Who is asked, and what a plan has."""
+
+
+class AddOptions(RemoveOptions):
     listener: Annotated[
         str | None,
         typer.Option(
@@ -120,7 +128,7 @@ def add(options: AddOptions) -> int:
 kcli cluster voters remove 3000
 kcli cluster voters remove 3000:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
 )
-def remove(options: ChangeOptions) -> int:
+def remove(options: RemoveOptions) -> int:
     """Remove the vote of a controller, also of one that is gone for good. The plan comes first; --execute applies
     it."""
     node, directory = _old_voter(_only_word(options.words, "ID"))

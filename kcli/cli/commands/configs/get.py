@@ -10,7 +10,7 @@ from kcli.cli.commands.configs.named import EntityOptions, NamedRow, meant, name
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
 from kcli.cli.parsing.command import command
-from kcli.cli.parsing.groups import PatternOptions, ReadOptions
+from kcli.cli.parsing.groups import ControllerOptions, PatternOptions, ReadOptions
 from kcli.cli.runtime.answer import answer, plural, say
 from kcli.errors import KcliError
 from kcli.model import Cluster
@@ -36,7 +36,7 @@ class ConfigRow(NamedRow, section="configs"):
 SHAPE = shape("configs.get", "Configs, one a row.", ConfigRow)
 
 
-class GetOptions(EntityOptions, PatternOptions, ReadOptions):
+class GetOptions(EntityOptions, PatternOptions, ControllerOptions, ReadOptions):
     all: Annotated[bool, typer.Option("-a", "--all", help="Show inherited values too.")] = False
     docs: Annotated[bool, typer.Option("--docs", help="Add Kafka's documentation of each config.")] = False
 

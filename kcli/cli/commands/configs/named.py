@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.configs.resources import Resource, resource
 from kcli.changes.configs import DEFAULT
 from kcli.cli.output.tables.rows import Row, column
-from kcli.cli.parsing.groups import PatternOptions, UndoOptions
+from kcli.cli.parsing.groups import ControllerOptions, PatternOptions, UndoOptions
 from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.names import group_names_of, topic_names
 from kcli.errors import UsageError
@@ -36,7 +36,7 @@ class EntityOptions(Options):
     ]
 
 
-class ChangedOptions(PatternOptions, UndoOptions):
+class ChangedOptions(PatternOptions, ControllerOptions, UndoOptions):
     """What a command takes that changes configs: NAME may be a pattern of topics or groups."""
 
 

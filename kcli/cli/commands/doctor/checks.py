@@ -9,6 +9,7 @@ from typing import Any
 
 from kcli.broker.connection.handshake import agree_on_versions
 from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
+from kcli.broker.connection.versions import METADATA, VOTE
 from kcli.broker.security.access import Access
 from kcli.cli.commands.doctor.endpoint import Endpoint, reason, shown
 from kcli.cli.commands.doctor.steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
@@ -138,6 +139,8 @@ class Checks(Endpoint):
         except KcliError as problem:
             raise await hung_up(self, problem) from problem
         self.connection.versions = self.versions
+        if VOTE in self.versions and METADATA not in self.versions:
+            raise Fault("controller", "a KRaft controller answers there, not a broker")
         missing = lacking(self.versions)
         if missing:
             raise Fault("too-old", missing)

@@ -183,7 +183,8 @@ async def _cluster(checks: Checks, steps: list[Step], options: DoctorOptions) ->
     del checks.steps[:]
     gate = asyncio.Semaphore(AT_ONCE)
     brokers = sorted(answers[0].brokers, key=lambda broker: broker.node_id)
-    steps.extend(await asyncio.gather(*(_advertised(checks, broker, gate) for broker in brokers)))
+    cluster_id = answers[0].cluster_id
+    steps.extend(await asyncio.gather(*(_advertised(checks, broker, cluster_id, gate) for broker in brokers)))
     user = quote(f"User:{cli.user or 'NAME'}")
     rungs: list[Callable[[], Awaitable[str | Fault]]] = [
         partial(cluster_rights, checks),
@@ -198,14 +199,20 @@ async def _cluster(checks: Checks, steps: list[Step], options: DoctorOptions) ->
     steps.extend(checks.steps)
 
 
-async def _advertised(checks: Checks, broker: MetadataResponseBroker, gate: asyncio.Semaphore) -> Step:
+async def _advertised(
+    checks: Checks, broker: MetadataResponseBroker, cluster_id: str | None, gate: asyncio.Semaphore
+) -> Step:
     """One broker under the address that it advertises, as one row."""
+    from kcli.cli.commands.doctor.rights import check_identity
+
     address = Address(broker.host, broker.port)
     own = Checks(address, checks.settings, checks.access, checks.seconds, broker.node_id)
     begin = time.perf_counter()
     async with gate:
         try:
             await own.run()
+            if own.failed is None:
+                await own.take("identity", partial(check_identity, own, cluster_id))
         except KcliError as problem:
             own.steps.append(Step(status=FAILED, result=str(problem), fault="unreachable"))
         finally:
@@ -215,7 +222,9 @@ async def _advertised(checks: Checks, broker: MetadataResponseBroker, gate: asyn
     failed = own.failed
     if failed is None:
         way = f" by way of {shown(own.there)}" if own.there != address else ""
-        step.result = f"{', '.join(step_.step for step_ in own.steps if step_.status != SKIPPED)}{way}"
+        unknown = own.steps[-1].result
+        passed = [step_.step for step_ in own.steps if step_.status != SKIPPED]
+        step.result = f"{', '.join(passed[:-1] if unknown else passed)}{way}{f'; {unknown}' if unknown else ''}"
         step.status = WARNING if any(step_.status == WARNING for step_ in own.steps) else OK
         warned = next((step_ for step_ in own.steps if step_.status == WARNING), None)
         if warned is not None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from shlex import quote
 from typing import Any
 
 from kcli import codes
 from kcli.backoff import Backoff, repeat
+from kcli.broker.connection.handshake import API_VERSIONS, WITH_IDENTITY
 from kcli.cli.commands.doctor.checks import Checks
 from kcli.cli.commands.doctor.steps import Fault
-from kcli.errors import KcliError, TooOld, UnsupportedVersion
+from kcli.errors import BrokerError, KcliError, TooOld, UnsupportedVersion
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseTopic
 from kcli.proto.schema import Request
 
 UNTOLD = -(2**31)
+BROKER = 4
+"""Brokers, as DescribeConfigs numbers kinds of resources."""
 DEAD = (
     5  # up to this version DescribeGroups tells of a group that is not there yet: it is dead, and we may this and that
 )
@@ -58,6 +62,55 @@ async def metadata(checks: Checks) -> MetadataResponse:
     if not answer.brokers:
         raise Fault("no-brokers", "the cluster names no brokers")
     return answer
+
+
+async def check_identity(checks: Checks, cluster_id: str | None) -> str:
+    """Whether the broker is the one that advertises this address; why that is unknown, or "". From Kafka 4.4 on it
+    checks that itself (KIP-1242). An older one names its cluster in Metadata, and refuses to describe the configs of
+    another broker. Raises Fault."""
+    from kcli.proto.messages.api_versions import ApiVersionsResponse, versions_request
+
+    assert checks.broker is not None
+    if checks.versions.get(API_VERSIONS, (0, 0))[1] < WITH_IDENTITY:
+        return await _check_old_identity(checks, cluster_id)
+    try:
+        answer: ApiVersionsResponse = await ask(checks, versions_request(cluster_id, checks.broker))
+    except KcliError as problem:
+        return f"which broker answers there is unknown: {problem}"
+    code = codes.of(answer.error_code)
+    if code is codes.REBOOTSTRAP_REQUIRED:
+        await _check_old_identity(checks, cluster_id)  # which knows more about who it is
+        raise Fault("wrong-broker", f"another broker answers there, not broker {checks.broker}")
+    return f"which broker answers there is unknown: {code.text} ({code.name})" if code else ""
+
+
+async def _check_old_identity(checks: Checks, cluster_id: str | None) -> str:
+    from kcli.proto.messages.describe_configs import (
+        DescribeConfigsRequest,
+        DescribeConfigsResource,
+        DescribeConfigsResponse,
+    )
+    from kcli.proto.messages.metadata import MetadataRequest
+
+    resource = DescribeConfigsResource(
+        resource_type=BROKER, resource_name=str(checks.broker), configuration_keys=["broker.id"]
+    )
+    try:
+        met: MetadataResponse = await ask(checks, MetadataRequest(topics=[], allow_auto_topic_creation=False))
+        if None not in (cluster_id, met.cluster_id) and met.cluster_id != cluster_id:
+            raise Fault("wrong-broker", f"a broker of cluster {met.cluster_id} answers there, not of {cluster_id}")
+        described: DescribeConfigsResponse = await ask(checks, DescribeConfigsRequest(resources=[resource]))
+    except KcliError as problem:
+        return f"which broker answers there is unknown: {problem}"
+    if not described.results:
+        return "which broker answers there is unknown: its response does not contain it"
+    row = described.results[0]
+    code = codes.of(row.error_code)
+    if code is codes.INVALID_REQUEST:
+        found = re.search(r"expected (\d+)", row.error_message or "")
+        who = f"broker {found[1]}" if found else "another broker"
+        raise Fault("wrong-broker", f"{who} answers there, not broker {checks.broker}")
+    return f"which broker answers there is unknown: {BrokerError(code, api=32)}" if code else ""
 
 
 async def cluster_rights(checks: Checks) -> str:
@@ -163,7 +216,7 @@ async def _group_bits(checks: Checks, name: str) -> int:
         nonlocal bits
         try:
             answer: DescribeGroupsResponse = await ask(checks, asked, most=DEAD)
-        except UnsupportedVersion:
+        except (TooOld, UnsupportedVersion):  # before Kafka 2.3 (KIP-430)
             return True
         group = answer.groups[0] if answer.groups else None
         if group is not None and not group.error_code:
@@ -179,11 +232,13 @@ async def _topics(checks: Checks, names: list[str] | None) -> list[MetadataRespo
     from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
     asked = None if names is None else [MetadataRequestTopic(name=name) for name in names]
+    request = MetadataRequest(topics=asked, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
     try:
-        answer: MetadataResponse = await ask(
-            checks,
-            MetadataRequest(topics=asked, allow_auto_topic_creation=False, include_topic_authorized_operations=True),
-        )
+        try:
+            answer: MetadataResponse = await ask(checks, request)
+        except TooOld:  # before Kafka 2.3 (KIP-430)
+            request.include_topic_authorized_operations = False
+            answer = await ask(checks, request)
     except KcliError as problem:
         raise Fault("metadata", trimmed(checks, problem)) from problem
     return list(answer.topics)

@@ -28,7 +28,7 @@ class Column(Frozen):
     about: str = ""
     null: bool = False
     table: bool = True  # False: not in the table, which people read; every other format has it
-    sparse: bool = False  # hidden in a table in which no row has a value
+    sparse: bool = False  # hidden in a table in which no row has a value, or a true one
     before: str = ""  # the column it comes before in tables and CSV; "" for its place in the class of rows
     unit: Unit = ""
     rank: int = 2  # a narrow terminal hides the highest first; 1 is what a row is about, and its status; 0 always stays
@@ -59,6 +59,10 @@ class Column(Frozen):
         return "" if self.kind != "string" or self.unit in ("word", "time") else self.unit or "name"
 
 
+def _says(value: object) -> bool:
+    return value is not None and value is not False
+
+
 class Section(Frozen):
     """A list of rows of one kind, and its name in the JSON document."""
 
@@ -69,7 +73,8 @@ class Section(Frozen):
 
     def drawn(self, rows: list[Row]) -> list[Column]:
         """The columns of a table of these rows."""
-        return [c for c in self.columns if c.table and not (c.sparse and all(row.get(c.name) is None for row in rows))]
+        bare = [c for c in self.columns if c.sparse and not any(_says(row.get(c.name)) for row in rows)]
+        return [c for c in self.columns if c.table and c not in bare]
 
 
 class Shape(Frozen):

@@ -6,8 +6,8 @@ from kcli.cli.output.hints import worded
 from kcli.config.properties.known import CLIENT, CONSUMER, GROUP, KNOWN, PRODUCER, SERVERS
 from kcli.config.properties.names import INSTEAD, OF_A_REGISTRY, REFUSED, REGISTRY_PREFIX
 from kcli.errors import Hint
-from kcli.property_names import AWS, KERBEROS, OAUTH, SASL, TLS
-from kcli.security import Aws, Kerberos, OAuth, Sasl, Tls
+from kcli.property_names import ASSERTION, AWS, KERBEROS, OAUTH, SASL, TLS
+from kcli.security import Assertion, Aws, Kerberos, OAuth, Sasl, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
 TYPE_CHECKING = False
@@ -31,6 +31,7 @@ SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
     "TLS": (TLS, Tls),
     "SASL": (SASL, Sasl),
     "OAUTHBEARER": (OAUTH, OAuth),
+    "Assertions of OAUTHBEARER": (ASSERTION, Assertion),
     "GSSAPI": (KERBEROS, Kerberos),
     "AWS_MSK_IAM": (AWS, Aws),
 }

@@ -16,6 +16,7 @@ from kcli import codes
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import render
 from kcli.proto.messages.describe_cluster import DescribeClusterResponse
+from kcli.proto.messages.describe_configs import DescribeConfigsResponse, DescribeConfigsResult
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
@@ -191,6 +192,44 @@ def test_B9_a_broker_that_does_not_know_ApiVersions_is_too_old() -> None:
     assert "older than Kafka 0.10" in failure(steps)["result"]
 
 
+# -- the wrong broker --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "status", "said"),
+    [
+        (0, None, "ok", "DNS, TCP, ApiVersions, identity"),
+        (42, "Unexpected broker id, expected 3, but received 1", "failed", "broker 3 answers there, not broker 1"),
+        (42, None, "failed", "another broker answers there, not broker 1"),
+        (31, None, "ok", "which broker answers there is unknown: not authorized: DESCRIBE_CONFIGS on the cluster"),
+    ],
+)
+def test_a_broker_before_kafka_4_4_describes_no_configs_but_its_own(
+    code: int, message: str | None, status: str, said: str
+) -> None:
+    described = DescribeConfigsResponse(
+        results=[DescribeConfigsResult(error_code=code, error_message=message, resource_type=4, resource_name="1")]
+    )
+    answers = {"DescribeConfigs": lambda _: described, "DescribeCluster": lambda _: DescribeClusterResponse()}
+    with speaking(answers, {**MODERN, 32: (1, 4)}) as address:
+        exit_code, steps, _ = examine(address)
+    (advertised,) = [step for step in steps if step["step"] == "advertised"]
+    assert (advertised["status"], exit_code) == (status, 5 if status == "failed" else 0)
+    assert said in advertised["result"]
+
+
+def test_a_broker_of_another_cluster_is_the_wrong_one() -> None:
+    """The address that the cluster advertises belongs to another cluster now, whose broker has the same id."""
+    with speaking({"Metadata": lambda _: MetadataResponse(cluster_id="other")}) as elsewhere:
+        host, port = elsewhere.split(":")
+        named = [MetadataResponseBroker(node_id=1, host=host, port=int(port))]
+        ours = MetadataResponse(cluster_id="ours", brokers=named)
+        with speaking({"Metadata": lambda _: ours, "DescribeCluster": lambda _: DescribeClusterResponse()}) as address:
+            code, steps, _ = examine(address)
+    assert (code, failure(steps)["fault"]) == (5, "wrong-broker")
+    assert "a broker of cluster other answers there, not of ours" in failure(steps)["result"]
+
+
 # -- TLS ---------------------------------------------------------------------------------------------------------------
 
 
@@ -300,7 +339,10 @@ def test_B15_who_says_who_they_are_may_go_on(password: pytest.MonkeyPatch) -> No
         code, steps, err = examine(sandbox.bootstrap, *user())
     assert (code, err) == (0, "")
     assert next(step for step in steps if step["step"] == "SASL")["result"] == "SCRAM-SHA-512 as alice"
-    assert next(step for step in steps if step["step"] == "advertised")["result"] == "DNS, TCP, ApiVersions, SASL"
+    assert (
+        next(step for step in steps if step["step"] == "advertised")["result"]
+        == "DNS, TCP, ApiVersions, SASL, identity"
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kcli.cli.documents.input_file import read_text
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.toml_reader import load
-from kcli.config.profiles.profile import MAP, TAKING
+from kcli.config.profiles.profile import FILES, MAP
 from kcli.secret import HIDDEN, secretive, without_login
 from kcli.system.files import SETTINGS
 from kcli.values import Value, field
@@ -43,7 +43,7 @@ def _value(key: str, value: str, *, reveal: bool) -> str:
     from kcli.config.secrets.sources import written
 
     source = written(value, key)
-    if source is not None and f"{key}.{source.kind}" not in TAKING:
+    if source is not None and f"{key}.{source.kind}" not in FILES:
         words = ", ".join(quoted(word) for word in source.what)
         return f"{{ {source.kind} = {f'[{words}]' if source.kind == 'command' else words} }}"
     return quoted(value if reveal or source is not None else HIDDEN if secretive(key) else without_login(value))
