@@ -1,9 +1,12 @@
-"""ACLs as values, and what they say together: literal, prefixed and wildcard patterns, deny before allow (KIP-11, 290).
+"""ACLs as values, and what they say together: literal, prefixed and wildcard patterns, hosts and blocks of addresses,
+deny before allow (KIP-11, 290, 1276).
 
 The words are those of Kafka's tools, in small letters with hyphens; the numbers are the protocol's.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 from kcli.errors import UsageError
 from kcli.values import Frozen
@@ -11,11 +14,12 @@ from kcli.values import Frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from ipaddress import IPv4Network, IPv6Network
     from typing import NamedTuple
 
     class Acl(NamedTuple):
         """One rule: `kind` is of `KINDS`, `pattern` literal or prefixed, `permission` allow or deny; `host` is an
-        address or *."""
+        address, a block of addresses such as 10.1.0.0/16 (from Kafka 4.4 on), or *."""
 
         kind: str
         name: str
@@ -125,16 +129,60 @@ def concerns(acl: Acl, operation: str) -> bool:
 def decide(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Acl | None:
     """The rule that decides, of the ACLs that hold for the resource: a denial before all, then the first permission;
     None where no rule speaks, which is a refusal unless the cluster allows what has no ACL. `host` * is any host that
-    no ACL names."""
+    no ACL names, and a block any address of it that no ACL names more closely."""
     allowing: Acl | None = None
     for acl in acls:
-        known = acl.principal in (principal, EVERYBODY) and acl.host in (host, ANYWHERE)
-        if not known or not concerns(acl, operation):
+        if acl.principal not in (principal, EVERYBODY) or not concerns(acl, operation) or not reaches(acl.host, host):
             continue
         if acl.permission == "deny":
             return acl
         allowing = allowing or acl
     return allowing
+
+
+def reaches(pattern: str, host: str) -> bool:
+    """Whether an ACL for the hosts `pattern` applies to a host, or to all hosts of a block."""
+    if pattern in (host, ANYWHERE):
+        return True
+    block, meant = (block_of(pattern), block_of(host, single=True)) if "/" in pattern else (None, None)
+    # subnet_of refuses to compare IPv4 with IPv6
+    return block is not None and meant is not None and block.version == meant.version and meant.subnet_of(block)  # type: ignore[arg-type]
+
+
+@lru_cache(4096)
+def block_of(host: str, *, single: bool = False) -> IPv4Network | IPv6Network | None:
+    """The addresses of a block such as 10.1.0.0/16, with `single` also of one address; None for anything else, and for
+    a block of IPv4 addresses in IPv6 (::ffff:10.0.0.0/104), which contains no client: brokers see IPv4."""
+    from ipaddress import ip_network
+
+    address, slash, length = host.partition("/")
+    if not (single or slash) or (slash and not length.isdecimal()):  # no netmasks, such as /255.255.0.0
+        return None
+    if slash and ":" not in address:  # brokers read 010 as ten, where Python refuses it
+        address = ".".join(part.lstrip("0") or "0" for part in address.split("."))
+    try:
+        block = ip_network(address + slash + length, strict=False)
+    except ValueError:
+        return None
+    mapped = slash and block.version == 6 and "." in client_address(address)
+    return None if mapped else block
+
+
+def client_address(text: str) -> str:
+    """An address as brokers write that of a client, which they compare with the hosts of ACLs: IPv6 in full, and IPv4
+    in IPv6 as IPv4. Any other text is itself."""
+    from ipaddress import IPv6Address, ip_address
+
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return text
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    scope = f"%{address.scope_id}" if address.scope_id else ""
+    return ":".join(f"{int(part, 16):x}" for part in address.exploded.partition("%")[0].split(":")) + scope
 
 
 def principal(name: str) -> str:

@@ -15,7 +15,7 @@ from tests.effort import tries
 
 NAMES = ("orders", "ord", "o", "orders-2", "other")
 PEOPLE = ("User:bob", "User:ann", "User:*")
-HOSTS = ("*", "10.0.0.1", "10.0.0.2")
+HOSTS = ("*", "10.0.0.1", "10.0.0.2", "10.0.0.0/8", "10.0.0.2/31", "10.0.0.1/32", "0.0.0.0/0", "::/0")
 OPERATIONS = ("all", "read", "write", "describe", "alter", "delete", "describe-configs", "alter-configs")
 acls = some.lists(
     some.builds(
@@ -32,6 +32,15 @@ acls = some.lists(
 )
 
 
+def within(block: str, host: str) -> bool:
+    """Whether the first bits of an IPv4 address are those of a block."""
+    start, _, length = block.partition("/")
+    if not length or ":" in start:
+        return False
+    bits = ["".join(f"{int(part):08b}" for part in address.split(".")) for address in (start, host)]
+    return bits[0][: int(length)] == bits[1][: int(length)]
+
+
 def kafka(rules: list[Acl], name: str, who: str, host: str, operation: str) -> bool:
     """StandardAuthorizer in the plainest words: any denial that matches, else any permission that matches."""
     matching = [
@@ -39,7 +48,7 @@ def kafka(rules: list[Acl], name: str, who: str, host: str, operation: str) -> b
         for one in rules
         if (one.name in (name, "*") if one.pattern == "literal" else name[: len(one.name)] == one.name)
         and one.principal in (who, "User:*")
-        and one.host in (host, "*")
+        and (one.host in (host, "*") or within(one.host, host))
     ]
     implied = {"describe": {"read", "write", "delete", "alter"}, "describe-configs": {"alter-configs"}}
     if any(one.permission == "deny" and one.operation in (operation, "all") for one in matching):
@@ -55,7 +64,7 @@ def kafka(rules: list[Acl], name: str, who: str, host: str, operation: str) -> b
     rules=acls,
     name=some.sampled_from(NAMES),
     who=some.sampled_from(["User:bob", "User:ann", "User:zoe"]),
-    host=some.sampled_from(["10.0.0.1", "10.0.0.2", "10.0.0.3"]),
+    host=some.sampled_from(["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.9.0.1", "11.0.0.1"]),
     operation=some.sampled_from(OPERATIONS[1:]),
 )
 def test_a_decision_is_kafkas_and_the_rows_of_who_can_tell_it_of_everybody(
@@ -68,7 +77,9 @@ def test_a_decision_is_kafkas_and_the_rows_of_who_can_tell_it_of_everybody(
     assert (found is not None and found.permission == "allow") == wanted
     rows = {(one.principal, one.host): one.allowed for one in verdicts(here, operation)}
     named = who if any(principal == who for principal, _ in rows) else "User:*"
-    told = rows.get((named, host), rows.get((named, "*"), False))
+    around = [at for principal, at in rows if principal == named and (at in (host, "*") or within(at, host))]
+    nearest = max(around, key=lambda at: -1 if at == "*" else int(at.partition("/")[2] or 33), default=None)
+    told = nearest is not None and rows[named, nearest]
     assert told == wanted, rows
 
 

@@ -15,6 +15,7 @@ from kcli.asking.leaders import AwaitedLeaders, Leaders
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ else:
     LogOffset = namedtuple("LogOffset", "offset timestamp leader_epoch", defaults=(-1, -1, -1))
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
-"""The special timestamps of ListOffsets (E22)."""
+EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -4, -5, -6
+"""The special timestamps of ListOffsets (E22); the last three are about tiered storage (KIP-405, 1005, 1023)."""
+SINCE = {EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+"""The version of ListOffsets that has them: older ones would look for a record of that time."""
 
 ISOLATION = {"read_uncommitted": 0, "read_committed": 1}
 
@@ -50,12 +54,16 @@ async def list_offsets(
     patience: float = PATIENCE,
     wait_for_leaders: bool = False,
 ) -> Answers:
-    """The offset of each partition at its timestamp (ms, or LATEST, EARLIEST, MAX_TIMESTAMP), or its error. With
+    """The offset of each partition at its timestamp (ms, or LATEST, EARLIEST, MAX_TIMESTAMP, …), or its error. With
     isolation read_committed LATEST is the last stable offset. `patience` is in seconds. `wait_for_leaders` is for
     engines: an unknown topic or leader may appear (`Cluster.leader`); otherwise the metadata decides."""
     places = AwaitedLeaders(cluster) if wait_for_leaders else Leaders(cluster)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> Answers:
+        if needed := max((SINCE.get(wanted[at], 0) for at in some), default=0):
+            highest = (await broker.versions()).get(ListOffsetsRequest.api_key, (0, 0))[1]
+            if highest < needed:
+                return dict.fromkeys(some, LogOffset())
         request = _request(cluster, {at: wanted[at] for at in some}, ISOLATION[isolation])
         response = await broker.ask(request)
         return {
@@ -95,6 +103,35 @@ def _answer(at: TopicPartition, timestamp: int, row: ListOffsetsPartitionRespons
     if row.offset < 0 and timestamp in (EARLIEST, LATEST):
         return KcliError(f"{at.topic} [{at.partition}]: the broker answered offset {row.offset}")
     return LogOffset(row.offset, row.timestamp, row.leader_epoch)
+
+
+class TieredOffsets(Value):
+    """A partition with tiered storage: where the log on its leader's disk starts, the last offset in remote storage,
+    and the first one that is not copied there yet. None is unknown to the broker; `last` is None, too, where nothing
+    was copied."""
+
+    local_start: int | None = None
+    last: int | None = None
+    pending: int | None = None
+
+
+async def tiered_offsets(cluster: Cluster, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, TieredOffsets]:
+    """The partitions of topics that have something in tiered storage. Those that cannot be asked are missing, as are
+    other topics."""
+    wanted = list(partitions)
+    lasts, pending = await asyncio.gather(
+        list_offsets(cluster, dict.fromkeys(wanted, LATEST_TIERED)),
+        list_offsets(cluster, dict.fromkeys(wanted, EARLIEST_PENDING_UPLOAD)),
+    )
+    known = {at: (_known(lasts[at]), _known(pending[at])) for at in wanted}
+    topics = {at.topic for at, found in known.items() if found != (None, None)}
+    tiered = [at for at in wanted if at.topic in topics]
+    starts = await list_offsets(cluster, dict.fromkeys(tiered, EARLIEST_LOCAL)) if tiered else {}
+    return {at: TieredOffsets(local_start=_known(starts[at]), last=known[at][0], pending=known[at][1]) for at in tiered}
+
+
+def _known(answer: LogOffset | KcliError) -> int | None:
+    return answer.offset if isinstance(answer, LogOffset) and answer.offset >= 0 else None
 
 
 async def bounds(

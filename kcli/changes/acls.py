@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.acls import Acl, AclFilter
-from kcli.admin.acls.acls import create_acls, delete_acls, find_acls
+from kcli.acls import Acl, AclFilter, block_of
+from kcli.admin.acls.acls import create_acls, delete_acls, find_acls, takes_blocks
 from kcli.changes.change import Plan, Row, Undo
+from kcli.errors import KcliError
 from kcli.values import field
 
 TYPE_CHECKING = False
@@ -27,6 +28,13 @@ class AclRow(Row):
         return {**self.acl._asdict(), "result": self.result}
 
 
+class NoBlocks(KcliError):
+    """The cluster compares hosts of ACLs with addresses only."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"{host}: this cluster takes no blocks of addresses, which need metadata.version 4.4-IV1")
+
+
 async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:
     """The plan: a row for each ACL, those to be added first. ACLs that exist already, or no more, are not sent."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
@@ -35,6 +43,10 @@ async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl])
     for row in rows:
         row.about = f"{row.acl.kind} {row.acl.name}"
         row.settle(None, unchanged=(row.acl in there) is row.adds)
+    blocks = [row for row in rows if row.adds and row.is_open and block_of(row.acl.host) is not None]
+    if blocks and not await takes_blocks(cluster):
+        for row in blocks:
+            row.settle(NoBlocks(row.acl.host))
     open_rows = [row for row in rows if row.is_open]
     made = Plan(rows=list(rows))
     if not open_rows:

@@ -89,6 +89,17 @@ async def plan(
     return await _planned(cluster, [(known[name], some, form) for name, some in meant.items()])
 
 
+async def plan_parts(
+    cluster: Cluster,
+    group: str,
+    parts: Callable[[Target], Iterable[tuple[Collection[TopicPartition], Prepare]]],
+) -> Plan:
+    """The plan to reset one group, which may have to be created: each part of its partitions by a form of its own."""
+    target = (await _known(cluster, [group], create=True))[group]
+    forms = [(target, sorted(some), await prepare(cluster, sorted(some))) for some, prepare in parts(target)]
+    return await _planned(cluster, forms)
+
+
 async def plan_restore(
     cluster: Cluster, wanted: Mapping[str, Commits], *, plain: bool = False, create: bool = False
 ) -> Plan:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from kcli import codes
+from kcli.copying.originals import records_at
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
 from kcli.copying.sent import Sent
@@ -21,7 +22,7 @@ from kcli.model import Cluster, GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.batches.batch import RecordMetadata
 from kcli.producer.producer import Producer
 from kcli.proto.columns import Record
-from kcli.serde.origin import Origins, attempts_of, with_attempts
+from kcli.serde.origin import Origins, attempts_of, original_of, with_attempts
 from kcli.values import Frozen, Value, field
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ NO_ORIGIN = "no header names its topic"
 ITSELF = "its topic is the dead-letter topic itself"
 TOO_OFTEN = "was driven back too often"
 MISSING = "the topic does not exist"
+GONE = "the dead letter has no copy of the record, and the record is gone from its topic"
 
 
 class Rules(Frozen):
@@ -114,6 +116,37 @@ class Targets:
                 self._known[topic] = 0
         return self._known[topic]
 
+    async def with_originals(self, records: Sequence[Record]) -> tuple[Sequence[Record], set[int]]:
+        """The records, and the original in place of each dead letter of a share group; and the indexes of those whose
+        original is gone. A dead letter with a copy of key and value, but not of time and headers, is the next best,
+        and stays where another record is in the place of its original. Raises KcliError where it is unknown whether an
+        original is there."""
+        places: dict[int, tuple[TopicPartition, int]] = {}
+        for index, record in enumerate(records):
+            if (origin := original_of(record.headers)) is not None:
+                topic, partition, offset = origin
+                if partition < await self.partitions(topic):  # the account names a topic that does not exist
+                    places[index] = TopicPartition(topic, partition), offset
+        if not places:
+            return records, set()
+        wanted: dict[TopicPartition, set[int]] = {}
+        for at, offset in places.values():
+            wanted.setdefault(at, set()).add(offset)
+        found = await records_at(self._cluster, wanted)
+        whole, gone = list(records), set()
+        for index, (at, offset) in places.items():
+            originals, letter = found[at], records[index]
+            copied = letter.key is not None or letter.value is not None
+            if isinstance(originals, KcliError):
+                raise originals
+            original = originals.get(offset)
+            if original is None and not copied:
+                gone.add(index)
+            elif original is not None and (not copied or original[2:4] == letter[2:4]):
+                headers = [*letter.headers, *original.headers]
+                whole[index] = original._replace(offset=letter.offset, headers=headers)
+        return whole, gone
+
 
 class Redriver:
     """Sends records back. `producer` None only counts (a dry run); `positions` None stores nothing. `sent` is what was
@@ -157,9 +190,10 @@ class Redriver:
         if not whole:
             self.gap(at)
         self._whole = whole
+        records, gone = await self._targets.with_originals(records)
         by_topic: dict[str, list[tuple[int, Row]]] = {}
         for index, record in enumerate(records):
-            topic, reason = await self._place(record, index, by_topic)
+            topic, reason = await self._place(record, index, by_topic, gone=index in gone)
             if reason and not self._left_out(topic, reason, at, record):
                 records = records[:index]
                 break
@@ -203,7 +237,7 @@ class Redriver:
         }
 
     async def _place(
-        self, record: Record, index: int, by_topic: dict[str, list[tuple[int, Row]]]
+        self, record: Record, index: int, by_topic: dict[str, list[tuple[int, Row]]], *, gone: bool
     ) -> tuple[str | None, str]:
         """Put a record under its target. The target, and a reason where it has no way there."""
         topic, partition, reason = self._rules.target(record)
@@ -212,6 +246,8 @@ class Redriver:
         count = await self._targets.partitions(topic)
         if not count:
             return topic, MISSING
+        if gone:
+            return topic, GONE
         self.account.line(topic).records += 1
         if partition is not None and partition >= count:
             partition = None  # the topic has fewer partitions now: by key

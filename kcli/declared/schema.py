@@ -76,7 +76,7 @@ DEFS: dict[str, Schema] = {
     }),
     "acl": _object("ACLs: each principal and host, each resource, each operation.", {
         "principal": _some(NAME, "User:NAME."),
-        "host": _some(NAME, "An address; else any."),
+        "host": _some(NAME, "An address, or a block such as 10.1.0.0/16; else any."),
         "allow": _some({"type": "string", "enum": list(OPERATIONS)}, "Operations."),
         "deny": _some({"type": "string", "enum": list(OPERATIONS)}, "Operations."),
         **{kind: _some(NAME, f"Names of {kind}s; * is every one.") for kind in KINDS if kind != "cluster"},

@@ -16,21 +16,27 @@ if TYPE_CHECKING:
 
     class Family(NamedTuple):
         """Headers of one framework: the original topic's and partition's, and how the names of all begin that tell
-        of the error."""
+        of the error. `offset` is that of the original offset, where dead letters may be without the record itself."""
 
         name: str
         topic: str
         partition: str
         prefixes: tuple[str, ...]
+        offset: str = ""
 else:
-    Family = namedtuple("Family", "name topic partition prefixes")
+    Family = namedtuple("Family", "name topic partition prefixes offset", defaults=("",))
 
+SHARE_GROUPS = Family(
+    "share groups", "__dlq.errors.topic", "__dlq.errors.partition", ("__dlq.errors.",), "__dlq.errors.offset"
+)
+"""Kafka's own (KIP-1191): by default brokers write the place of the record only, or also its key and value."""
 FAMILIES = (
     Family("Kafka Connect", "__connect.errors.topic", "__connect.errors.partition", ("__connect.errors.",)),
     Family("Kafka Streams", "__streams.errors.topic", "__streams.errors.partition", ("__streams.errors.",)),
     Family("Spring", "kafka_dlt-original-topic", "kafka_dlt-original-partition", ("kafka_dlt-", "retry_topic-")),
     Family("Spring Cloud Stream", "x-original-topic", "x-original-partition", ("x-original-", "x-exception-")),
     Family("SmallRye", "dead-letter-topic", "dead-letter-partition", ("dead-letter-",)),
+    SHARE_GROUPS,
 )
 ATTEMPTS = "kcli-redrive-attempts"
 
@@ -59,6 +65,15 @@ class Origins:
         ]
 
 
+def original_of(headers: Headers) -> tuple[str, int, int] | None:
+    """Topic, partition and offset of the record that a share group's dead letter is about; None without all three."""
+    topic = _first(headers, (SHARE_GROUPS.topic,))
+    partition, offset = (_number(_first(headers, (name,))) for name in (SHARE_GROUPS.partition, SHARE_GROUPS.offset))
+    if not topic or partition is None or offset is None:
+        return None
+    return topic.decode("utf-8", "backslashreplace"), partition, offset
+
+
 def attempts_of(headers: Headers) -> int:
     """How often the record was driven back before."""
     text = _first(headers, (ATTEMPTS,)) or b""
@@ -82,7 +97,7 @@ def _number(data: bytes | None) -> int | None:
     """Digits (Connect, Streams, SmallRye), or a big-endian int32 or int64 (Spring)."""
     if not data:
         return None
-    if data.isdigit() and len(data) < 11:
+    if data.isdigit() and len(data) < 20:
         return int(data)
     if len(data) in (4, 8):
         number = int.from_bytes(data, "big", signed=True)

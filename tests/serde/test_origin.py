@@ -48,9 +48,17 @@ SMALLRYE = [
     ("dead-letter-topic", b"orders"),
     ("dead-letter-partition", b"2"),
 ]
+SHARE_GROUP = [
+    ("__dlq.errors.topic", b"orders"),
+    ("__dlq.errors.partition", b"2"),
+    ("__dlq.errors.offset", b"77"),
+    ("__dlq.errors.group", b"billing"),
+]
 
 
-@pytest.mark.parametrize("written", [CONNECT, SPRING, STREAMS, CLOUD, SMALLRYE], ids=lambda rows: rows[0][0])
+@pytest.mark.parametrize(
+    "written", [CONNECT, SPRING, STREAMS, CLOUD, SMALLRYE, SHARE_GROUP], ids=lambda rows: rows[0][0]
+)
 def test_origin_and_what_is_left_of_the_headers(written) -> None:
     origins = Origins()
     assert origins.of([*OWN, *written]) == ("orders", 2)

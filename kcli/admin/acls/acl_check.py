@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kcli.acls import ANYWHERE, EVERYBODY, Acl, AclFilter, concerns, decide, sentence
+from kcli.acls import ANYWHERE, EVERYBODY, Acl, AclFilter, block_of, concerns, decide, reaches, sentence
 from kcli.admin.acls.acls import describe_acls
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
@@ -15,8 +15,9 @@ SUPER_USERS, WITHOUT = "super.users", "allow.everyone.if.no.acl.found"
 
 
 class Verdict(Value):
-    """Whether `principal` is allowed from `host` (* is any host without a row of its own). `rule` is the ACL that
-    decides, None without one. User:* covers principals without a row of their own."""
+    """Whether `principal` is allowed from `host`: * is any host without a row of its own, a block any of its addresses
+    without one. `rule` is the ACL that decides, None without one. User:* covers principals without a row of their
+    own."""
 
     principal: str = ""
     host: str = ANYWHERE
@@ -62,19 +63,38 @@ async def authorizer(cluster: Cluster) -> Authorizer:
 
 
 def verdicts(acls: Iterable[Acl], operation: str) -> list[Verdict]:
-    """A verdict for every principal that the ACLs of a resource name, and one more for each host where it differs."""
+    """A verdict for every principal that the ACLs of a resource name, and one more for each host where it differs: from
+    the smallest block around it that is named, else from that of any host."""
     speaking = [acl for acl in acls if concerns(acl, operation)]
     named = sorted({acl.principal for acl in speaking} - {EVERYBODY})
     verdicts: list[Verdict] = []
     for principal in [*named, EVERYBODY]:
         mine = [acl for acl in speaking if acl.principal in (principal, EVERYBODY)]
         usual = verdict(mine, principal, ANYWHERE, operation)
-        others = [verdict(mine, principal, host, operation) for host in sorted({acl.host for acl in mine} - {ANYWHERE})]
-        differing = [other for other in others if other.allowed != usual.allowed]
+        differing = _differing(mine, usual, operation)
         if usual.rule is not None or not (differing or principal == EVERYBODY):
             verdicts.append(usual)
         verdicts += differing
     return verdicts
+
+
+def _differing(acls: Sequence[Acl], usual: Verdict, operation: str) -> list[Verdict]:
+    """The hosts and blocks where a principal's verdict is not that of the block, or all hosts, around them."""
+    known = [usual]
+    differing: list[Verdict] = []
+    for host in sorted({acl.host for acl in acls} - {ANYWHERE}, key=_narrowness):
+        here = verdict(acls, usual.principal, host, operation)
+        around = next(other for other in reversed(known) if reaches(other.host, host))
+        if here.allowed != around.allowed:
+            differing.append(here)
+        known.append(here)
+    return sorted(differing, key=lambda verdict: verdict.host)
+
+
+def _narrowness(host: str) -> tuple[int, str]:
+    """Order blocks from the widest to the narrowest, and single addresses behind them."""
+    block = block_of(host)
+    return (1, host) if block is None else (-block.num_addresses, host)
 
 
 def verdict(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Verdict:

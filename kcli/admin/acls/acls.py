@@ -13,6 +13,9 @@ from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster
 
+BLOCKS_SINCE = 32
+"""The level of metadata.version (4.4-IV1) from which hosts may be blocks of addresses (KIP-1276). Before, a controller
+refuses them, and brokers older than 4.4 keep them as texts that match no client."""
 CREATE_ACLS = 30  # DeleteAcls takes the same right
 MOST = 1000
 """ACLs in one request: a controller takes at most 10,000 changes at once."""
@@ -39,6 +42,14 @@ async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> li
         for at in answer.resources
         for rule in at.acls
     )
+
+
+async def takes_blocks(cluster: Cluster) -> bool:
+    """Whether hosts of ACLs may be blocks of addresses. Raises KcliError."""
+    from kcli.admin.cluster.quorum import features
+
+    levels = {feature.name: feature.level or 0 for feature in await features(cluster)}
+    return levels.get("metadata.version", 0) >= BLOCKS_SINCE
 
 
 async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliError | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from kcli import codes
-from kcli.admin.groups.rows import Described, Member, description, refusal
+from kcli.admin.groups.rows import Described, Member, Subtopology, description, refusal
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
@@ -75,7 +75,8 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
                 epoch=row.group_epoch,
                 coordinator=broker.node_id,
                 members=[_streams_member(member, sources) for member in row.members],
-                internal_topics=_internal_topics(row.topology),
+                topology=_topology(row.topology),
+                topology_epoch=None if row.topology is None else row.topology.epoch,
             )
     return groups_by_name
 
@@ -93,12 +94,21 @@ async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[
     return sources
 
 
-def _internal_topics(topology: streams.Topology | None) -> list[str]:
-    subtopologies = (topology.subtopologies if topology is not None else None) or []
-    inner = [
-        (*subtopology.state_changelog_topics, *subtopology.repartition_source_topics) for subtopology in subtopologies
+def _topology(topology: streams.Topology | None) -> list[Subtopology] | None:
+    """The parts of an application by number."""
+    if topology is None or topology.subtopologies is None:
+        return None
+    parts = [
+        Subtopology(
+            name=part.subtopology_id,
+            sources=sorted(part.source_topics),
+            repartitions=sorted(topic.name for topic in part.repartition_source_topics),
+            sinks=sorted(part.repartition_sink_topics),
+            changelogs=sorted(topic.name for topic in part.state_changelog_topics),
+        )
+        for part in topology.subtopologies
     ]
-    return sorted({topic.name for topics in inner for topic in topics})
+    return sorted(parts, key=lambda part: (len(part.name), part.name))
 
 
 def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]]) -> Member:

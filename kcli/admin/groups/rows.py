@@ -53,9 +53,20 @@ class Member(Value):
     tasks: list[str] = field(factory=list)
 
 
+class Subtopology(Value):
+    """A part of a streams application: what its tasks read, and the internal topics that they write and restore from.
+    `repartitions` are those that it reads, `sinks` those that it writes for other parts."""
+
+    name: str = ""
+    sources: list[str] = field(factory=list)
+    repartitions: list[str] = field(factory=list)
+    sinks: list[str] = field(factory=list)
+    changelogs: list[str] = field(factory=list)
+
+
 class Described(Value):
-    """A group, its members and what they own. `epoch` is None for classic groups; `internal_topics` are those that a
-    streams group made for itself: changelogs and repartition topics."""
+    """A group, its members and what they own. `epoch` is None for classic groups. `topology` and its epoch are of a
+    streams group; None where the coordinator does not know it."""
 
     group: str = ""
     type: str = "classic"
@@ -65,7 +76,14 @@ class Described(Value):
     epoch: int | None = None
     coordinator: int = -1
     members: list[Member] = field(factory=list)
-    internal_topics: list[str] = field(factory=list)
+    topology: list[Subtopology] | None = None
+    topology_epoch: int | None = None
+
+    @property
+    def internal_topics(self) -> list[str]:
+        """The topics that a streams group made for itself: changelogs and repartition topics."""
+        parts = self.topology or ()
+        return sorted({name for part in parts for name in (*part.changelogs, *part.repartitions)})
 
     @property
     def owners_known(self) -> bool:

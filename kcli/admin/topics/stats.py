@@ -11,7 +11,7 @@ import time
 from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics, described
 from kcli.asking.fan_out import good
-from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, LogOffset, list_offsets
+from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, LogOffset, list_offsets, tiered_offsets
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -209,6 +209,22 @@ async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]
         if offset.timestamp >= 0:
             times[at.topic] = max(times.get(at.topic, 0.0), offset.timestamp / 1000)
     return times
+
+
+async def remote_offsets(cluster: Cluster, topics: Iterable[Topic]) -> dict[str, int | None]:
+    """How many offsets of each topic with tiered storage are in remote storage, those that are on a disk, too,
+    included; None where a partition does not tell. Brokers do not report bytes of remote storage."""
+    every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0]
+    tiers = await tiered_offsets(cluster, every)
+    starts = await list_offsets(cluster, dict.fromkeys(tiers, EARLIEST))
+    counts: dict[str, int | None] = {}
+    for at, tier in tiers.items():
+        start, known = starts[at], counts.get(at.topic, 0)
+        if known is None or not isinstance(start, LogOffset):
+            counts[at.topic] = None
+        else:
+            counts[at.topic] = known + (0 if tier.last is None else max(tier.last + 1 - start.offset, 0))
+    return counts
 
 
 async def spans(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int | None]:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 class Partition(Value):
-    """One partition, from the metadata. `leader` is -1 without a leader."""
+    """One partition, from the metadata. `leader` is -1 without a leader. `elr` are the replicas outside of the ISR that
+    have all committed records, and `last_known_elr` those that had them last (KIP-966); both are None until
+    `add_eligible` fills them in, and from brokers before 3.7."""
 
     topic: str = ""
     partition: int = 0
@@ -40,6 +42,27 @@ class Partition(Value):
     replicas: list[int] = field(factory=list)
     isr: list[int] = field(factory=list)
     offline: list[int] = field(factory=list)
+    elr: list[int] | None = None
+    last_known_elr: list[int] | None = None
+
+    @property
+    def advice(self) -> str | None:
+        """A sentence about the replicas that may lead a partition without a leader; None where one leads it."""
+        if self.leader >= 0:
+            return None
+        if complete := sorted({*self.isr, *(self.elr or ())}):
+            brokers, has = _brokers(complete), "has" if len(complete) == 1 else "have"
+            return f"no leader; {brokers} {has} all committed records: start {'it' if len(complete) == 1 else 'one'}"
+        if self.last_known_elr:
+            return (
+                f"no leader, and no replica is known to have all committed records; {_brokers(self.last_known_elr)} "
+                "had them last"
+            )
+        return "no leader, and no replica is known to have all committed records"
+
+
+def _brokers(ids: list[int]) -> str:
+    return f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
 
 
 class Topic(Value):
@@ -98,6 +121,33 @@ async def describe_topics(
             name: topics.get(name, left_out) for name in sorted(topic.name for topic in asked if topic.name is not None)
         }
     return topics
+
+
+async def add_eligible(cluster: Cluster, topics: Iterable[Topic]) -> None:
+    """Fill in which replicas are eligible to lead (KIP-966), page by page. Nothing from brokers before 3.7. Raises
+    KcliError where it cannot be asked."""
+    from kcli.proto.messages.describe_topic_partitions import (
+        Cursor,
+        DescribeTopicPartitionsRequest,
+        TopicRequest,
+    )
+
+    partitions = {(one.topic, one.partition): one for topic in topics for one in topic.partitions}
+    names = sorted({topic for topic, _ in partitions})
+    if not names or DescribeTopicPartitionsRequest.api_key not in await (await cluster.anyone()).versions():
+        return
+    cursor: Cursor | None = None
+    while names:
+        asked = [TopicRequest(name=name) for name in names]
+        answer = await ask_anyone(cluster, DescribeTopicPartitionsRequest(topics=asked, cursor=cursor))
+        for row in answer.topics:
+            for one in row.partitions:
+                if (known := partitions.get((row.name or "", one.partition_index))) is not None:
+                    known.elr, known.last_known_elr = one.eligible_leader_replicas, one.last_known_elr
+        if answer.next_cursor is None or answer.next_cursor == cursor:  # a broker that goes nowhere ends it, too
+            return
+        cursor = answer.next_cursor
+        names = [name for name in names if name >= cursor.topic_name]
 
 
 def described(

@@ -23,6 +23,7 @@ WORDS = {
     "history": "; `kcli history` lists them",
     "internal-topic": "; `kcli topics delete --internal` allows this",
     "list-names": "; `kcli {kind}s` lists them",
+    "upgrade-feature": "; `kcli cluster features upgrade {feature}={level}` raises it",
     "without-racks": ": --disable-rack-aware plans without racks",
     # groups and their offsets
     "committed": "; `kcli groups describe {group}` shows what is committed",

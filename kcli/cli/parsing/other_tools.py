@@ -84,7 +84,7 @@ ALONE = {
     "delete-topic": "kcli topics delete TOPIC", "monitor": "kcli tui", "member": "kcli groups members GROUP",
     "controller": "kcli cluster quorum", "settings": "kcli configs list topic", "import": "kcli produce TOPIC FILE",
     "restore": "kcli undo", "compare": "kcli diff FILE", "audit": "kcli history", "abort": "kcli txn abort TOPIC",
-    "fence": "kcli txn fence ID", "exactly-once": "kcli copy SRC DST --exactly-once", "streams": "kcli groups list",
+    "fence": "kcli txn fence ID", "exactly-once": "kcli copy SRC DST --exactly-once",
     "producer": "kcli produce TOPIC", "coordinator": "kcli groups describe GROUP", "validate": "kcli registry check",
 }  # fmt: skip
 """A first word that is no command here."""

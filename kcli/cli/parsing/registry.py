@@ -35,7 +35,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "groups": (
         "groups.list groups.describe groups.inspect.why groups.inspect.peek groups.members groups.remove_members "
-        "groups.delete groups.reset.reset groups.delete_offsets groups.clone groups.export",
+        "groups.delete groups.reset.reset groups.delete_offsets groups.clone groups.export groups.dlq",
         "Describe, reset, export, clone and delete consumer groups.",
     ),
     "registry": (
@@ -44,6 +44,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "registry.transfer.export registry.transfer.importing registry.transfer.copy",
         "List, compare, register, check, copy and delete schemas.",
     ),
+    "streams": ("streams.describe streams.reset", "Describe and reset Kafka Streams applications."),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
     "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),
     "offsets": ("offsets.offsets", "Show start and end offsets, or the offset at a time."),
@@ -104,7 +105,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Records": ("consume", "produce", "tail", "count", "copy", "redrive", "registry", "cat"),
-    "Groups and lag": ("lag", "groups", "offsets", "rollback"),
+    "Groups and lag": ("lag", "groups", "offsets", "streams", "rollback"),
     "Topics and cluster": (
         *("topics", "configs", "cluster", "brokers", "logdirs", "leaders", "reassign"),
         *("txn", "apply", "diff", "export", "history", "undo", "meta", "coord", "raw"),

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TypeVar
 
 from kcli import codes
-from kcli.acls import CLUSTER
+from kcli.acls import CLUSTER, client_address
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
 from kcli.sandbox.access.sasl import SaslSession
@@ -71,12 +71,16 @@ class RequestContext:
     def may(self, operation: str, kind: str, name: str) -> bool:
         """Whether the client is allowed, by the ACLs; without an authorizer, always."""
         authorizer = self.cluster.access.authorizer
-        return authorizer is None or authorizer.allows(self.principal, self.host[1:], operation, kind, name)
+        return authorizer is None or authorizer.allows(
+            self.principal, client_address(self.host[1:]), operation, kind, name
+        )
 
     def may_any(self, operation: str, kind: str) -> bool:
         """Whether the client may do this to some resource of a kind."""
         authorizer = self.cluster.access.authorizer
-        return authorizer is None or authorizer.allows_any(self.principal, self.host[1:], operation, kind)
+        return authorizer is None or authorizer.allows_any(
+            self.principal, client_address(self.host[1:]), operation, kind
+        )
 
     def must(self, operation: str, kind: str, name: str) -> None:
         """Raises BrokerError where the client may not do this."""

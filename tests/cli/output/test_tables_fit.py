@@ -79,7 +79,7 @@ def test_numbers_without_a_unit_words_and_statuses_are_whole(name: str) -> None:
     made = document(SHAPES[name])
     for width in WIDTHS:
         text = render(made, "table", Terminal(width=width))
-        hidden = text.rpartition("hidden columns: ")[2] if "hidden columns: " in text else ""
+        hidden = " ".join(text.rpartition("hidden columns: ")[2].split()) if "hidden columns: " in text else ""
         lines = set(text.split())
         for section, rows in made.tables():
             for one in section.drawn(rows):

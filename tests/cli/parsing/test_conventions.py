@@ -48,11 +48,13 @@ LETTERS = {
 LETTERS_ELSEWHERE = {
     ("topics create", "-p"): ("--partitions", "how many, as kaf, rpk and kcl have it"),
     ("topics alter", "-p"): ("--partitions", "how many, as kaf, rpk and kcl have it"),
+    ("groups dlq", "-p"): ("--partitions", "how many, as topics create has it"),
     ("tail", "-n"): ("--lines", "the last N records, as of tail(1)"),
     ("tail", "-c"): ("--lines", "the last N records"),
     ("tail", "-e"): ("--no-follow", "to stop at the end is not to follow"),
     ("topics trim", "-o"): ("--before", "where the log starts from then on"),
     ("groups reset", "-o"): ("--to", "where the group starts from then on"),
+    ("streams reset", "-o"): ("--to", "where the application starts from then on"),
     **{
         (path, "-a"): ("--all-topics", "all there is")
         for path in ("leaders elect", "reassign plan", "reassign execute", "reassign cancel")
@@ -119,6 +121,7 @@ ONE_NAME = {
     "topics create": "a new topic has a name",
     "coord": "any name has a coordinator, whether it exists or not",
     "groups remove-members": "members are of one group",
+    "groups dlq": "a dead-letter topic of its own for each group",
     "txn abort": "a transaction hangs in one partition",
     **dict.fromkeys(
         ("pipeline copy", "pipeline replay", "pipeline profile", "pipeline import", "pipeline export"),
@@ -257,7 +260,9 @@ VERBS_OF_THEIR_OWN = {
         "why": "a sentence about its lag",
         "peek": "records, not the group",
         "export": "a file for reset --from-file",
+        "dlq": "sets a dead-letter queue up, or ends it",
     },
+    "streams": {"reset": "Kafka's word"},
     "config": {
         "use": "makes it the default",
         "show": "with the place of each value",

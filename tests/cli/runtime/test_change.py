@@ -58,6 +58,7 @@ LINES = [
     "reassign execute orders --replication-factor 3 --additional",
     "reassign throttle 1MB",
     "rollback billing -t orders --time-field ts --start -1h",
+    "streams reset billing --all-topics --to-latest",
     "tokens expire {token}",
     "topics alter orders --config retention.ms=5",
     "topics alter 'ord*' --config retention.ms=5",
@@ -73,6 +74,7 @@ LINES = [
 ELSEWHERE = {
     "topics create": "applies its plan at once: tests/cli/commands/topics/test_topics.py",
     "tokens renew": "applies its plan at once: tests/cli/commands/tokens/test_tokens.py",
+    "groups dlq": "needs share.version 2: tests/kafka/cli/test_share_dead_letters.py",
     "groups remove-members": "needs members: tests/cli/commands/groups/test_remove_members.py",
     "redrive": "never asks: tests/cli/commands/redrive",
     "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",

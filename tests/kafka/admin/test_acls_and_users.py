@@ -270,3 +270,31 @@ def test_kafkas_own_tools_administer_the_sandbox(cluster: Cluster) -> None:
         (token,) = sandbox.call(lambda made: [one.id for one in made.cluster.access.tokens.living()])
         assert token in made
         assert token in tool(TOKENS, "--describe", "--owner-principal", "User:admin")
+
+
+def test_brokers_obey_blocks_of_addresses_and_who_can_says_what_they_do(
+    cluster: Cluster, topic_name: Callable[[], str]
+) -> None:
+    """KIP-1276."""
+    topic, user = topic_name(), "alice"
+    cluster.run("topics", "create", topic, "--wait")
+    cluster.login(user, user, "alice = secret")
+    denied = ("acls", "add", "--operation", "write", "--topic", topic, "--deny", user, "--deny-host")
+    wrong = cluster.run(*denied, "127.9.0.0/33", "--execute")
+    assert wrong.code == 2
+    assert "such as 10.1.0.0/16" in wrong.err
+    cluster.rows("acls", "add", "--operation", "write", "--topic", topic, "--allow", user, "--execute")
+    cluster.rows(*denied, "127.9.0.0/16", "--execute")
+    assert f"(principal=User:{user}, host=127.9.0.0/16, operation=WRITE, permissionType=DENY)" in cluster.tool(
+        ACLS, "--list", "--topic", topic
+    )
+    told = {row["host"]: row["allowed"] for row in cluster.rows("acls", "who-can", "write", "topic", topic)
+            if row["principal"] == f"User:{user}"}  # fmt: skip
+    assert told == {"*": True, "127.9.0.0/16": False}
+    for host, allowed in (("127.0.0.1", True), ("127.9.2.3", False), ("127.10.0.1", True), ("::ffff:127.9.0.1", False)):
+        who = cluster.run("acls", "who-can", "write", "topic", topic, "--principal", user, "--host", host)
+        assert who.code == (0 if allowed else 3), host
+    assert cluster.run("produce", topic, "--value", "x", user=user).code == 0
+    cluster.rows(*denied, "127.0.0.0/31", "--execute")
+    until(lambda: cluster.run("produce", topic, "--value", "x", user=user).code == 1, "127.0.0.0/31 is not denied")
+    cluster.rows("acls", "remove", "--all", "--execute")

@@ -113,6 +113,12 @@ def test_a_streams_group_is_listed_described_and_deleted_with_its_internal_topic
         assert (listed["type"], listed["state"]) == ("streams", "Stable")
         (described,) = rows(kafka, "groups", "groups", "describe", group)
         assert (described["type"], described["members"], described["internal_topics"]) == ("streams", 1, inner)
+        first, second = rows(kafka, "subtopologies", "streams", "describe", group)
+        assert (first["sources"], first["sinks"], first["tasks"]) == ([source], [inner[1]], ["0_0", "0_1"])
+        assert (second["repartitions"], second["changelogs"]) == ([inner[1]], [inner[0]])
+        running = run("streams", "reset", group, "--input-topic", source, "--execute", "-b", kafka.bootstrap)
+        assert running.code == 1
+        assert "the group is Stable with 1 member" in running.err
         (member,) = rows(kafka, "members", "groups", "members", group)
         assert member["tasks"] == ["0_0", "0_1", "1_0", "1_1"]
         assert set(member["assignment"]) == {f"{name}:{n}" for name in (source, inner[1]) for n in (0, 1)}

@@ -38,11 +38,19 @@ class AddOptions(NeedOptions, UndoOptions):
     ]
     allow_hosts: Annotated[
         list[str],
-        typer.Option("--allow-host", metavar="HOST", help="Client address for --allow (default: *, any). Repeatable."),
+        typer.Option(
+            "--allow-host",
+            metavar="HOST",
+            help="Client address, or block such as 10.1.0.0/16, for --allow (default: *, any). Repeatable.",
+        ),
     ]
     deny_hosts: Annotated[
         list[str],
-        typer.Option("--deny-host", metavar="HOST", help="Client address for --deny (default: *, any). Repeatable."),
+        typer.Option(
+            "--deny-host",
+            metavar="HOST",
+            help="Client address, or block such as 10.1.0.0/16, for --deny (default: *, any). Repeatable.",
+        ),
     ]
     pattern: Annotated[
         Literal["literal", "prefixed"] | None,
@@ -69,6 +77,7 @@ kcli acls add --allow bob --operation read --topic orders --execute
 kcli acls add --allow bob --producer --topic orders- --pattern prefixed --execute
 kcli acls add --allow bob --consumer --topic orders --group billing --execute
 kcli acls add --deny 'User:*' --deny-host 10.0.0.7 --operation all --topic orders --execute
+kcli acls add --deny 'User:*' --deny-host 10.9.0.0/16 --operation all --topic orders --execute   # Kafka 4.4
 kcli acls add --from acls.json --execute""",
 )
 def add(options: AddOptions) -> int:

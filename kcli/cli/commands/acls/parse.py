@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kcli.acls import CLUSTER, KINDS, OPERATIONS, POSSIBLE, Acl, AclFilter, principal
+from kcli.acls import (
+    ANYWHERE,
+    CLUSTER,
+    KINDS,
+    OPERATIONS,
+    POSSIBLE,
+    Acl,
+    AclFilter,
+    block_of,
+    client_address,
+    principal,
+)
 from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 
@@ -218,16 +229,8 @@ def checked(acl: Acl, *, known: bool = False) -> Acl:
         return acl
     if acl.pattern == "prefixed" and acl.name == "*":
         raise UsageError("* is a literal name; with --pattern prefixed it would mean names that begin with *")
-    if not acl.host or (acl.host != "*" and not _address(acl.host)):
-        raise UsageError(f"{acl.host}: a host of an ACL is an address, such as 10.0.0.7; brokers know no other; or *")
-    return acl
-
-
-def _address(text: str) -> bool:
-    from ipaddress import ip_address
-
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
+    if acl.host != ANYWHERE and block_of(acl.host, single=True) is None:
+        raise UsageError(
+            f"{acl.host}: the host of an ACL is an address such as 10.0.0.7, a block such as 10.1.0.0/16, or *"
+        )
+    return acl._replace(host=client_address(acl.host))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kcli.acls import ANYWHERE, Acl, principal
+from kcli.acls import ANYWHERE, Acl, block_of, client_address, principal
 from kcli.admin.acls.acl_check import (
     WITHOUT,
     Authorizer,
@@ -17,6 +17,7 @@ from kcli.admin.acls.acl_check import (
     verdict,
     verdicts,
 )
+from kcli.admin.acls.acls import takes_blocks
 from kcli.cli.commands.acls.parse import ResourceOptions, operations, resources, spoken
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -36,7 +37,7 @@ MAY_NOT = 3
 
 class VerdictRow(Row, section="verdicts"):
     principal: str = column("Principal; User:* stands for users without their own row.", rank=1)
-    host: str = column("Client address; * is any without its own row.")
+    host: str = column("Client address, or block of addresses; * is any without its own row.")
     allowed: bool = column("Whether the principal is allowed.", rank=1)
     reason: str = column("The ACL that decides, or what else does.", unit="sentence")
 
@@ -79,10 +80,13 @@ def run(options: WhoCanOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         acls, beside = await asyncio.gather(acls_of(cluster, kind, name), authorizer(cluster))
+        if any(block_of(acl.host) is not None for acl in acls) and not await takes_blocks(cluster):
+            acls = [acl for acl in acls if block_of(acl.host) is None]
+            say(options, "ACLs for blocks of addresses have no effect: this cluster compares hosts with addresses only")
         if who is None:
             answers = verdicts(acls, operation)
         else:
-            answers = [verdict(acls, who, options.host or ANYWHERE, operation)]
+            answers = [verdict(acls, who, client_address(options.host or ANYWHERE), operation)]
         rows = document.of(VerdictRow)
         rows += [_row(answered, acls, beside) for answered in answers]
         if who is None:

@@ -10,7 +10,7 @@ from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
-from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
+from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, TieredOffsets, list_offsets, tiered_offsets
 from kcli.cli.output.tables.rows import Row, column, moment, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions, TimeFieldOptions
@@ -52,6 +52,11 @@ class OffsetsRow(Row, section="partitions"):
     lag: int | None = column(
         "Offsets behind: end minus committed; null without a commit.", sparse=True, unit="count", rank=1
     )
+    local_start: int | None = column("First offset on the leader's disk; null without tiered storage.", sparse=True)
+    tiered: int | None = column("Last offset in remote storage; null without one.", sparse=True)
+    pending: int | None = column(
+        "First offset that is not in remote storage yet; null without tiered storage.", sparse=True, rank=3
+    )
 
 
 SHAPE = shape("offsets", "Start and end offsets of partitions.", OffsetsRow)
@@ -81,7 +86,9 @@ kcli offsets orders --at -1h --time-field event.ts    # by a time in the values
 kcli offsets orders -g billing -J       # with the group's commits and lag""",
 )
 def offsets(options: OffsetsOptions) -> int:
-    """Print start, stable and end offset of each partition."""
+    """Print start, stable and end offset of each partition; with tiered storage also what is on the leader's disk and
+    what is in remote storage.
+    """
     names = names_of(options, words_of(options, "TOPIC"))
     at_time = _at_time(options)
 
@@ -106,10 +113,11 @@ async def rows(
     the offsets of a time."""
     leaders = {TopicPartition(t.topic, p.partition): p.leader for t in topics.values() for p in t.partitions}
     await cluster.refresh(list(topics))
-    ends, stable, starts = await asyncio.gather(
+    ends, stable, starts, tiers = await asyncio.gather(
         list_offsets(cluster, dict.fromkeys(leaders, LATEST)),
         list_offsets(cluster, dict.fromkeys(leaders, LATEST), isolation="read_committed"),
         list_offsets(cluster, dict.fromkeys(leaders, EARLIEST)),
+        tiered_offsets(cluster, [at for at, leader in leaders.items() if leader >= 0]),
     )
     timed = {} if at_time is None else await at_time(cluster, starts, ends)
     rows: list[OffsetsRow] = []
@@ -120,6 +128,7 @@ async def rows(
         position = None if commits is None else _position(commits.get(at))
         until = limit if isolation == "read_committed" else end
         at_offset, at_timestamp = _timed(timed.get(at), end)
+        tier = tiers.get(at, TieredOffsets())
         rows.append(
             OffsetsRow(
                 topic=at.topic,
@@ -134,6 +143,9 @@ async def rows(
                 at_timestamp=at_timestamp,
                 committed=position,
                 lag=max(until - position, 0) if position is not None and until is not None else None,
+                local_start=tier.local_start,
+                tiered=tier.last,
+                pending=tier.pending,
             )
         )
     return rows

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from kcli.admin.configs.topics import topic_configs
-from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.admin.topics.topics import Topic, add_eligible, describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
-from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
+from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, TieredOffsets, list_offsets, tiered_offsets
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import NamedTopics, PatternOptions, ReadOptions
@@ -49,6 +49,20 @@ class PartitionRow(Row, section="partitions"):
     start: int | None = column("Log start offset.")
     end: int | None = column("High watermark.")
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
+    elr: list[int] | None = column(
+        "Eligible leader replicas: not in sync, with all committed records. Null without any.", sparse=True
+    )
+    last_known_elr: list[int] | None = column(
+        "The last eligible leader replicas, where none is eligible now. Null without any.", sparse=True, rank=3
+    )
+    local_start: int | None = column("First offset on the leader's disk; null without tiered storage.", sparse=True)
+    tiered: int | None = column("Last offset in remote storage; null without one.", sparse=True)
+    pending: int | None = column(
+        "First offset that is not in remote storage yet; null without tiered storage.", sparse=True, rank=3
+    )
+    note: str | None = column(
+        "Replicas that may lead a leaderless partition; null for others.", unit="sentence", sparse=True
+    )
 
 
 SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
@@ -68,17 +82,23 @@ kcli topics describe 'orders-*' payments
 kcli topics describe orders -J | jq '.topics[].configs'""",
 )
 def describe(options: DescribeOptions) -> int:
-    """Print partitions with leader, replicas and offsets, and the topics with the configs set on them."""
+    """Print partitions with leader, replicas and offsets, and the topics with the configs set on them.
+
+    Columns about eligible leader replicas (KIP-966) and tiered storage appear where a partition has them. NOTE says
+    which replica may lead a partition that has no leader.
+    """
     names = names_of(options, words_of(options, "TOPIC"))
 
     async def work(cluster: Cluster, document: Document) -> None:
         topics = await _existing(cluster, await topic_names(cluster, names), document)
         partitions = {TopicPartition(p.topic, p.partition): p for topic in topics.values() for p in topic.partitions}
         await cluster.refresh(list(topics))
-        configs, starts, ends = await asyncio.gather(
+        configs, starts, ends, tiers, _ = await asyncio.gather(
             topic_configs(cluster, topics),
             list_offsets(cluster, dict.fromkeys(partitions, EARLIEST)),
             list_offsets(cluster, dict.fromkeys(partitions, LATEST)),
+            tiered_offsets(cluster, [at for at, partition in partitions.items() if partition.leader >= 0]),
+            add_eligible(cluster, topics.values()),
         )
         for name, error in bad(configs).items():
             document.fail(error, name)
@@ -88,7 +108,7 @@ def describe(options: DescribeOptions) -> int:
             problem = next((answer for answer in (starts[at], ends[at]) if isinstance(answer, KcliError)), None)
             if problem is not None:
                 document.fail(problem, f"{at.topic} [{at.partition}]")
-            rows.append(_partition_row(partition, starts[at], ends[at], problem))
+            rows.append(_partition_row(partition, starts[at], ends[at], tiers.get(at, TieredOffsets()), problem))
 
     return answer(options, SHAPE, work)
 
@@ -112,7 +132,11 @@ def _row(topic: Topic, configs: dict[str, str | None] | KcliError) -> TopicRow:
 
 
 def _partition_row(
-    partition: Partition, start: LogOffset | KcliError, end: LogOffset | KcliError, problem: KcliError | None
+    partition: Partition,
+    start: LogOffset | KcliError,
+    end: LogOffset | KcliError,
+    tiers: TieredOffsets,
+    problem: KcliError | None,
 ) -> PartitionRow:
     return PartitionRow(
         topic=partition.topic,
@@ -125,4 +149,10 @@ def _partition_row(
         start=start.offset if isinstance(start, LogOffset) else None,
         end=end.offset if isinstance(end, LogOffset) else None,
         error=None if problem is None else str(problem),
+        elr=partition.elr or None,
+        last_known_elr=partition.last_known_elr or None,
+        local_start=tiers.local_start,
+        tiered=tiers.last,
+        pending=tiers.pending,
+        note=partition.advice,
     )

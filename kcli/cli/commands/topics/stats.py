@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.topics.stats import TopicLooks, last_writes
+from kcli.admin.topics.stats import TopicLooks, last_writes, remote_offsets
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables import rows
@@ -40,6 +40,7 @@ class StatsRow(Row, section="topics"):
     last_write: str | None = column("Newest timestamp of a record, UTC.", unit="time", rank=3)
     idle: float | None = rows.duration("Seconds since then.")
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
+    remote: int | None = column("Offsets in remote storage; null without tiered storage.", sparse=True, unit="count")
 
 
 SHAPE = shape("topics.stats", "Topics with figures, one a row.", StatsRow, empty="no topics")
@@ -92,9 +93,10 @@ def stats(options: StatsOptions) -> int:
         if over:
             await asyncio.sleep(over)
             rows = await looks.look(cluster, topics, internal=True)
-        written = await last_writes(cluster, [row.topic for row in rows])
+        described = [row.topic for row in rows]
+        written, remote = await asyncio.gather(last_writes(cluster, described), remote_offsets(cluster, described))
         now = time.time()
-        printed = [_row(row, written.get(row.topic.topic), now) for row in rows]
+        printed = [_row(row, written.get(row.topic.topic), remote.get(row.topic.topic), now) for row in rows]
         if longer is not None:
             document.empty = f"every topic was written to within {human_time(longer)}"
             printed = [row for row in printed if row.idle is None or row.idle >= longer]
@@ -103,7 +105,7 @@ def stats(options: StatsOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-def _row(row: TopicRow, written: float | None, now: float) -> StatsRow:
+def _row(row: TopicRow, written: float | None, remote: int | None, now: float) -> StatsRow:
     return StatsRow(
         topic=row.topic.topic,
         partitions=len(row.topic.partitions),
@@ -114,4 +116,5 @@ def _row(row: TopicRow, written: float | None, now: float) -> StatsRow:
         last_write=None if written is None else utc(round(written * 1000), "seconds"),
         idle=None if written is None else max(round(now - written, 3), 0.0),
         note=row.problem or None,
+        remote=remote,
     )

@@ -86,7 +86,12 @@ class AddAcl(Change):
             Ask("principal", "principal", "such as User:bob; User:* is every user", principal),
             Ask("operation", "operation", of, self.like.operation),
             Ask("permission", "permission", "allow or deny", self.like.permission if whole else "allow"),
-            Ask("host", "host", "an address; * is any", self.like.host if whole else ANYWHERE),
+            Ask(
+                "host",
+                "host",
+                "an address, or a block such as 10.1.0.0/16; * is any",
+                self.like.host if whole else ANYWHERE,
+            ),
         )
 
     def _acl(self, given: Given) -> Acl:

@@ -17,10 +17,10 @@ from textual.widgets import TabPane
 from kcli.admin.configs.resources import Resource
 from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.stats import ends_before
-from kcli.admin.topics.topics import describe_topics
+from kcli.admin.topics.topics import add_eligible, describe_topics
 from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
-from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
+from kcli.asking.offsets import EARLIEST, LATEST, TieredOffsets, list_offsets, tiered_offsets
 from kcli.errors import KcliError
 from kcli.lag.history import topics_of
 from kcli.lag.status import SEVERITY
@@ -43,6 +43,8 @@ from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.admin.configs.resources import Config
     from kcli.admin.topics.topics import Partition
     from kcli.admin.topics.topics import Topic as Described
@@ -85,6 +87,7 @@ class Topic(Page):
         self.topic = route.name
         self._gone = False
         self._topic_id: str | None = None
+        self._tiered = False
         self._end: tuple[float, int] | None = None
         self._written: deque[tuple[float, float]] = deque(maxlen=POINTS)
 
@@ -164,11 +167,13 @@ class Topic(Page):
         async def timed_ends() -> tuple[Any, float]:
             return await list_offsets(client.cluster, dict.fromkeys(at, LATEST)), time.time()
 
-        (ends, now), starts, (places, _), configs = await asyncio.gather(
+        (ends, now), starts, tiers, (places, _), configs, _ = await asyncio.gather(
             timed_ends(),
             list_offsets(client.cluster, dict.fromkeys(at, EARLIEST)),
+            tiered_offsets(client.cluster, at),
             log_dirs(client.cluster, wanted),
             ask_configs(client, "topic", self.topic),
+            add_eligible(client.cluster, [topic]),
         )
         sizes = {
             (replica.partition, replica.broker): replica.size
@@ -180,7 +185,8 @@ class Topic(Page):
         before = []
         if self._end is None and len(known) == len(ends):
             before = await ends_before(client.cluster, known, now=now)
-        return Answer(topic.topic_id, partition_rows(topic, starts, ends, sizes), configs, now, before)
+        rows = partition_rows(topic, starts, ends, sizes, tiers)
+        return Answer(topic.topic_id, rows, configs, now, before)
 
     def _plot(self, rows: list[PartitionRow], now: float, before: list[tuple[float, int]]) -> None:
         """How much was written since the answer before, a second; a partition that did not answer leaves a gap. Answers
@@ -226,7 +232,11 @@ class Topic(Page):
             self._written.clear()
         self.retitle()
         self._plot(answer.rows, answer.at, answer.before)
-        self.query_one("#partitions", Rows).put(answer.rows)
+        tiered = any(row.tiers is not None for row in answer.rows)
+        if tiered != self._tiered:
+            self._tiered = tiered
+            partitions.have(partition_columns(tiered=tiered))
+        partitions.put(answer.rows)
         self.query_one(Configs).put(answer.configs)
 
     @property
@@ -264,16 +274,24 @@ def rates_between(ends: list[tuple[float, int]]) -> list[tuple[float, float]]:
 
 
 class PartitionRow(NamedTuple):
-    """A partition, where its log starts and ends, its leader's bytes, and its share of the largest partition."""
+    """A partition, where its log starts and ends, its leader's bytes, its share of the largest partition, and with
+    tiered storage what is there."""
 
     partition: Partition
     start: int | None
     end: int | None
     size: int | None
     share: float
+    tiers: TieredOffsets | None = None
 
 
-def partition_rows(topic: Described, starts: Any, ends: Any, sizes: dict[tuple[int, int], int]) -> list[PartitionRow]:
+def partition_rows(
+    topic: Described,
+    starts: Any,
+    ends: Any,
+    sizes: dict[tuple[int, int], int],
+    tiers: dict[TopicPartition, TieredOffsets],
+) -> list[PartitionRow]:
     """Partitions with their offsets and sizes; the share is of bytes, else of offsets."""
 
     def offset(answers: Any, partition: int) -> int | None:
@@ -291,7 +309,10 @@ def partition_rows(topic: Described, starts: Any, ends: Any, sizes: dict[tuple[i
     ]
     weights = [float(bytes_ if bytes_ is not None else (end or 0) - (start or 0)) for _, start, end, bytes_ in raw]
     most = max(weights, default=0.0)
-    return [PartitionRow(*one, weight / most if most else 0.0) for one, weight in zip(raw, weights, strict=True)]
+    return [
+        PartitionRow(*one, weight / most if most else 0.0, tiers.get(TopicPartition(topic.topic, one[0].partition)))
+        for one, weight in zip(raw, weights, strict=True)
+    ]
 
 
 def number_of(row: PartitionRow) -> int:
@@ -299,7 +320,16 @@ def number_of(row: PartitionRow) -> int:
     return row.partition.partition
 
 
-def partition_columns() -> list[Column]:
+def partition_columns(*, tiered: bool = False) -> list[Column]:
+    """The columns of partitions, with those of tiered storage where the topic has it."""
+
+    def tier(name: str) -> Callable[[PartitionRow], int | None]:
+        return lambda row: None if row.tiers is None else getattr(row.tiers, name)
+
+    remote = [
+        Column("local", "ON DISK FROM", tier("local_start"), exact, right=True, rank=4),
+        Column("remote", "REMOTE TO", tier("last"), exact, right=True, rank=4),
+    ]
     return [
         Column("partition", "P", lambda r: r.partition.partition, right=True, letter="P", rank=0),
         Column(
@@ -314,6 +344,7 @@ def partition_columns() -> list[Column]:
         ),
         Column("replicas", "REPLICAS", lambda r: len(r.partition.isr), draw=_replicas, letter="R", rank=3),
         Column("start", "START", lambda r: r.start, exact, right=True, rank=4),
+        *(remote if tiered else ()),
         Column("end", "END", lambda r: r.end, exact, right=True, letter="E", rank=2),
         Column("size", "SIZE", lambda r: r.size, size, right=True, letter="S"),
         Column(
@@ -323,10 +354,16 @@ def partition_columns() -> list[Column]:
 
 
 def _replicas(row: PartitionRow) -> Cell:
-    """All replicas; those that are behind are named."""
-    behind = [node for node in row.partition.replicas if node not in row.partition.isr]
-    text = " ".join(map(str, row.partition.replicas))
-    return Cell(f"{text} (behind: {' '.join(map(str, behind))})", "bad") if behind else Cell(text)
+    """All replicas; those that are behind are named, those that may lead nevertheless, and without a leader which one
+    is safe to start."""
+    partition = row.partition
+    behind = [node for node in partition.replicas if node not in partition.isr]
+    eligible = [("eligible", partition.elr), ("eligible last", partition.last_known_elr)]
+    remarks = [f"{word}: {' '.join(map(str, nodes))}" for word, nodes in [("behind", behind), *eligible] if nodes]
+    if partition.advice:
+        remarks.append(partition.advice)
+    text = " ".join(map(str, partition.replicas))
+    return Cell(f"{text} ({'; '.join(remarks)})", "bad") if remarks else Cell(text)
 
 
 def group_columns() -> list[Column]:

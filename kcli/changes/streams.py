@@ -1,0 +1,127 @@
+"""The reset of a Kafka Streams application: the offsets of its topics, and its internal topics, which are deleted.
+
+It does what Kafka's StreamsResetter does. The local state of the application's instances is theirs to clean up.
+"""
+
+from __future__ import annotations
+
+from re import compile as pattern
+
+from kcli.admin.topics.topics import describe_topics
+from kcli.asking.fan_out import bad, good
+from kcli.changes import offset_forms, offsets, topics
+from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
+from kcli.text.numbers import counted
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kcli.admin.groups.reset_plan import Target
+    from kcli.admin.topics.topics import Topic
+    from kcli.changes.change import Plan
+    from kcli.changes.offset_forms import Prepare
+    from kcli.model import Cluster
+
+INTERNAL = pattern(
+    r".+-(changelog|repartition|subscription-(registration|response)-topic)"
+    r"|.+-KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
+)
+"""How Kafka Streams names the topics that it creates for itself; each name begins with the application id, too."""
+
+
+class Reset(Frozen):
+    """What to reset of an application: `inputs` to where `prepare` says, `intermediates` to their ends. With
+    `committed` all other topics that it has committed offsets of are inputs, too. `internal` are the internal topics to
+    delete, None all."""
+
+    application: str = ""
+    inputs: Sequence[str] = ()
+    intermediates: Sequence[str] = ()
+    internal: Sequence[str] | None = None
+    committed: bool = False
+    prepare: Prepare = offset_forms.ready(offset_forms.earliest)
+
+
+async def plan(cluster: Cluster, wanted: Reset) -> Plan:
+    """The plan: a row for each partition, and one for each internal topic. Where the application runs, all of them are
+    refused; where an offset cannot be reset, no topic is deleted. Raises KcliError for topics that do not exist."""
+    application = wanted.application
+    for problem in bad(await topics.find(cluster, (*wanted.inputs, *wanted.intermediates))).values():
+        raise problem
+    known = good(await describe_topics(cluster))
+    refusal: KcliError | None = None
+    gone: list[str] = []
+
+    def parts(target: Target) -> list[tuple[list[TopicPartition], Prepare]]:
+        nonlocal refusal, gone
+        refusal = target.refusal
+        if target.share:
+            raise KcliError(f"{application}: this is a share group, and no application of Kafka Streams")
+        internal = internal_topics(application, known, target)
+        gone = _chosen(internal, wanted.internal)
+        inputs = dict.fromkeys(wanted.inputs)
+        if wanted.committed:
+            inputs |= dict.fromkeys(at.topic for at in target.committed if at.topic in known)
+        for name in (*wanted.intermediates, *internal):
+            inputs.pop(name, None)
+        latest = offset_forms.ready(offset_forms.latest)
+        return [(_partitions(known, inputs), wanted.prepare), (_partitions(known, wanted.intermediates), latest)]
+
+    made = await offsets.plan_parts(cluster, application, parts)
+    deletion = await topics.delete(cluster, gone)
+    if not made.rows and not gone:
+        raise await offsets.missing(cluster, application)
+    return _joined(made, deletion, refusal)
+
+
+def internal_topics(application: str, known: Iterable[str], target: Target) -> list[str]:
+    """The topics that the application created for itself: by their names, and by the topology of a streams group."""
+    named = {name for name in known if name.startswith(f"{application}-") and INTERNAL.fullmatch(name)}
+    described = set() if target.described is None else {*target.described.internal_topics} & {*known}
+    return sorted(named | described)
+
+
+def _chosen(internal: list[str], wanted: Sequence[str] | None) -> list[str]:
+    if wanted is None:
+        return internal
+    if others := [name for name in wanted if name not in internal]:
+        there = f"those are {', '.join(internal)}" if internal else "it has none"
+        raise UsageError(f"{', '.join(others)}: no internal topic of this application; {there}")
+    return list(wanted)
+
+
+def _partitions(known: Mapping[str, Topic], names: Iterable[str]) -> list[TopicPartition]:
+    return [TopicPartition(name, partition.partition) for name in names for partition in known[name].partitions]
+
+
+def _joined(made: Plan, deletion: Plan, refusal: KcliError | None) -> Plan:
+    """One plan of both: first the offsets, then the topics."""
+    moves, losses = list(made.rows), list(deletion.rows)
+    for row in moves:
+        row.section = "partitions"
+    for row in losses:
+        row.section = "topics"
+        if refusal is not None:
+            row.settle(refusal)
+            row.result = "refused"
+    reset, delete = made.apply, deletion.apply
+
+    async def apply(cluster: Cluster) -> None:
+        if reset is not None:
+            await reset(cluster)
+        if any(row.error is not None for row in moves):
+            for row in losses:
+                row.settle(KcliError(f"{row.name}: it stays, as not all offsets were reset"))
+        elif delete is not None:
+            await delete(cluster)
+
+    made.rows = [*moves, *losses]
+    made.final = any(row.is_open for row in losses)
+    if made.final:
+        count = counted(len(losses), "internal topic")
+        made.warnings.append(f"{count} with all records cannot be restored; an undo restores offsets only")
+    made.apply = None
+    return made if any(row.error is not None for row in made.rows) else made.applied_by(apply)

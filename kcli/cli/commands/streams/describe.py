@@ -1,0 +1,94 @@
+"""`kcli streams describe`."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.groups import find_groups
+from kcli.admin.groups.rows import GroupMissing
+from kcli.asking.coordinators import Coordinators
+from kcli.changes.offsets import missing
+from kcli.cli.output.tables.rows import Row, column, shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import NamedGroups, PatternOptions, ReadOptions
+from kcli.cli.runtime.answer import answer, words_of
+from kcli.cli.runtime.names import group_names_of, names_of
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.tables.document import Document
+    from kcli.model import Cluster
+
+
+class ApplicationRow(Row, section="applications"):
+    application: str = column("Application id, which is the name of its group.", rank=1)
+    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    members: int = column("Members.", unit="count")
+    topology_epoch: int | None = column("Epoch of the topology; null where the broker does not know it.", rank=3)
+    subtopologies: int | None = column("Number of subtopologies; null where the broker does not know it.", unit="count")
+    error: str | None = column("Why the topology is unknown; null if it is known.", table=False, unit="sentence")
+
+
+class SubtopologyRow(Row, section="subtopologies"):
+    application: str = column("Application id.", rank=1)
+    subtopology: str = column("Its number, as in the names of tasks: 0 of 0_3.", unit="word", rank=1)
+    sources: list[str] = column("Topics that it reads, without internal ones.", rank=1)
+    repartitions: list[str] = column("Repartition topics that it reads.")
+    sinks: list[str] = column("Repartition topics that it writes.")
+    changelogs: list[str] = column("Changelogs that its state is restored from.")
+    tasks: list[str] = column("Tasks that members have: 0_3, 0_3 standby, 0_3 warm-up.", rank=3)
+
+
+SHAPE = shape("streams.describe", "Topologies of Kafka Streams applications.", ApplicationRow, SubtopologyRow)
+
+
+class DescribeOptions(NamedGroups, PatternOptions, ReadOptions):
+    """Names as arguments, or by the option."""
+
+
+@command(
+    "streams describe",
+    help="Show the topology of Kafka Streams applications.",
+    words="APPLICATION",
+    examples="""
+kcli streams describe wordcount
+kcli streams describe wordcount -J | jq '.subtopologies[].changelogs'""",
+)
+def describe(options: DescribeOptions) -> int:
+    """Print the subtopologies of Kafka Streams applications: what each reads, writes and restores from, and its tasks.
+
+    Brokers know the topology of applications with `group.protocol=streams` (KIP-1071). An application with the classic
+    protocol is a consumer group to them: `kcli groups describe` shows it.
+    """
+    groups = names_of(options, words_of(options, "APPLICATION"))
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        names = await group_names_of(cluster, groups)
+        for name, group in (await find_groups(Coordinators(cluster), names))[0].items() if names else ():
+            if isinstance(group, KcliError):
+                document.fail(await missing(cluster, name) if isinstance(group, GroupMissing) else group, name)
+                continue
+            row = ApplicationRow.of(
+                group,
+                application=name,
+                state=group.state or None,
+                members=len(group.members),
+                subtopologies=None if group.topology is None else len(group.topology),
+                error=None,
+            )
+            document.of(ApplicationRow).append(row)
+            if group.topology is None:
+                other = "a consumer group" if group.type in ("classic", "consumer") else f"a {group.type} group"
+                what = "the broker does not know its topology" if group.type == "streams" else f"this is {other}"
+                row.error = f"{what}; brokers know the topology of groups with group.protocol=streams only"
+                document.fail(KcliError(f"{name}: {row.error}"), name)
+            document.of(SubtopologyRow).extend(
+                SubtopologyRow.of(
+                    part,
+                    application=name,
+                    subtopology=part.name,
+                    tasks=[task for one in group.members for task in one.tasks if task.startswith(f"{part.name}_")],
+                )
+                for part in group.topology or ()
+            )
+
+    return answer(options, SHAPE, work)

@@ -1,0 +1,144 @@
+"""`kcli streams reset`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.changes import offset_forms, streams
+from kcli.changes.offset_forms import now_ms
+from kcli.cli.commands.groups.changes import ChangeRow
+from kcli.cli.commands.groups.reset.forms import FORMS, FormOptions, check_form, form_of
+from kcli.cli.commands.topics.delete import DeletedRow
+from kcli.cli.output.tables.rows import shape
+from kcli.cli.output.timestamps import utc
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.change import make_change, of_plan
+from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Annotated
+
+    import typer
+
+    from kcli.changes.change import Row
+    from kcli.changes.offset_forms import Prepare
+    from kcli.cli.output.tables.document import Document
+    from kcli.cli.parsing.shared import KcliOption
+    from kcli.cli.runtime.change import PlannedChange
+    from kcli.model import Cluster
+
+SHAPE = shape(
+    "streams.reset",
+    "Offsets of an application that were reset, or would be, and internal topics that were deleted, or would be.",
+    ChangeRow,
+    DeletedRow,
+)
+
+
+class ResetOptions(FormOptions, UndoOptions):
+    application: Annotated[
+        str | None,
+        KcliOption("--application-id", metavar="ID", help="The application, instead of an argument.", hidden=True),
+    ] = None
+    inputs: Annotated[
+        list[str],
+        KcliOption(
+            "--input-topic", metavar="TOPIC,…", help="Topics that it reads. Repeatable.", also=("--input-topics",)
+        ),
+    ]
+    intermediates: Annotated[
+        list[str],
+        KcliOption(
+            "--intermediate-topic",
+            metavar="TOPIC,…",
+            help="Topics that it writes and reads; they go to their ends. Repeatable.",
+            also=("--intermediate-topics",),
+        ),
+    ]
+    internal: Annotated[
+        list[str],
+        KcliOption(
+            "--internal-topic",
+            metavar="TOPIC,…",
+            help="Internal topics to delete (default: all). Repeatable.",
+            also=("--internal-topics",),
+        ),
+    ]
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Also all other topics that it has committed offsets of.")
+    ] = False
+    keep_internal: Annotated[bool, typer.Option("--keep-internal-topics", help="Delete no internal topic.")] = False
+
+
+@command(
+    "streams reset",
+    help="Reset a Kafka Streams application.",
+    words="APPLICATION",
+    examples="""
+kcli streams reset wordcount --input-topic lines               # the plan
+kcli streams reset wordcount --all-topics --execute
+kcli streams reset wordcount --input-topic lines,orders --to-datetime 2026-01-31T10:00:00Z --execute
+kcli streams reset wordcount --input-topic lines --keep-internal-topics --execute""",
+)
+def reset(options: ResetOptions) -> int:
+    """Reset an application without members, so that it processes its input again, as kafka-streams-application-reset
+    does: input topics go to their beginning, or to where an option says, intermediate topics to their end, and internal
+    topics (changelogs, repartition topics) are deleted. The plan comes first; --execute applies it.
+
+    `kcli undo` restores the offsets. Deleted topics cannot be restored. Clean up the local state of each instance
+    (state.dir) before you start it again.
+    """
+    application = _application(options)
+    prepare = _form(options)
+    wanted = streams.Reset(
+        application=application,
+        inputs=_listed(options.inputs),
+        intermediates=_listed(options.intermediates),
+        internal=[] if options.keep_internal else _listed(options.internal) or None,
+        committed=options.all_topics,
+        prepare=prepare,
+    )
+
+    async def make_plan(cluster: Cluster, document: Document) -> PlannedChange | None:
+        if not (wanted.inputs or wanted.intermediates or wanted.committed):
+            say(options, "no topics are named, so offsets stay; --input-topic or --all-topics resets them")
+        plan = await streams.plan(cluster, wanted)
+        return of_plan(*(options, document, (ChangeRow, DeletedRow), cluster, plan), names=[application], done=_done)
+
+    return make_change(options, SHAPE, make_plan)
+
+
+def _application(options: ResetOptions) -> str:
+    names = [*options.words, *filter(None, [options.application])]
+    if len(names) != 1:
+        raise UsageError("missing argument: kcli streams reset APPLICATION" if not names else "name one application")
+    if options.keep_internal and options.internal:
+        raise UsageError("--internal-topic and --keep-internal-topics exclude each other")
+    return names[0]
+
+
+def _form(options: ResetOptions) -> Prepare:
+    """Where input topics go: to their beginning unless an option says it. Raises UsageError."""
+    if options.from_file is not None or options.from_group is not None:
+        raise UsageError("--from-file and --from-group are options of `kcli groups reset`")
+    if not FORMS.keys() & options.given().keys():
+        return offset_forms.ready(offset_forms.earliest)
+    check_form(options)
+    prepare, moment = form_of(options, now_ms(), options)
+    if moment is not None:
+        say(options, f"to {utc(moment)}")
+    return prepare
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    """The names of `a,b` and `c`."""
+    return list(dict.fromkeys(name for text in texts for name in text.split(",") if name))
+
+
+def _done(rows: Sequence[Row]) -> str:
+    counts = [(word, sum(row.result == word for row in rows)) for word in ("reset", "deleted")]
+    offsets, topics = (count for _, count in counts)
+    return f"{offsets} offsets reset, {topics} internal topics deleted; clean up the local state of each instance"
