@@ -10,6 +10,7 @@ from kcli.sandbox.access.tls import ServerTls
 from kcli.values import Frozen, field
 
 LOOPBACK = ("localhost", "::1")
+KAFKA_VERSIONS = ("4.4", "4.3")
 MIGRATION_POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")
 
 
@@ -17,6 +18,7 @@ class SandboxSettings(Frozen):
     """A sandbox as it is to be. Everything has a default: one broker in memory on a free port of loopback."""
 
     # brokers
+    kafka_version: str = "4.4"  # whose brokers it behaves like: or 4.3
     brokers: int = 1
     host: str = "127.0.0.1"
     port: int = 0  # of the first broker, the others follow; 0: free ones
@@ -56,12 +58,15 @@ class SandboxSettings(Frozen):
     tell: Callable[[str], None] | None = None  # gets sentences about clients, each kind at most once a minute
 
     def check(self) -> None:
-        """Raises UsageError for a host that is not loopback without `anywhere`, no broker or disk at all, or an unknown
-        migration policy."""
+        """Raises UsageError for a host that is not loopback without `anywhere`, no broker or disk at all, an unknown
+        version of Kafka or an unknown migration policy."""
         if not (self.anywhere or self.host in LOOPBACK or self.host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {self.host} is not")
         if self.brokers < 1 or self.disks < 1:
             raise UsageError("a sandbox has at least one broker, and a broker one disk")
+        if self.kafka_version not in KAFKA_VERSIONS:
+            known = ", ".join(KAFKA_VERSIONS)
+            raise UsageError(f"the sandbox does not emulate Kafka {self.kafka_version} (known: {known})")
         if self.migration_policy not in MIGRATION_POLICIES:
             known = ", ".join(MIGRATION_POLICIES)
             raise UsageError(f"unknown migration policy {self.migration_policy} (known: {known})")

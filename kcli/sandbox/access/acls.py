@@ -97,12 +97,6 @@ def _whole(deny: Acl, allow: Acl) -> bool:
     return deny.name == "*" or deny[:3] == allow[:3]
 
 
-def unknown(*words: tuple[str | None, dict[str, int]]) -> None:
-    """Raises BrokerError INVALID_REQUEST for a word that its table does not have; None is any."""
-    if any(text is not None and text not in table for text, table in words):
-        raise _refused("Invalid filter: a number in it says nothing")
-
-
 def _refused(message: str) -> BrokerError:
     return BrokerError(codes.INVALID_REQUEST, message=message)
 

@@ -21,6 +21,7 @@ Entity = tuple[tuple[str, str | None], ...]  # (kind, name) pairs
 
 SAMPLES = 11  # quota.window.num; the last one is not over yet
 PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"
+LARGEST = 2**63 - 1
 
 
 class Quotas:
@@ -47,6 +48,8 @@ class Quotas:
                 raise _refused(f"Invalid configuration key {key}")
             if value <= 0:
                 raise _refused(f"Quota {key} must be greater than 0")
+            if key in WHOLE and value > LARGEST:
+                raise _refused(f"Configuration {key} must be a Long value")
             if key in WHOLE and abs(int(value + 1e-6) - value) > 1e-6:
                 raise _refused(f"Configuration {key} must be a Long value")
             kept[key] = value
@@ -112,7 +115,8 @@ def _checked(entity: Sequence[tuple[str, str | None]]) -> Entity:
         from ipaddress import ip_address
 
         try:
-            ip_address(at[0][1])
+            if at[0][1] != "localhost":
+                ip_address(at[0][1])
         except ValueError:
             raise _refused(f"{at[0][1]} is not a valid IP or resolvable host.") from None
     return at

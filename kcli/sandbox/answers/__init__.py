@@ -8,6 +8,7 @@ from typing import Any
 
 from kcli.proto.messages.api_versions import ApiVersion
 from kcli.proto.schema import Response
+from kcli.sandbox.settings import SandboxSettings
 from kcli.sandbox.wire.request_context import RequestContext
 
 Answer = Callable[[RequestContext, Any], Awaitable[Response | None]]
@@ -29,7 +30,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     15: ("describe_groups", 0, 6),
     16: ("list_groups", 0, 5),
     17: ("sasl_handshake", 0, 1),
-    18: ("api_versions", 0, 4),
+    18: ("api_versions", 0, 5),
     19: ("create_topics", 2, 7),
     20: ("delete_topics", 1, 6),
     21: ("delete_records", 0, 2),
@@ -39,7 +40,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     25: ("add_offsets_to_txn", 0, 4),
     26: ("end_txn", 0, 5),
     27: ("write_txn_markers", 1, 2),
-    28: ("txn_offset_commit", 0, 5),
+    28: ("txn_offset_commit", 0, 6),
     29: ("describe_acls", 1, 3),
     30: ("create_acls", 1, 3),
     31: ("delete_acls", 1, 3),
@@ -53,7 +54,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     39: ("renew_delegation_token", 1, 2),
     40: ("expire_delegation_token", 1, 2),
     41: ("describe_delegation_token", 1, 3),
-    42: ("delete_groups", 0, 2),
+    42: ("delete_groups", 0, 3),
     43: ("elect_leaders", 0, 2),
     44: ("incremental_alter_configs", 0, 1),
     45: ("alter_partition_reassignments", 0, 1),
@@ -86,19 +87,21 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
 }
 TELEMETRY = {71: ("get_telemetry_subscriptions", 0, 0), 72: ("push_telemetry", 0, 0)}
 """KIP-714, with `SandboxSettings.telemetry` only: Kafka offers it where a plugin receives the metrics."""
+OLDER = {"4.3": {18: ("api_versions", 0, 4), 28: ("txn_offset_commit", 0, 5), 42: ("delete_groups", 0, 2)}}
+"""What another version of Kafka answers otherwise."""
 
 
-def versions_answered(*, telemetry: bool) -> list[ApiVersion]:
+def versions_answered(settings: SandboxSettings) -> list[ApiVersion]:
     """The table as the rows of ApiVersions."""
     from kcli.proto.messages.api_versions import ApiVersion
 
-    rows = served(telemetry=telemetry).items()
+    rows = served(settings).items()
     return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in rows]
 
 
-def served(*, telemetry: bool) -> dict[int, tuple[str, int, int]]:
+def served(settings: SandboxSettings) -> dict[int, tuple[str, int, int]]:
     """The APIs of a sandbox."""
-    return ANSWERS | TELEMETRY if telemetry else ANSWERS
+    return ANSWERS | OLDER.get(settings.kafka_version, {}) | (TELEMETRY if settings.telemetry else {})
 
 
 _loaded: dict[int, Answer] = {}

@@ -18,6 +18,7 @@ from kcli.proto.messages.add_partitions_to_txn import (
 )
 from kcli.sandbox.answers.fencing import error_for
 from kcli.sandbox.cluster.brokers import TRANSACTION
+from kcli.sandbox.cluster.topics import INTERNAL
 from kcli.sandbox.wire.request_context import RequestContext
 
 Codes = dict[tuple[str, int], ErrorCode]
@@ -75,6 +76,8 @@ def _added(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Cod
             context.cluster.topics.partition(name, index)
         except BrokerError as unknown:
             scripted = scripted or unknown.code
+        if name in INTERNAL:
+            scripted = codes.TOPIC_AUTHORIZATION_FAILED
         if scripted is not None:
             wrong[(name, index)] = scripted
     if wrong:

@@ -10,6 +10,7 @@ from kcli.proto.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasResponse,
     AnsweredEntryData,
+    EntityData,
     EntryData,
 )
 from kcli.sandbox.wire.request_context import RequestContext
@@ -23,19 +24,22 @@ async def answer(context: RequestContext, request: AlterClientQuotasRequest) -> 
         if times[entity] == 1:
             rows.append(_one(context, entry, request.validate_only))
         elif times.pop(entity, 0):
+            _one(context, entry, request.validate_only)  # Kafka has stored the first when it comes to the second
             words, code = "Duplicate client quota entity", codes.INVALID_REQUEST.number
             rows.append(AnsweredEntryData(error_code=code, error_message=words, entity=entry.entity))
     return AlterClientQuotasResponse(entries=rows)
 
 
 def _one(context: RequestContext, asked: EntryData, check_only: bool) -> AnsweredEntryData:
-    row = AnsweredEntryData(error_message=None, entity=asked.entity)
+    entity = {part.entity_type: part.entity_name for part in asked.entity}  # the last of a type counts
+    parts = [EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()]
+    row = AnsweredEntryData(error_message=None, entity=parts)
     try:
         scripted = context.refused(49)
         if scripted is not None:
             raise BrokerError(scripted)
         context.cluster.quotas.alter(
-            [(part.entity_type, part.entity_name) for part in asked.entity],
+            list(entity.items()),
             [(op.key, None if op.remove else op.value) for op in asked.ops],
             check_only=check_only,
         )

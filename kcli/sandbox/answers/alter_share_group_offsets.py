@@ -19,31 +19,36 @@ async def answer(context: RequestContext, request: AlterShareGroupOffsetsRequest
     try:
         switched_on(context)
         context.check_coordinator(91, request.group_id)
-        group = context.cluster.groups.sharing(request.group_id)
-        if group.members:
+        groups, moved = context.cluster.groups, [(t.topic_name, p) for t in request.topics for p in t.partitions]
+        if any(partition.partition_index < 0 for _, partition in moved):
+            raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a negative partition")
+        there = any(_exists(context, name, partition.partition_index) for name, partition in moved)
+        group = groups.sharing(request.group_id) if there or groups.by_name(request.group_id) else None
+        if group is not None and group.members:
             raise BrokerError(codes.NON_EMPTY_GROUP)
     except BrokerError as refused:
         return AlterShareGroupOffsetsResponse(error_code=refused.code.number, error_message=str(refused))
-    return AlterShareGroupOffsetsResponse(
-        responses=[
-            AlterShareGroupOffsetsResponseTopic(
-                topic_name=topic.topic_name,
-                partitions=[
-                    _moved(context, group, topic.topic_name, partition.partition_index, partition.start_offset)
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    topics: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
+    for topic in request.topics:
+        name = topic.topic_name
+        rows = topics.setdefault(name, AlterShareGroupOffsetsResponseTopic(topic_name=name)).partitions
+        rows += [_moved(context, group, name, each.partition_index, each.start_offset) for each in topic.partitions]
+    return AlterShareGroupOffsetsResponse(responses=list(topics.values()))
+
+
+def _exists(context: RequestContext, name: str, index: int) -> bool:
+    topic = context.cluster.topics.by_name.get(name)
+    return topic is not None and index < len(topic.partitions)
 
 
 def _moved(
-    context: RequestContext, group: ShareGroup, name: str, index: int, start: int
+    context: RequestContext, group: ShareGroup | None, name: str, index: int, start: int
 ) -> AlterShareGroupOffsetsResponsePartition:
     row = AlterShareGroupOffsetsResponsePartition(partition_index=index)
     try:
-        group.move(context.cluster.topics.partition(name, index), start)
+        partition = context.cluster.topics.partition(name, index)
+        assert group is not None
+        group.move(partition, start)
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
     return row

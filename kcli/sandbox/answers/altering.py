@@ -9,7 +9,18 @@ from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.rights import CONFIGURED
 from kcli.sandbox.cluster.topics import Topic
-from kcli.sandbox.configs.definitions import BROKER, CLIENT_METRICS, DELETE, GROUP, LOGGER, TOPIC, Operation
+from kcli.sandbox.configs.definitions import (
+    ABSENT,
+    BROKER,
+    CLIENT_METRICS,
+    DELETE,
+    GROUP,
+    LOGGER,
+    SET,
+    SUBTRACT,
+    TOPIC,
+    Operation,
+)
 from kcli.sandbox.configs.topic_configs import altered
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -44,7 +55,7 @@ def alter(
         if kind in CONFIGURED:
             of = CONFIGURED[kind]
             context.must("alter-configs", of, CLUSTER if of == "cluster" else name)
-        _check(kind, name, operations)
+        _check(kind, name, operations, ABSENT.get(context.cluster.settings.kafka_version, frozenset()))
         if whole:
             if kind == LOGGER:
                 raise _wrong(f"Unknown resource type {kind}")
@@ -55,11 +66,17 @@ def alter(
     return 0, None
 
 
-def _check(kind: int, name: str, operations: Sequence[Operation]) -> None:
-    """What Kafka looks at before it looks the resource up. Raises BrokerError."""
+def _check(kind: int, name: str, operations: Sequence[Operation], absent: frozenset[str]) -> None:
+    """What Kafka looks at before it looks the resource up; `absent` are names that it does not have. Raises
+    BrokerError."""
     if kind in BY_NAME and not name:
         raise _wrong(f"Default {BY_NAME[kind]} resources are not allowed.")
+    if kind != BROKER and any(not SET <= operation <= SUBTRACT for _, operation, _ in operations):
+        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="an unknown operation")
     keys = [key for key, _, _ in operations]
+    unknown = absent.intersection(keys) if kind in BY_NAME else ()
+    if unknown:
+        raise BrokerError(codes.INVALID_CONFIG, message=f"Unknown {BY_NAME[kind]} config name: {min(unknown)}")
     if len(set(keys)) < len(keys):
         raise _wrong("Error due to duplicate config keys")
     empty = [key for key, operation, value in operations if value is None and operation != DELETE]

@@ -17,6 +17,7 @@ from kcli.proto.messages.create_topics import (
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.cluster.topics import Topic
 from kcli.sandbox.configs.broker_configs import ALL
+from kcli.sandbox.configs.definitions import ABSENT
 from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
 from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
@@ -86,6 +87,10 @@ def _created(
     placed = sorted(asked.assignments, key=lambda assignment: assignment.partition_index)
     if [assignment.partition_index for assignment in placed] != list(range(len(placed))):
         raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
+    absent = ABSENT.get(context.cluster.settings.kafka_version, frozenset())
+    for config in asked.configs:
+        if config.name in absent:
+            raise BrokerError(codes.INVALID_CONFIG, message=f"Unknown topic config name: {config.name}")
     if any(config.value is None for config in asked.configs):
         raise BrokerError(codes.INVALID_CONFIG, message="null value not supported for topic configs")
     partitions = asked.num_partitions if asked.num_partitions != -1 else context.cluster.settings.partitions
@@ -123,6 +128,7 @@ def _defaults(context: RequestContext) -> list[CreatableTopicConfigs]:
             config_source=DYNAMIC_ALL_BROKERS if definition.broker in of_all else DEFAULT,
         )
         for name, definition in TOPIC_CONFIGS.items()
+        if name not in ABSENT.get(context.cluster.settings.kafka_version, ())
     ]
 
 

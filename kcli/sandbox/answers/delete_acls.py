@@ -24,7 +24,8 @@ def _one(context: RequestContext, each: DeleteAclsFilter) -> DeleteAclsFilterRes
         scripted = context.refused(31)
         if scripted is not None:
             raise BrokerError(scripted)
-        gone = context.cluster.access.acls.remove(wanted(each))
+        filtered = wanted(each)
+        gone = context.cluster.access.acls.remove(filtered)
     except BrokerError as refused:
         return DeleteAclsFilterResult(error_code=refused.code.number, error_message=str(refused))
     rows = [

@@ -16,5 +16,5 @@ def _one(context: RequestContext, name: str) -> DeletableGroupResult:
         context.check_coordinator(42, name)
         context.cluster.groups.delete(name)
     except BrokerError as refused:
-        return DeletableGroupResult(group_id=name, error_code=refused.code.number)
+        return DeletableGroupResult(group_id=name, error_code=refused.code.number, error_message=str(refused))
     return DeletableGroupResult(group_id=name)

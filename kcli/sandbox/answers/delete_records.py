@@ -17,12 +17,14 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+    asked: dict[str, dict[int, DeleteRecordsPartition]] = {}
+    for topic in request.topics:
+        for row in topic.partitions:
+            asked.setdefault(topic.name, {})[row.partition_index] = row  # the last one counts
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(
-                name=topic.name, partitions=[_one(context, topic.name, p) for p in topic.partitions]
-            )
-            for topic in request.topics
+            DeleteRecordsTopicResult(name=name, partitions=[_one(context, name, row) for row in rows.values()])
+            for name, rows in asked.items()
         ]
     )
 

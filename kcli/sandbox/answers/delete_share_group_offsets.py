@@ -21,7 +21,7 @@ async def answer(context: RequestContext, request: DeleteShareGroupOffsetsReques
     except BrokerError as refused:
         return DeleteShareGroupOffsetsResponse(error_code=refused.code.number, error_message=str(refused))
     rows = []
-    for asked in request.topics:
+    for asked in {topic.topic_name: topic for topic in request.topics}.values():
         row = DeleteShareGroupOffsetsResponseTopic(topic_name=asked.topic_name)
         topic = context.cluster.topics.by_name.get(asked.topic_name)
         if topic is None or not group.forget(topic.id):

@@ -11,8 +11,10 @@ from kcli.proto.messages.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kcli.sandbox.access.acls import unknown
+from kcli.sandbox.wire.peer import CloseConnection
 from kcli.sandbox.wire.request_context import RequestContext
+
+UNKNOWN = 0
 
 
 async def answer(context: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
@@ -21,7 +23,8 @@ async def answer(context: RequestContext, request: DescribeAclsRequest) -> Descr
         scripted = context.refused(29)
         if scripted is not None:
             raise BrokerError(scripted)
-        acls = context.cluster.access.acls.find(wanted(request))
+        filtered = wanted(request)
+        acls = context.cluster.access.acls.find(filtered)
     except BrokerError as refused:
         response.error_code, response.error_message = refused.code.number, str(refused)
         return response
@@ -46,8 +49,11 @@ async def answer(context: RequestContext, request: DescribeAclsRequest) -> Descr
 
 
 def wanted(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
-    """The filter as a value. Raises BrokerError INVALID_REQUEST for numbers that say nothing."""
-    wanted_acls = AclFilter(
+    """The filter as a value. Raises CloseConnection for a number that is no filter, as Kafka does."""
+    numbers = (request.resource_type_filter, request.pattern_type_filter, request.operation, request.permission_type)
+    if UNKNOWN in numbers:
+        raise CloseConnection
+    return AclFilter(
         kind=_word(KINDS, request.resource_type_filter),
         name=request.resource_name_filter,
         pattern=word(PATTERNS, request.pattern_type_filter),
@@ -56,13 +62,6 @@ def wanted(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
         operation=_word(OPERATIONS, request.operation),
         permission=_word(PERMISSIONS, request.permission_type),
     )
-    unknown(
-        (wanted_acls.kind, KINDS),
-        (wanted_acls.pattern, PATTERNS),
-        (wanted_acls.operation, OPERATIONS),
-        (wanted_acls.permission, PERMISSIONS),
-    )
-    return wanted_acls
 
 
 def _word(table: dict[str, int], number: int) -> str | None:

@@ -18,6 +18,7 @@ from kcli.rights import CONFIGURED
 from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.configs.broker_configs import ALL, THROTTLE, THROTTLES, names
 from kcli.sandbox.configs.definitions import (
+    ABSENT,
     BROKER,
     CLIENT_METRICS,
     GROUP,
@@ -63,6 +64,8 @@ def _one(
     except BrokerError as refused:
         result.error_code, result.error_message = refused.code.number, str(refused)
         return result
+    absent = ABSENT.get(context.cluster.settings.kafka_version, frozenset())
+    rows = [row for row in rows if row.name not in absent]
     result.configs = [row for row in rows if not asked.configuration_keys or row.name in asked.configuration_keys]
     for row in result.configs:
         if not request.include_synonyms:

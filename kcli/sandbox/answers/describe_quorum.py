@@ -23,12 +23,14 @@ async def answer(context: RequestContext, request: DescribeQuorumRequest) -> Des
     scripted = context.refused(55)
     if scripted is not None:
         return DescribeQuorumResponse(error_code=scripted.number, error_message=scripted.text)
+    alone = sum(len(topic.partitions) for topic in request.topics) == 1
     response = DescribeQuorumResponse(
         topics=[
             AnsweredTopicData(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _one(context, topic.topic_name, partition.partition_index) for partition in topic.partitions
+                    _one(context, topic.topic_name if alone else "", partition.partition_index)
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics

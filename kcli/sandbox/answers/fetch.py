@@ -55,7 +55,9 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
         scripted = context.refused(1) if not request.topics else None
         if scripted is not None:
             raise BrokerError(scripted)
-        session, incremental = context.broker.sessions.opened(request) if context.version >= 7 else (None, False)
+        session, incremental = None, False
+        if context.version >= 7:
+            session, incremental = context.broker.sessions.opened(request, by_id=context.version >= 13)
     except BrokerError as refused:
         return FetchResponse(error_code=refused.code.number)
     wanted = session.partitions if session is not None else _named(request)

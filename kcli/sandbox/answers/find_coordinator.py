@@ -10,6 +10,7 @@ from kcli.sandbox.cluster.brokers import GROUP, TRANSACTION
 from kcli.sandbox.wire.request_context import RequestContext
 
 SHARE = 2
+TOPICS = {GROUP: "__consumer_offsets", TRANSACTION: "__transaction_state", SHARE: "__share_group_state"}
 
 
 async def answer(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
@@ -38,6 +39,7 @@ def _one(context: RequestContext, request: FindCoordinatorRequest, key: str) -> 
     if code is not None or broker is None:
         code = code or codes.COORDINATOR_NOT_AVAILABLE
         return Coordinator(key=key, node_id=-1, port=-1, error_code=code.number, error_message=code.text)
+    context.cluster.topics.ensure_internal(TOPICS[request.key_type])
     host = context.cluster.settings.advertised_host
     return Coordinator(key=key, node_id=broker.node_id, host=host, port=broker.port, error_message=None)
 

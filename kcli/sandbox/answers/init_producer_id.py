@@ -24,10 +24,10 @@ async def answer(context: RequestContext, request: InitProducerIdRequest) -> Ini
             return InitProducerIdResponse(producer_id=context.cluster.producer_ids.next(), producer_epoch=0)
         context.check_coordinator(22, name, TRANSACTION)
         was = (request.producer_id, request.producer_epoch)
-        if (was[0] < 0) != (was[1] < 0):
+        if (was[0] == -1) != (was[1] == -1):
             raise BrokerError(codes.INVALID_REQUEST)
         transaction = context.cluster.transactions.init(
-            name, request.transaction_timeout_ms, was if was[0] >= 0 else None
+            name, request.transaction_timeout_ms, was if was[0] != -1 else None
         )
     except BrokerError as refused:
         code = error_for(refused.code, context.version, 4)

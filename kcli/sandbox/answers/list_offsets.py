@@ -38,7 +38,9 @@ async def answer(context: RequestContext, request: ListOffsetsRequest) -> ListOf
         rows = topics.setdefault(topic.name, ListOffsetsTopicResponse(name=topic.name)).partitions
         for asked in topic.partitions:
             times = named.pop((topic.name, asked.partition_index), 0)
-            if times == 1:
+            if request.isolation_level not in (0, COMMITTED):
+                rows.append(_refused(asked, codes.UNKNOWN_SERVER_ERROR))
+            elif times == 1:
                 rows.append(_one(context, topic.name, asked, request.isolation_level == COMMITTED))
             elif times:
                 rows.append(_refused(asked, codes.INVALID_REQUEST))

@@ -18,22 +18,18 @@ async def answer(context: RequestContext, request: OffsetDeleteRequest) -> Offse
     try:
         context.check_coordinator(47, request.group_id)
         group = context.cluster.groups.any(request.group_id)
+        if group.kind == "share":
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {request.group_id} is a share group.")
         if group.members and group.protocol_type not in ("", "consumer"):
             raise BrokerError(codes.NON_EMPTY_GROUP)
     except BrokerError as refused:
         return OffsetDeleteResponse(error_code=refused.code.number)
-    return OffsetDeleteResponse(
-        topics=[
-            OffsetDeleteResponseTopic(
-                name=topic.name,
-                partitions=[
-                    _one(context, group, topic.name, partition.partition_index) for partition in topic.partitions
-                ],
-            )
-            for topic in request.topics
-            if topic.partitions
-        ]
-    )
+    topics: dict[str, OffsetDeleteResponseTopic] = {}
+    for topic in request.topics:
+        for partition in topic.partitions:
+            row = topics.setdefault(topic.name, OffsetDeleteResponseTopic(name=topic.name))
+            row.partitions.append(_one(context, group, topic.name, partition.partition_index))
+    return OffsetDeleteResponse(topics=list(topics.values()))
 
 
 def _one(context: RequestContext, group: AnyGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:

@@ -26,7 +26,7 @@ def led_here(context: RequestContext, api: int, name: str, index: int, epoch: in
     served = (api == FETCH and partition.serves(me)) or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
     if partition.leader != me and not served:
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
-    if epoch >= 0 and epoch != partition.leader_epoch:
+    if (epoch >= 0 or (epoch < -1 and api != FETCH)) and epoch != partition.leader_epoch:
         raise BrokerError(codes.FENCED_LEADER_EPOCH if epoch < partition.leader_epoch else codes.UNKNOWN_LEADER_EPOCH)
     return partition
 

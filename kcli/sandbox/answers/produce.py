@@ -22,18 +22,19 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
-from kcli.sandbox.cluster.topics import Partition
-from kcli.sandbox.log.batches import TRANSACTIONAL, Header, accept, judge, keyless, mistimed
+from kcli.sandbox.cluster.topics import INTERNAL, Partition
+from kcli.sandbox.log.batches import LOG_APPEND_TIME, SIZE, TRANSACTIONAL, Header, Records, accept, analyze, judge
 from kcli.sandbox.transactions.transaction import ONGOING
 from kcli.sandbox.wire.peer import CloseConnection
 from kcli.sandbox.wire.request_context import RequestContext
 
-ABORTABLE_SINCE, ADDS_SINCE = 11, 12  # Produce versions
+ADMIN = "__admin_client"  # the client id that may write to internal topics
+ZSTD_SINCE, ABORTABLE_SINCE, ADDS_SINCE = 7, 11, 12  # Produce versions
 
 
 async def answer(context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
     leaders: set[int] = set()
-    topics = [_topic(context, request, topic, leaders) for topic in request.topic_data]
+    topics = [_topic(context, request, topic, leaders) for topic in request.topic_data if topic.partition_data]
     if request.acks == 0:
         if any(partition.error_code for topic in topics for partition in topic.partition_responses):
             raise CloseConnection
@@ -51,12 +52,14 @@ def _topic(
     context: RequestContext, request: ProduceRequest, asked: TopicProduceData, leaders: set[int]
 ) -> TopicProduceResponse:
     rows = []
-    for partition in asked.partition_data:
+    for partition in {each.index: each for each in asked.partition_data}.values():  # the last one counts
         name = asked.name
         try:
             if request.acks not in (-1, 0, 1):
                 raise BrokerError(codes.INVALID_REQUIRED_ACKS)
             name = name_of(context, asked.name, asked.topic_id)
+            if name in INTERNAL and context.client_id != ADMIN:
+                raise BrokerError(codes.INVALID_TOPIC_EXCEPTION, message=f"{name} is an internal topic")
             rows.append(_append(context, request.transactional_id, name, partition))
         except BrokerError as refused:
             row = PartitionProduceResponse(
@@ -74,35 +77,47 @@ def _append(
     context: RequestContext, transactional_id: str | None, name: str, asked: PartitionProduceData
 ) -> PartitionProduceResponse:
     partition = led_here(context, 0, name, asked.index)
-    header = accept(asked.records, partition.topic.number("max.message.bytes"))
-    assert asked.records is not None
-    rejected = _rejected(partition, header, asked.records)
-    if rejected is not None:
-        return rejected
-    if header.attributes & TRANSACTIONAL or header.producer_id in partition.log.aborted_index.open:
+    records = asked.records
+    header = accept(records, zstd=context.version >= ZSTD_SINCE)
+    assert records is not None
+    records = memoryview(records)[: header.size]
+    if header.attributes & TRANSACTIONAL:
         verify(context, transactional_id, header, partition)
     try:
+        analyze(header, records, partition.topic.number("max.message.bytes"))
         judge(header)
+        opened = Records(header, records)
+        rejected = _rejected(partition, header, opened)
+        if rejected is not None:
+            return rejected
+        newest = opened.newest(header)
+        if newest != header.max_timestamp:
+            header.stamp_newest(newest, records[SIZE:])
+        if header.producer_id in partition.log.aborted_index.open and not header.attributes & TRANSACTIONAL:
+            raise BrokerError(codes.INVALID_TXN_STATE, message="a plain batch in the middle of a transaction")
         stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
     except BrokerError as refused:
         return _refused_by_log(partition, refused)
-    return _stored(context, partition, header, asked.records, stored)
+    return _stored(context, partition, header, records, stored)
 
 
-def _rejected(partition: Partition, header: Header, records: Buffer) -> PartitionProduceResponse | None:
+def _rejected(partition: Partition, header: Header, records: Records) -> PartitionProduceResponse | None:
     """The answer to records that this topic does not take, each of them named (KIP-467); None for a good batch."""
     topic = partition.topic
     if "compact" in topic.config("cleanup.policy"):
-        rejected = keyless(records)
+        rejected = records.keyless()
         if rejected:
             return _record_errors(partition, codes.INVALID_RECORD, rejected, "without a key in a compacted topic")
     if topic.config("message.timestamp.type") == "CreateTime":
         now = int(time.time() * 1000)
         earliest = now - topic.number("message.timestamp.before.max.ms")
         latest = now + topic.number("message.timestamp.after.max.ms")
-        rejected = mistimed(header, records, earliest, latest)
+        rejected = records.mistimed(header, earliest, latest)
         if rejected:
             return _record_errors(partition, codes.INVALID_TIMESTAMP, rejected, "with a timestamp out of range")
+    elif header.attributes & LOG_APPEND_TIME:
+        words = "with a timestamp that only the broker gives"
+        return _record_errors(partition, codes.INVALID_TIMESTAMP, list(range(header.count)), words)
     return None
 
 
@@ -144,12 +159,13 @@ def _record_errors(
 
 
 def _refused_by_log(partition: Partition, refused: BrokerError) -> PartitionProduceResponse:
-    """What the log itself refuses is answered with where it starts."""
+    """What the log itself refuses is answered with where it starts, except where Kafka does not."""
+    told = refused.code not in (codes.MESSAGE_TOO_LARGE, codes.CORRUPT_MESSAGE)
     return PartitionProduceResponse(
         index=partition.index,
         error_code=refused.code.number,
         base_offset=-1,
-        log_start_offset=partition.log.start,
+        log_start_offset=partition.log.start if told else -1,
         error_message=str(refused),
     )
 
@@ -157,14 +173,10 @@ def _refused_by_log(partition: Partition, refused: BrokerError) -> PartitionProd
 # Whether a transactional batch may be appended. Under protocol v1 its partition must have been added to the
 # transaction; from Produce 12 on producing adds it (KIP-890). Asked once per transaction and partition, not per batch.
 def verify(context: RequestContext, transactional_id: str | None, header: Header, partition: Partition) -> None:
-    """Judge a transactional batch, or one whose producer has a transaction open. Raises BrokerError INVALID_TXN_STATE,
-    TRANSACTION_ABORTABLE, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
+    """Judge a transactional batch. Raises BrokerError INVALID_TXN_STATE, TRANSACTION_ABORTABLE,
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
     CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS."""
     opened = header.producer_id in partition.log.aborted_index.open
-    if not header.attributes & TRANSACTIONAL:
-        if opened:
-            raise BrokerError(codes.INVALID_TXN_STATE, message="a plain batch in the middle of a transaction")
-        return
     if transactional_id is None:
         raise BrokerError(  # Kafka's own choice of code, security or not
             codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, message="a transactional batch without a transactional id"

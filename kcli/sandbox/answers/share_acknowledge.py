@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_acknowledge import (
     AcknowledgePartition,
@@ -21,24 +22,30 @@ async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> S
     group, member = request.group_id or "", request.member_id or ""
     try:
         switched_on(context)
+        if not member:
+            raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
         scripted = context.refused(SHARE_ACKNOWLEDGE)
         if scripted is not None:
             raise BrokerError(scripted)
         context.check(SHARE_ACKNOWLEDGE, "group", group)
-        sharing = context.cluster.groups.sharing(group)
         session = context.share_sessions.continued((group, member), request.share_session_epoch)
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
     responses = [
         ShareAcknowledgeTopicResponse(
             topic_id=topic.topic_id,
-            partitions=[_one(context, request, topic.topic_id, partition) for partition in topic.partitions],
+            partitions=[
+                _one(context, request, topic.topic_id, partition)
+                for partition in topic.partitions
+                if partition.acknowledgement_batches
+            ],
         )
         for topic in request.topics
+        if any(partition.acknowledgement_batches for partition in topic.partitions)
     ]
     if session is None:
         context.share_sessions.end(group, member)
-    lock = int(sharing.config("share.record.lock.duration.ms"))
+    lock = int(context.cluster.groups.configs.value(group, "share.record.lock.duration.ms"))
     return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=responses)
 
 

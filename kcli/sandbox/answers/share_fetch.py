@@ -37,21 +37,25 @@ async def answer(context: RequestContext, request: ShareFetchRequest) -> ShareFe
         if scripted is not None:
             raise BrokerError(scripted)
         context.check(SHARE_FETCH, "group", group)
-        sharing = context.cluster.groups.sharing(group)
+        groups = context.cluster.groups
+        if request.group_id is None:
+            raise BrokerError(codes.INVALID_REQUEST, message="GroupId can't be null.")
+        if groups.by_name(group) is not None:
+            groups.sharing(group)  # no group of another kind
         session = context.share_sessions.fetching(context.peer, request)
     except BrokerError as refused:
         return ShareFetchResponse(error_code=refused.code.number, error_message=str(refused))
     rows = _acknowledged(context, request)
     if session is None:
         context.share_sessions.end(group, member)
-    elif not request.is_renew_ack:
+    elif not request.is_renew_ack and groups.by_name(group) is not None:
         await _acquire(context, request, session, rows)
     leaders = {row.current_leader.leader_id for row in rows.values() if row.current_leader.leader_id >= 0}
     topics: dict[bytes, ShareFetchableTopicResponse] = {}
     for (topic_id, _), row in rows.items():
         topics.setdefault(topic_id, ShareFetchableTopicResponse(topic_id=topic_id)).partitions.append(row)
     return ShareFetchResponse(
-        acquisition_lock_timeout_ms=int(sharing.config("share.record.lock.duration.ms")),
+        acquisition_lock_timeout_ms=int(groups.configs.value(group, "share.record.lock.duration.ms")),
         responses=list(topics.values()),
         node_endpoints=[
             NodeEndpoint(node_id=broker.node_id, host=context.cluster.settings.advertised_host, port=broker.port)

@@ -12,7 +12,7 @@ from kcli.proto.messages.share_group_heartbeat import (
 )
 from kcli.sandbox.answers.sharing import by_topic, switched_on
 from kcli.sandbox.groups.consumer.group import HEARTBEAT
-from kcli.sandbox.groups.share.group import ShareMember
+from kcli.sandbox.groups.share.group import ShareMember, check_member
 from kcli.sandbox.wire.request_context import RequestContext
 
 
@@ -46,6 +46,7 @@ def _beat(
     for field, value in (("GroupId", request.group_id), ("RackId", request.rack_id)):
         if value == "":
             raise BrokerError(codes.INVALID_REQUEST, message=f"{field} can't be empty.")
+    check_member(request)
     context.check_coordinator(76, request.group_id)
     if request.member_epoch != 0 and groups.shared(request.group_id) is None:
         raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {request.group_id} not found.")

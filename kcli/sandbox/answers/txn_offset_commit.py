@@ -1,5 +1,6 @@
-"""TxnOffsetCommit 0-5. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group to
-the transaction by itself (KIP-890). The positions are visible when the transaction commits."""
+"""TxnOffsetCommit 0-6. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group
+to the transaction by itself (KIP-890), 6 names topics by id (KIP-1319). The positions are visible when the
+transaction commits."""
 
 from __future__ import annotations
 
@@ -10,13 +11,16 @@ from kcli.model import OffsetAndMetadata
 from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.fencing import error_for
+from kcli.sandbox.answers.partitions import name_of
 from kcli.sandbox.wire.request_context import RequestContext
 
+BY_ID = 6  # the first version with topic ids
 FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
 
 
@@ -37,15 +41,17 @@ async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
         topics=[
             TxnOffsetCommitResponseTopic(
                 name=topic.name,
+                topic_id=topic.topic_id,
                 partitions=[
                     TxnOffsetCommitResponsePartition(
                         partition_index=partition.partition_index,
-                        error_code=(refused or _keep(context, request, topic.name, partition)).number,
+                        error_code=(refused or _keep(context, request, topic, partition)).number,
                     )
                     for partition in topic.partitions
                 ],
             )
             for topic in request.topics
+            if topic.partitions
         ]
     )
 
@@ -60,15 +66,19 @@ def _verify(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
 
 
 def _keep(
-    context: RequestContext, request: TxnOffsetCommitRequest, topic: str, asked: TxnOffsetCommitRequestPartition
+    context: RequestContext,
+    request: TxnOffsetCommitRequest,
+    topic: TxnOffsetCommitRequestTopic,
+    asked: TxnOffsetCommitRequestPartition,
 ) -> ErrorCode:
     index = asked.partition_index
     committed = OffsetAndMetadata(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
     try:
-        scripted = context.refused(28, topic, index)
+        name = name_of(context, topic.name, topic.topic_id, by_id=context.version >= BY_ID)
+        scripted = context.refused(28, name, index)
         if scripted is not None:
             raise BrokerError(scripted)
-        context.cluster.groups.pending.add(request.producer_id, request.group_id, topic, index, committed)
+        context.cluster.groups.pending.add(request.producer_id, request.group_id, name, index, committed)
     except BrokerError as refused:
         return refused.code
     return codes.NONE

@@ -11,7 +11,7 @@ from kcli.proto.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from kcli.sandbox.cluster.quorum import METADATA, SUPPORTED
+from kcli.sandbox.cluster.quorum import METADATA
 from kcli.sandbox.wire.request_context import RequestContext
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
@@ -44,9 +44,10 @@ def _check(context: RequestContext, update: FeatureUpdateKey) -> None:
     """Raises BrokerError INVALID_UPDATE_VERSION, as Kafka's controller does."""
     now, wanted = context.cluster.features.level(update.feature), update.max_version_level
     kind = update.upgrade_type if context.version >= 1 else (SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE)
-    lowest, highest = SUPPORTED.get(update.feature, (0, 0))
+    supported = context.cluster.features.supported
+    lowest, highest = supported.get(update.feature, (0, 0))
     why = ""
-    if update.feature not in SUPPORTED:
+    if update.feature not in supported:
         why = f"the sandbox has no feature {update.feature}"
     elif not lowest <= wanted <= highest:
         why = f"the sandbox supports {update.feature} from {lowest} to {highest}, not {wanted}"

@@ -38,6 +38,7 @@ async def answer(context: RequestContext, request: WriteTxnMarkersRequest) -> Wr
                 ],
             )
             for marker in request.markers
+            if any(topic.partition_indexes for topic in marker.topics)
         ]
     )
 
@@ -46,6 +47,8 @@ def _write(context: RequestContext, marker: WritableTxnMarker, name: str, index:
     """The error code, 0 when the marker is in the log."""
     try:
         partition = led_here(context, 27, name, index)
+        if marker.producer_id < 0 or marker.producer_epoch < 0:
+            raise BrokerError(codes.UNKNOWN_SERVER_ERROR)
         known = partition.producers.known.get(marker.producer_id)
         if known is not None and marker.producer_epoch < known.epoch:
             raise BrokerError(codes.INVALID_PRODUCER_EPOCH)

@@ -44,7 +44,7 @@ class SandboxCluster:
         self.id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
         self.access = Access(journal.note, settings.sasl or {}, settings.super_users, settings.everyone)
         self.users = self._users(settings)
-        self.features = Features(settings.features)
+        self.features = Features(settings.features, settings.kafka_version)
         self.broker_configs = BrokerConfigs()
         self.topics = Topics(brokers.node_ids, journal.store, journal.note, self.broker_configs.topic_default)
         self.retention = Retention(self.topics, settings.memory if settings.data is None else None)

@@ -17,12 +17,14 @@ METADATA = "metadata.version"
 SUPPORTED = {
     "eligible.leader.replicas.version": (0, 1),  # 1: min.insync.replicas of brokers is fixed (KIP-966)
     "group.version": (0, 1),  # 1: KIP-848
-    "kraft.version": (0, 1),  # kept; voters can be changed at any level
-    METADATA: (7, 30),  # kept; the highest is that of Kafka 4.3
-    "share.version": (0, 1),  # 1: share groups (KIP-932)
+    "kraft.version": (0, 1),  # 1: voters can be changed (KIP-853)
+    METADATA: (7, 33),  # kept
+    "share.version": (0, 2),  # 1: share groups (KIP-932), 2: their dead letters (KIP-1191)
+    "streams.version": (0, 1),  # kept; the sandbox has no streams groups
     "transaction.version": (0, 2),  # 2: implicit adding and an epoch bump at every end (KIP-890)
 }
-DEFAULTS = {name: highest for name, (_, highest) in SUPPORTED.items() if name != "kraft.version"}
+"""Lowest and highest levels of the newest Kafka."""
+OLDER = {"4.3": {METADATA: (7, 30), "share.version": (0, 1)}}
 
 
 class Quorum:
@@ -85,9 +87,10 @@ class Quorum:
 class Features:
     """Raises UsageError for a feature or level that is not supported."""
 
-    def __init__(self, levels: Mapping[str, int] | None = None) -> None:
+    def __init__(self, levels: Mapping[str, int] | None = None, kafka_version: str = "") -> None:
+        self.supported = SUPPORTED | OLDER.get(kafka_version, {})
         self.epoch = 0  # counts the changes, so that clients can tell old answers from new
-        self._levels = dict(DEFAULTS)
+        self._levels = {name: highest for name, (_, highest) in self.supported.items() if name != "kraft.version"}
         for name, level in (levels or {}).items():
             self.finalize(name, level)
         self._ordered = frozenset(levels or {})
@@ -95,7 +98,7 @@ class Features:
     def restore(self, levels: dict[str, int]) -> None:
         """Levels that were set before a restart; those that the sandbox was started with count for more."""
         for name, level in levels.items():
-            if name not in self._ordered and name in SUPPORTED:
+            if name not in self._ordered and name in self.supported:
                 self.finalize(name, level)
 
     def level(self, name: str) -> int:
@@ -104,9 +107,9 @@ class Features:
 
     def finalize(self, name: str, level: int) -> None:
         """Set a level, at any time: connections learn of it when they ask again."""
-        lowest, highest = SUPPORTED.get(name, (0, -1))
+        lowest, highest = self.supported.get(name, (0, -1))
         if not lowest <= level <= highest:
-            raise UsageError(f"the sandbox does not support {name}={level}; it supports {SUPPORTED}")
+            raise UsageError(f"the sandbox does not support {name}={level}; it supports {self.supported}")
         self._levels[name] = level
         self.epoch += 1
 

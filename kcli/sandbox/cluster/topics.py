@@ -19,7 +19,21 @@ NewStore = Callable[[str, bytes, int], Store]
 Note = Callable[[str, dict[str, Any]], None]
 
 LEGAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+COORDINATORS = 50
+"""Partitions of an internal topic, as Kafka's defaults say."""
+_SEGMENT = {"segment.bytes": "104857600"}
+INTERNAL: dict[str, dict[str, str]] = {
+    "__consumer_offsets": {"cleanup.policy": "compact", "compression.type": "producer", **_SEGMENT},
+    "__transaction_state": {
+        "cleanup.policy": "compact",
+        "compression.type": "uncompressed",
+        "min.insync.replicas": "1",
+        "unclean.leader.election.enable": "false",
+        **_SEGMENT,
+    },
+    "__share_group_state": {"cleanup.policy": "delete", "retention.ms": "-1", "min.insync.replicas": "1", **_SEGMENT},
+}
+"""The topics of the coordinators, each with its configs."""
 MOST_PARTITIONS = 10_000
 
 
@@ -130,8 +144,13 @@ class Topics:
         self._note("topic", topic.facts())
         return topic
 
+    def ensure_internal(self, name: str) -> None:
+        """Create a topic of the coordinators, which the first question for one does. It stays empty."""
+        if name not in self.by_name:
+            self.create(name, COORDINATORS, configs=INTERNAL[name])
+
     def _add_partition(self, topic: Topic, index: int, replicas: list[int], epoch: int, start: int) -> None:
-        log = Log(self._store(topic.name, topic.id, index), start)
+        log = Log(self._store(topic.name, topic.id, index), start, lambda: topic.number("segment.bytes"))
         topic.partitions.append(Partition(topic, index, replicas, log, epoch))
 
     def _know(self, topic: Topic) -> None:

@@ -1,4 +1,4 @@
-"""Configurations of brokers: the names of Kafka 4.3 with their defaults, and what is set while they run. The throttles
+"""Configurations of brokers: the names of Kafka 4.4 with their defaults, and what is set while they run. The throttles
 are obeyed by moves.py, and topics without a value of their own take the one of all brokers; the others are kept."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ AT_LEAST = {
 """The lowest value, where it is not that of a topic's config."""
 PER_BROKER = ("advertised.listeners", "listeners", "listener.security.protocol.map", "listener.name.")
 """Names, and beginnings of names, that may differ between brokers and so are not set for all."""
-PER_LISTENER = ("ssl.", "sasl.", "principal.builder.class")
+PER_LISTENER = ("ssl.",)
 """Beginnings of names that are set with listener.name.NAME. before them only."""
 
 
@@ -117,6 +117,8 @@ delegation.token.secret.key 9 rs
 delete.records.purgatory.purge.interval.requests 3 r 1
 delete.topic.enable 1 r true
 early.start.listeners 7 r
+errors.deadletterqueue.auto.create.topics.enable 1 d false
+errors.deadletterqueue.topic.name.prefix 2 d dlq.
 fetch.max.bytes 3 r 57671680
 fetch.purgatory.purge.interval.requests 3 r 1000
 follower.fetch.last.tiered.offset.enable 1 d false
@@ -163,6 +165,7 @@ group.share.partition.max.record.locks 3 r 2000
 group.share.record.lock.duration.ms 3 r 30000
 group.share.session.timeout.ms 3 r 45000
 group.streams.assignment.interval.ms 3 d 1000
+group.streams.assignors 7 r sticky
 group.streams.heartbeat.interval.ms 3 r 5000
 group.streams.initial.rebalance.delay.ms 3 r 3000
 group.streams.max.assignment.interval.ms 3 r 15000
@@ -174,7 +177,9 @@ group.streams.min.assignment.interval.ms 3 r 0
 group.streams.min.heartbeat.interval.ms 3 r 5000
 group.streams.min.session.timeout.ms 3 r 45000
 group.streams.num.standby.replicas 3 r 0
+group.streams.rack.aware.assignment.tags 7 r ""
 group.streams.session.timeout.ms 3 r 45000
+group.streams.topology.description.plugin.class 8 r
 initial.broker.registration.timeout.ms 3 r 60000
 inter.broker.listener.name 2 r
 kafka.metrics.polling.interval.secs 3 r 10
@@ -210,6 +215,8 @@ log.message.timestamp.after.max.ms 5 d 3600000
 log.message.timestamp.before.max.ms 5 d 9223372036854775807
 log.message.timestamp.type 2 d CreateTime
 log.preallocate 1 d false
+log.remote.copy.lag.bytes 5 d -1
+log.remote.copy.lag.ms 5 d 0
 log.retention.bytes 5 d -1
 log.retention.check.interval.ms 5 r 300000
 log.retention.hours 3 r 168
@@ -225,6 +232,7 @@ max.connection.creation.rate 3 d 2147483647
 max.connections 3 d 2147483647
 max.connections.per.ip 3 d 2147483647
 max.connections.per.ip.overrides 2 d ""
+max.decompressed.message.bytes 3 d 2147483639
 max.incremental.fetch.session.cache.slots 3 r 1000
 max.request.partition.size.limit 3 r 2000
 message.max.bytes 3 d 1048588
@@ -325,6 +333,8 @@ sasl.login.retry.backoff.max.ms 5 r 10000
 sasl.login.retry.backoff.ms 5 r 100
 sasl.mechanism.controller.protocol 2 r GSSAPI
 sasl.mechanism.inter.broker.protocol 2 d GSSAPI
+sasl.oauthbearer.allow.unverified.audience 1 r false
+sasl.oauthbearer.allow.unverified.issuer 1 r false
 sasl.oauthbearer.assertion.algorithm 2 r RS256
 sasl.oauthbearer.assertion.claim.aud 2 r
 sasl.oauthbearer.assertion.claim.exp.seconds 3 r 300

@@ -15,6 +15,32 @@ TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 BITS = {SHORT: 15, INT: 31, LONG: 63}
 LONGEST = str(2**63 - 1)
 
+ABSENT = {
+    "4.3": frozenset(
+        (
+            "consumer.assignor.offload.enable",
+            "errors.deadletterqueue.auto.create.topics.enable",
+            "errors.deadletterqueue.copy.record.enable",
+            "errors.deadletterqueue.group.enable",
+            "errors.deadletterqueue.topic.name",
+            "errors.deadletterqueue.topic.name.prefix",
+            "group.streams.assignors",
+            "group.streams.rack.aware.assignment.tags",
+            "group.streams.topology.description.plugin.class",
+            "log.remote.copy.lag.bytes",
+            "log.remote.copy.lag.ms",
+            "max.decompressed.message.bytes",
+            "remote.copy.lag.bytes",
+            "remote.copy.lag.ms",
+            "sasl.oauthbearer.allow.unverified.audience",
+            "sasl.oauthbearer.allow.unverified.issuer",
+            "streams.assignor.name",
+            "streams.rack.aware.assignment.tags",
+        )
+    )
+}
+"""Names that an older Kafka does not have."""
+
 Operation = tuple[str, int, str | None]
 """Name, SET…SUBTRACT, value."""
 

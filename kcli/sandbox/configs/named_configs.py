@@ -136,6 +136,12 @@ GROUP_CONFIGS: dict[str, Definition] = {
         INT, "1000", HEARTBEAT, "group.consumer.heartbeat.interval.ms", 100, 15_000
     ),
     "consumer.session.timeout.ms": Definition(INT, "45000", SESSION, "group.consumer.session.timeout.ms", 1000, 60_000),
+    "errors.deadletterqueue.copy.record.enable": Definition(
+        BOOLEAN, "false", "Whether dead letters have the key and the value of the record (KIP-1191)."
+    ),
+    "errors.deadletterqueue.topic.name": Definition(
+        STRING, "", "The topic of the group's dead letters.", fits=lambda text: not text.startswith("__")
+    ),
     "share.assignment.interval.ms": Definition(
         INT, "1000", ASSIGNMENT, "group.share.assignment.interval.ms", 0, 15_000
     ),
@@ -168,6 +174,7 @@ GROUP_CONFIGS: dict[str, Definition] = {
     "streams.assignment.interval.ms": Definition(
         INT, "1000", ASSIGNMENT, "group.streams.assignment.interval.ms", 0, 15_000
     ),
+    "streams.assignor.name": Definition(STRING, "sticky", "The assignor of tasks.", "group.streams.assignors"),
     "streams.heartbeat.interval.ms": Definition(
         INT, "5000", HEARTBEAT, "group.streams.heartbeat.interval.ms", 5000, 15_000
     ),
@@ -180,6 +187,9 @@ GROUP_CONFIGS: dict[str, Definition] = {
     ),
     "streams.num.standby.replicas": Definition(
         INT, "0", "Standby replicas of each task.", "group.streams.num.standby.replicas", 0, 2
+    ),
+    "streams.rack.aware.assignment.tags": Definition(
+        LIST, "", "Tags of clients that keep replicas apart.", "group.streams.rack.aware.assignment.tags"
     ),
     "streams.session.timeout.ms": Definition(INT, "45000", SESSION, "group.streams.session.timeout.ms", 45_000, 60_000),
 }

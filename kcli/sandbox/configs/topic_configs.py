@@ -1,4 +1,4 @@
-"""Configurations of topics: all that Apache Kafka 4.3 has. `OBEYED` are those with an effect here."""
+"""Configurations of topics: all that Apache Kafka 4.4 has. `OBEYED` are those with an effect here."""
 
 from __future__ import annotations
 
@@ -59,6 +59,9 @@ TOPIC_CONFIGS: dict[str, Definition] = {
     "delete.retention.ms": Definition(
         LONG, "86400000", "How long compaction keeps a tombstone, in ms.", "log.cleaner.delete.retention.ms", 0
     ),
+    "errors.deadletterqueue.group.enable": Definition(
+        BOOLEAN, "false", "Whether share groups may write their dead letters to the topic (KIP-1191)."
+    ),
     "file.delete.delay.ms": Definition(
         LONG, "60000", "Time before a deleted file goes from the disk, in ms.", "log.segment.delete.delay.ms", 0
     ),
@@ -95,6 +98,9 @@ TOPIC_CONFIGS: dict[str, Definition] = {
         "Time after which a record is compacted for certain, in ms.",
         "log.cleaner.max.compaction.lag.ms",
         1,
+    ),
+    "max.decompressed.message.bytes": Definition(
+        INT, "2147483639", "Largest batch when it is decompressed, in bytes.", "max.decompressed.message.bytes", 1
     ),
     "max.message.bytes": Definition(INT, "1048588", "Largest batch, in bytes.", "message.max.bytes", 0),
     "message.timestamp.after.max.ms": Definition(
@@ -133,6 +139,12 @@ TOPIC_CONFIGS: dict[str, Definition] = {
         INT, "1", "Replicas in sync that a write with acks=all needs.", "min.insync.replicas", 1
     ),
     "preallocate": Definition(BOOLEAN, "false", "Whether files have their full size at once.", "log.preallocate"),
+    "remote.copy.lag.bytes": Definition(
+        LONG, "-1", "Bytes that may wait for tiered storage.", "log.remote.copy.lag.bytes", -2
+    ),
+    "remote.copy.lag.ms": Definition(
+        LONG, "0", "Time that segments may wait for tiered storage, in ms.", "log.remote.copy.lag.ms", -2
+    ),
     "remote.log.copy.disable": Definition(BOOLEAN, "false", "Whether nothing more is copied to tiered storage."),
     "remote.log.delete.on.disable": Definition(
         BOOLEAN, "false", "Whether disabling tiered storage deletes what is there."
@@ -160,6 +172,9 @@ TOPIC_CONFIGS: dict[str, Definition] = {
     ),
 }
 
+HIDDEN = {"internal.segment.bytes": Definition(INT, "", "Largest segment of a test of Kafka's own, in bytes.", low=1)}
+"""What may be set, and is not described."""
+
 
 def checked(configs: Mapping[str, str | None]) -> dict[str, str]:
     """All overrides of a topic, if they may be set. Raises BrokerError INVALID_CONFIG."""
@@ -168,7 +183,7 @@ def checked(configs: Mapping[str, str | None]) -> dict[str, str]:
 
 def altered(current: Mapping[str, str], operations: Iterable[Operation]) -> dict[str, str]:
     """`current` with incremental operations applied. Raises BrokerError INVALID_CONFIG."""
-    changed = definitions.altered(TOPIC_CONFIGS, current, operations, "topic")
+    changed = definitions.altered(TOPIC_CONFIGS | HIDDEN, current, operations, "topic")
     shortest, longest = (
         int(changed.get(name, TOPIC_CONFIGS[name].default))
         for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")

@@ -266,7 +266,6 @@ class Groups:
         if group is None:
             if generation >= 0:
                 raise BrokerError(codes.GROUP_ID_NOT_FOUND if epochs else codes.ILLEGAL_GENERATION)
-            self.remember(self.get_or_create(name))
             return
         if group.kind == "share":
             raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is a share group.")
@@ -295,7 +294,6 @@ class Groups:
         if group is None:
             if generation >= 0:
                 raise BrokerError(codes.ILLEGAL_GENERATION)
-            self.remember(self.get_or_create(name))
         elif generation >= 0 or member_id or instance_id is not None:
             if generation < 0 and group.state == EMPTY:
                 return
@@ -303,6 +301,9 @@ class Groups:
 
     def commit(self, group: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
+        self._topics.partition(topic, partition)
+        if group not in self._by_name:  # the first commit makes it
+            self.remember(self.get_or_create(group))
         self.offsets.check(topic, partition, committed)
         self.offsets.store(group, topic, partition, committed)
         self.pending.overtake(group, topic, partition)

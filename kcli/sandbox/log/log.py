@@ -4,7 +4,7 @@ them). A fetch is a slice of a segment: no record and no byte is looked at."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli import codes
@@ -26,14 +26,16 @@ class Log:
     """`start` is the first offset readers may have, `end` the next one to be written (and the high watermark: one
     process has no replicas to wait for), `stable` the first offset whose transaction is open, else `end`."""
 
-    def __init__(self, store: Store, start: int = 0) -> None:
+    def __init__(self, store: Store, start: int = 0, segment_bytes: Callable[[], int] = lambda: LARGEST) -> None:
         self._store = store
+        self._segment_bytes = segment_bytes
         self._segments = store.load()
         self._bases = [segment.base_offset for segment in self._segments]
         self.end = self._segments[-1].next_offset if self._segments else start
         first = self._segments[0].base_offset if self._segments else start
         self.start = min(max(start, first), self.end)
         self.size = sum(segment.used for segment in self._segments)
+        self._active = self._rolled()[-1]  # bytes of the active segment
         self.aborted_index = AbortedIndex()
         self._count_transactions()
 
@@ -63,13 +65,17 @@ class Log:
             raise BrokerError(codes.KAFKA_STORAGE_ERROR, message=f"the disk refused: {refused}") from refused
         self.end += header.last_offset_delta + 1
         self.size += header.size
+        self._active += header.size
         if header.attributes & TRANSACTIONAL:
             self.aborted_index.note(header, body)
         return header.base_offset
 
     def _segment_for(self, size: int) -> Segment:
-        if self._segments and self._segments[-1].room >= size:
+        full = self._active > 0 and self._active + size > self._segment_bytes()
+        if self._segments and not full and self._segments[-1].room >= size:
             return self._segments[-1]
+        if full:
+            self._active = 0
         grown = SMALLEST if not self._segments else min(len(self._segments[-1].view) * 4, LARGEST)
         segment = self._store.create(self.end, max(grown, size))
         self._segments.append(segment)
@@ -136,14 +142,14 @@ class Log:
 
     def epoch_end(self, epoch: int, current: int) -> tuple[int, int]:
         """(largest epoch ≤ `epoch` known here, the offset where it ended); (-1, -1) when unknown (KIP-320)."""
-        if not 0 <= epoch <= current:
+        if epoch == -1 or epoch > current:
             return -1, -1
         if epoch == current:
             return current, self.end
         best = -1
         for segment, row in self.batches():
             if segment.epochs[row] > epoch:
-                return best, segment.bases[row]
+                return (best, segment.bases[row]) if best >= 0 else (epoch, max(segment.bases[row], self.start))
             best = segment.epochs[row]
         return (best, self.end) if best >= 0 else (-1, -1)
 
@@ -158,11 +164,24 @@ class Log:
             self._drop(0)
         return self.start
 
+    def _rolled(self) -> list[int]:
+        """The bytes of each segment as Kafka has them: of `segment.bytes`, where ours are smaller."""
+        most, sizes = self._segment_bytes(), [0]
+        for segment in self._segments:
+            if sizes[-1] + segment.used > most and sizes[-1]:
+                sizes.append(0)
+            sizes[-1] += segment.used
+        return sizes
+
     def keep_bytes(self, limit: int) -> None:
-        """Delete the oldest segments while more than `limit` bytes would stay: retention.bytes."""
-        while len(self._segments) > 1 and self.size - self._segments[0].used >= limit:
-            self.start = max(self.start, self._segments[0].next_offset)
-            self._drop(0)
+        """Delete the oldest segments while at least `limit` bytes stay, but never the active one: retention.bytes."""
+        for size in self._rolled()[:-1]:
+            if self.size - size < limit:
+                return
+            kept = self.size - size
+            while self.size > kept:
+                self.start = max(self.start, self._segments[0].next_offset)
+                self._drop(0)
 
     def truncate(self, offset: int) -> None:
         """Lose everything from `offset` on, as an unclean leader election does."""
@@ -173,6 +192,7 @@ class Log:
         self.end = self._segments[-1].next_offset if self._segments else min(offset, self.end)
         self.start = min(self.start, self.end)
         self.size = sum(segment.used for segment in self._segments)
+        self._active = self._rolled()[-1]  # bytes of the active segment
         self.aborted_index = AbortedIndex()
         self._count_transactions()
 
@@ -181,6 +201,8 @@ class Log:
         self._bases.pop(which)
         self.size -= segment.used
         self.aborted_index.forget_before(self.start)
+        if not self._segments:
+            self._active = 0
         segment.delete()
 
     def close(self) -> None:

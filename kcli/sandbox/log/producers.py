@@ -39,6 +39,8 @@ class PartitionProducers:
         first = header.base_sequence
         known = self.known.get(header.producer_id)
         if known is None:
+            if header.producer_epoch < -1:
+                raise BrokerError(codes.INVALID_PRODUCER_EPOCH, message=f"epoch {header.producer_epoch}")
             if header.producer_id in self._forgotten and first != 0:
                 raise BrokerError(codes.UNKNOWN_PRODUCER_ID)
             return None  # Kafka takes any first sequence of a producer it does not know (KAFKA-5793)

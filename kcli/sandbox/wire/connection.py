@@ -38,7 +38,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, cluster: SandboxCluster, broker: SandboxBroker, traffic: Traffic) -> None:
         self._cluster = cluster
-        self._served = served(telemetry=cluster.settings.telemetry)
+        self._served = served(cluster.settings)
         self._broker = broker
         self._traffic = traffic
         self.session = ServerSession()
@@ -241,7 +241,8 @@ class Connection(asyncio.BufferedProtocol):
         if self.witness is not None:
             self.witness.numbered(asked.correlation_id)
         speaks = faults.speaks(asked.api_key, node) if faults.limited else None
-        if asked.request is None or asked.api_key not in self._served or (speaks and asked.version not in speaks):
+        _, _, newest = self._served.get(asked.api_key, ("", 0, -1))
+        if asked.request is None or asked.version > newest or (speaks and asked.version not in speaks):
             self._refuse(asked)
             return
         if sasl is not None:
@@ -296,7 +297,7 @@ class Connection(asyncio.BufferedProtocol):
         from kcli.proto.messages.api_versions import ApiVersionsResponse
 
         faults = self._cluster.faults.planned
-        rows = versions_answered(telemetry=self._cluster.settings.telemetry)
+        rows = versions_answered(self._cluster.settings)
         if not faults.limited:  # an older broker, which is a fault, tells all
             rows = [row for row in rows if row.api_key == API_VERSIONS]
         offered = faults.offered(rows, self._broker.node_id)

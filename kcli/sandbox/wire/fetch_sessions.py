@@ -18,20 +18,21 @@ LAST_EPOCH = 0x7FFFFFFF
 class FetchSession:
     """The partitions of one reader, in the order in which they are served, and the last sent ends of each."""
 
-    def __init__(self, session_id: int) -> None:
+    def __init__(self, session_id: int, by_id: bool) -> None:
         self.id = session_id
+        self.by_id = by_id
         self.epoch = 1  # the one expected next
         self.partitions: dict[Key, FetchPartition] = {}
         self._sent: dict[Key, tuple[int, int, int]] = {}
 
     def update(self, request: FetchRequest) -> None:
+        for asked in request.topics:
+            for partition in asked.partitions:
+                self.partitions[(asked.topic, asked.topic_id, partition.partition)] = partition
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 self.partitions.pop((topic.topic, topic.topic_id, index), None)
                 self._sent.pop((topic.topic, topic.topic_id, index), None)
-        for asked in request.topics:
-            for partition in asked.partitions:
-                self.partitions[(asked.topic, asked.topic_id, partition.partition)] = partition
 
     def is_news(self, key: Key, row: PartitionData) -> bool:
         """Whether an incremental answer must carry this row; notes it as told. A partition with data goes to the end
@@ -66,9 +67,10 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def opened(self, request: FetchRequest) -> tuple[FetchSession | None, bool]:
-        """The session of a fetch and whether its answer is incremental; None for a fetch without one.
-        Raises BrokerError FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH."""
+    def opened(self, request: FetchRequest, *, by_id: bool) -> tuple[FetchSession | None, bool]:
+        """The session of a fetch and whether its answer is incremental; None for a fetch without one. `by_id`: the
+        version of the request names topics by id. Raises BrokerError FETCH_SESSION_ID_NOT_FOUND,
+        INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR."""
         if request.session_epoch == -1:
             self._by_id.pop(request.session_id, None)
             return None, False
@@ -76,7 +78,7 @@ class FetchSessions:
             self._by_id.pop(request.session_id, None)
             if len(self._by_id) >= MOST_SESSIONS:
                 self._by_id.pop(next(iter(self._by_id)))
-            session = FetchSession(next(self._ids))
+            session = FetchSession(next(self._ids), by_id)
             self._by_id[session.id] = session
             session.update(request)
             return session, False
@@ -85,8 +87,13 @@ class FetchSessions:
             raise BrokerError(codes.FETCH_SESSION_ID_NOT_FOUND)
         if known.epoch != request.session_epoch:
             raise BrokerError(codes.INVALID_FETCH_SESSION_EPOCH)
-        known.epoch = 1 if known.epoch == LAST_EPOCH else known.epoch + 1
+        if known.by_id != by_id:
+            raise BrokerError(codes.FETCH_SESSION_TOPIC_ID_ERROR)
         known.update(request)
+        if not known.partitions:  # nothing is left to ask for: the session is over
+            del self._by_id[known.id]
+            return None, False
+        known.epoch = 1 if known.epoch == LAST_EPOCH else known.epoch + 1
         return known, True
 
     def clear(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,43 @@ Paths = dict[str, tuple[Any, Any]]
 
 
 class Side:
-    """One broker and what its answers gave: ids of topics, kept values."""
+    """One cluster and what its answers gave: ids of topics, kept values. A connection to each broker that is asked."""
+
+    def __init__(self, ports: Sequence[int]) -> None:
+        self.known: dict[str, Any] = {}
+        self._asked = [Asked(port) for port in ports]
+
+    async def close(self) -> None:
+        for one in self._asked:
+            await one.close()
+
+    async def ask(self, kind: Any, version: int, body: Any, node: int = 1) -> Any:
+        """The answer of a broker as JSON; what happened instead is told in the same form."""
+        return await self._asked[node - 1].ask(kind, version, body)
+
+    async def topic(self, new: NewTopic, word: str) -> None:
+        """Create a topic and wait for its leaders; its id is known afterwards."""
+        name = new.name.replace("~", word)
+        asked = CreatableTopic(
+            name=name, num_partitions=new.partitions, replication_factor=1,
+            configs=[CreatableTopicConfig(name=key, value=value) for key, value in new.configs.items()],
+        )  # fmt: skip
+        await self.ask(CreateTopicsRequest, 7, to_json(CreateTopicsRequest(topics=[asked]), 7))
+        question = to_json(MetadataRequest(topics=[MetadataRequestTopic(name=name)]), 12)
+        for _ in range(200):
+            (row,) = (await self.ask(MetadataRequest, 12, question))["topics"]
+            if not row["errorCode"] and not any(one["errorCode"] for one in row["partitions"]):
+                self.known[f"id {name}"] = row["topicId"]
+                return
+            await asyncio.sleep(0.03)
+        raise AssertionError(f"no leader of {name}")
+
+
+class Asked:
+    """A connection to one broker, opened again when the broker closed it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self.known: dict[str, Any] = {}
         self._writer: asyncio.StreamWriter | None = None
 
     async def connect(self) -> None:
@@ -71,27 +103,10 @@ class Side:
 
     def _frame(self, kind: Any, version: int, body: bytes) -> bytes:
         """A request with any body, at any version: one that is not declared here has the newest one's header."""
-        declared = min(version, kind.versions.last)
+        declared = min(max(version, kind.versions.first), kind.versions.last)
         whole = b"".join(self._session.send(kind(), declared))
         head = len(whole) - sum(map(len, kind().encode(declared)))
         return struct.pack(">ihh", head - 4 + len(body), kind.api_key, version) + whole[8:head] + body
-
-    async def topic(self, new: NewTopic, word: str) -> None:
-        """Create a topic and wait for its leaders; its id is known afterwards."""
-        name = new.name.replace("~", word)
-        asked = CreatableTopic(
-            name=name, num_partitions=new.partitions, replication_factor=1,
-            configs=[CreatableTopicConfig(name=key, value=value) for key, value in new.configs.items()],
-        )  # fmt: skip
-        await self.ask(CreateTopicsRequest, 7, to_json(CreateTopicsRequest(topics=[asked]), 7))
-        question = to_json(MetadataRequest(topics=[MetadataRequestTopic(name=name)]), 12)
-        for _ in range(200):
-            (row,) = (await self.ask(MetadataRequest, 12, question))["topics"]
-            if not row["errorCode"] and not any(one["errorCode"] for one in row["partitions"]):
-                self.known[f"id {name}"] = row["topicId"]
-                return
-            await asyncio.sleep(0.03)
-        raise AssertionError(f"no leader of {name}")
 
 
 @dataclass(frozen=True)
@@ -104,9 +119,9 @@ class Compared:
     sandbox: Any
 
 
-async def coordinators(port: int) -> None:
+async def coordinators(ports: Sequence[int]) -> None:
     """Make the coordinators' topics, which the first question for one does."""
-    side = Side(port)
+    side = Side(ports)
     for kind, key in ((0, "g"), (1, "t"), (2, f"g:{'A' * 22}:0")):
         body = to_json(FindCoordinatorRequest(key_type=kind, coordinator_keys=[key]), 6)
         for _ in range(200):
@@ -117,8 +132,9 @@ async def coordinators(port: int) -> None:
 
 
 async def compared(
-    kafka: int, sandbox: int, lines: list[OddRequest | NewTopic], word: str, expected: Callable[[str], set[str]]
-) -> list[Compared]:
+    kafka: Sequence[int], sandbox: Sequence[int], lines: list[OddRequest | NewTopic], word: str,
+    expected: Callable[[str], set[str]],
+) -> list[Compared]:  # fmt: skip
     """Play a table on both. `expected` says which paths of a request are known to differ."""
     left, right = Side(kafka), Side(sandbox)
     results = []
@@ -160,9 +176,9 @@ async def _answer(side: Side, line: OddRequest, word: str) -> Any:
     while True:
         if line.body.startswith("hex:"):
             text = line.body.removeprefix("hex:").replace("~", word.encode().hex())
-            answer = await side.ask(line.kind, line.version, bytes.fromhex(text))
+            answer = await side.ask(line.kind, line.version, bytes.fromhex(text), line.node)
         else:
-            answer = await side.ask(line.kind, line.version, with_values(line.body, word, side.known))
+            answer = await side.ask(line.kind, line.version, with_values(line.body, word, side.known), line.node)
         if not _not_yet(answer) or time.monotonic() > deadline:
             return answer
         await asyncio.sleep(0.05)

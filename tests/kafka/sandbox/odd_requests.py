@@ -1,11 +1,14 @@
 """The tables of odd requests (`odd/*.txt`): one line per request, played in order, a table on one connection.
 
+    cluster three                                   another cluster than that of most tables: see clusters.py
     topic orders~ 2 cleanup.policy=compact          a topic, its partitions and its configs
     word | Api vN | {"json": "as kcli raw takes it"} -> name=path.in.the.answer, settle
+    word @2 | Api vN | {"json": …}                  to broker 2
 
 `~` becomes a word that is new in every run. A string in angle brackets becomes a value: `<id orders~>` the topic's id,
-`<records 3 producer=5>` a batch, `<subscription orders~ 0 1>` what a classic member reads and owns, `<assignment
-orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that no JSON can
+`<records 3 producer=5>` batches (odd_batches.py), `<subscription orders~ 0 1>` what a classic member reads and owns,
+`<assignment orders~ 0 1>` what it is given, `<name>` what an earlier line kept of its answer. `hex:` is a body that
+no JSON can
 say. `settle` repeats a request until both answers agree: for what a real Kafka does in the background.
 """
 
@@ -22,10 +25,13 @@ from kcli.cli.commands.raw.body import find_api
 from kcli.model import TopicPartition
 from kcli.proto.consumer_protocol import Subscription, encode_assignment, encode_subscription
 from kcli.proto.schema import Request
-from tests.sandbox.client import batch
+from tests.kafka.sandbox.odd_batches import odd_batch
 
 TABLES = Path(__file__).parent / "odd"
-LINE = re.compile(r"(?P<word>\S+) +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)(?: -> (?P<after>[^\"{}]+))?")
+LINE = re.compile(
+    r"(?P<word>\S+)(?: @(?P<node>\d))? +\| +(?P<api>\w+) v(?P<version>\d+) +\| +(?P<body>.*?)"
+    r"(?: -> (?P<after>[^\"{}]+))?"
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class OddRequest:
     body: str
     keeps: dict[str, str]
     settles: bool = False
+    node: int = 1
 
     @property
     def name(self) -> str:
@@ -55,16 +62,29 @@ class NewTopic:
     configs: dict[str, str]
 
 
-def tables() -> dict[str, list[OddRequest | NewTopic]]:
-    """The lines of each table. Raises ValueError for a line that is none, or a word that is there twice."""
-    return {path.stem: _lines(path) for path in sorted(TABLES.glob("*.txt"))}
+@dataclass(frozen=True)
+class Table:
+    """A file of requests, and the name of the cluster that answers them."""
+
+    name: str
+    cluster: str
+    lines: list[OddRequest | NewTopic]
 
 
-def _lines(path: Path) -> list[OddRequest | NewTopic]:
+def tables() -> list[Table]:
+    """All tables. Raises ValueError for a line that is none, or a word that is there twice."""
+    return [_table(path) for path in sorted(TABLES.glob("*.txt"))]
+
+
+def _table(path: Path) -> Table:
+    cluster = "authorizer"
     lines: list[OddRequest | NewTopic] = []
     seen: set[str] = set()
     for number, text in enumerate(path.read_text().splitlines(), 1):
         if not text or text.startswith("#"):
+            continue
+        if text.startswith("cluster "):
+            cluster = text.split()[1]
             continue
         if text.startswith("topic "):
             _, name, count, *configs = text.split()
@@ -84,9 +104,10 @@ def _lines(path: Path) -> list[OddRequest | NewTopic]:
                 line["body"],
                 dict(part.split("=", 1) for part in after if "=" in part),
                 "settle" in after,
+                int(line["node"] or 1),
             )
         )
-    return lines
+    return Table(path.stem, cluster, lines)
 
 
 def with_values(body: str, word: str, known: dict[str, Any]) -> Any:
@@ -100,7 +121,7 @@ def _filled(thing: Any, known: dict[str, Any]) -> Any:
     if isinstance(thing, dict):
         return {name: _filled(value, known) for name, value in thing.items()}
     if isinstance(thing, str) and thing.startswith("<records") and thing.endswith(">"):
-        return base64.b64encode(_records(thing[1:-1].split()[1:], known)).decode()
+        return base64.b64encode(odd_batch(thing.removeprefix("<records ")[:-1], known)).decode()
     if isinstance(thing, str) and thing.startswith(("<subscription ", "<assignment ")) and thing.endswith(">"):
         return base64.b64encode(_embedded(*thing[1:-1].split())).decode()
     if isinstance(thing, str) and thing.startswith("<") and thing.endswith(">"):
@@ -117,14 +138,3 @@ def _embedded(kind: str, topic: str, *numbers: str) -> bytes:
     if kind == "subscription":
         return encode_subscription(Subscription(topics=[topic], owned=partitions, user_data=data))
     return encode_assignment(partitions, data)
-
-
-def _records(words: list[str], known: dict[str, Any]) -> bytes:
-    """A batch of so many records; `cut=N` leaves out its last bytes, `spoil=N` changes a byte."""
-    count, options = int(words[0]), dict(part.split("=") for part in words[1:])
-    numbers: dict[str, Any] = {name: known.get(text) if text in known else int(text) for name, text in options.items()}
-    cut, spoil, times = numbers.pop("cut", 0), numbers.pop("spoil", None), numbers.pop("times", 1)
-    data = bytearray(batch(count, **numbers) * times)
-    if spoil is not None:
-        data[spoil] ^= 0xFF
-    return bytes(data[: len(data) - cut])

@@ -46,7 +46,7 @@ async def test_B9_an_unknown_version_of_api_versions_is_answered_at_version_0() 
         size = int.from_bytes(await peer.reader.readexactly(4), "big")
         frame = await peer.reader.readexactly(size)
         assert int.from_bytes(frame[4:6], "big") == codes.UNSUPPORTED_VERSION.number
-        assert frame[6:] == b"\0\0\0\x01" + bytes([0, 18, 0, 0, 0, 4])  # nothing but the versions of ApiVersions
+        assert frame[6:] == b"\0\0\0\x01" + bytes([0, 18, 0, 0, 0, 5])  # nothing but the versions of ApiVersions
 
 
 async def test_B10_produce_below_3_ends_the_connection() -> None:

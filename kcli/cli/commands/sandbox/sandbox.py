@@ -128,6 +128,10 @@ class SandboxOptions(Options):
         int | None,
         typer.Option("--disks", min=1, max=9, help="Number of log directories that each broker reports (default 1)."),
     ] = None
+    kafka_version: Annotated[
+        Literal["4.4", "4.3"] | None,
+        typer.Option("--kafka-version", help="Version of Kafka to behave like (default 4.4)."),
+    ] = None
     format: Annotated[Literal["plain", "json"] | None, typer.Option("--format", help="Format of the address.")] = None
 
 
@@ -206,6 +210,7 @@ def _plain(options: SandboxOptions, host: str, port: int) -> SandboxSettings:
     return SandboxSettings(
         host=host,
         port=port,
+        kafka_version=options.kafka_version or "4.4",
         brokers=options.brokers or 1,
         anywhere=_remote(options),
         racks=options.racks,

@@ -27,6 +27,17 @@ __all__ = ["HEARTBEAT", "ShareGroup", "ShareMember"]
 ASSIGNOR = "simple"
 COMMITTED = "read_committed"
 JOIN, LEAVE = 0, -1
+LONGEST_MEMBER = 36  # a UUID in hexadecimal
+
+
+def check_member(request: ShareGroupHeartbeatRequest) -> None:
+    """Raises BrokerError INVALID_REQUEST for a heartbeat that no group takes."""
+    if not 0 < len(request.member_id) <= LONGEST_MEMBER:
+        raise BrokerError(codes.INVALID_REQUEST, message=f"MemberId has 1 to {LONGEST_MEMBER} characters.")
+    if request.member_epoch < LEAVE:
+        raise BrokerError(codes.INVALID_REQUEST, message=f"MemberEpoch {request.member_epoch} is no epoch.")
+    if request.member_epoch == JOIN and not request.subscribed_topic_names:
+        raise BrokerError(codes.INVALID_REQUEST, message="SubscribedTopicNames must be set to join.")
 
 
 class ShareMember:
@@ -74,16 +85,10 @@ class ShareGroup:
 
     def heartbeat(self, request: ShareGroupHeartbeatRequest, client_id: str, host: str) -> ShareMember | None:
         """The member as it is now, None when it left. Raises BrokerError."""
-        if not request.member_id:
-            raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
         if request.member_epoch == LEAVE:
             self.remove(self._known(request.member_id))
             return None
-        if request.member_epoch < LEAVE:
-            raise BrokerError(codes.INVALID_REQUEST, message=f"MemberEpoch {request.member_epoch} is no epoch.")
         if request.member_epoch == JOIN:
-            if not request.subscribed_topic_names:
-                raise BrokerError(codes.INVALID_REQUEST, message="SubscribedTopicNames must be set to join.")
             member = self.members.setdefault(request.member_id, ShareMember(request.member_id, client_id, host))
             member.sent_assignment = None
         else:
@@ -91,7 +96,7 @@ class ShareGroup:
             if request.member_epoch not in (member.epoch, member.previous):
                 raise BrokerError(codes.FENCED_MEMBER_EPOCH)
         if request.subscribed_topic_names is not None:
-            member.topics = request.subscribed_topic_names
+            member.topics = list(dict.fromkeys(request.subscribed_topic_names))
         member.rack = request.rack_id or member.rack
         self._look()
         if member.epoch != self.epoch:

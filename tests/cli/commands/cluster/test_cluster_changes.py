@@ -60,13 +60,13 @@ def test_levels_go_down_and_up_after_a_plan(sandbox: SandboxThread, capsys: pyte
     up = features(capsys, "upgrade", "--execute")
     results = {one["feature"]: one["result"] for one in up}
     assert (results["share.version"], results["transaction.version"]) == ("done", "unchanged")
-    assert levels(capsys) == {"share.version": 1, "transaction.version": 2}
+    assert levels(capsys) == {"share.version": 2, "transaction.version": 2}
 
 
 def test_all_or_none_of_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     rows = features(capsys, "set", "share.version=0", "transaction.version=9", "--execute", code=1)
     assert {one["result"] for one in rows} == {"failed"}
-    assert levels(capsys) == {"share.version": 1, "transaction.version": 2}
+    assert levels(capsys) == {"share.version": 2, "transaction.version": 2}
     wrong = document(capsys, "cluster", "features", "upgrade", "share.versoin=1", code=1)
     assert "did you mean share.version" in wrong["errors"][0]["message"]
     back = features(capsys, "upgrade", "transaction.version=1", "--execute", code=1)
