@@ -49,4 +49,4 @@ def test_the_release_of_a_broker_at_the_prompt(
         for command, section in (("brokers", "brokers"), ("cluster", "cluster")):
             capsys.readouterr()
             assert main([command, "list", "-J"]) == 0
-            assert json.loads(capsys.readouterr().out)[section][0]["release"] == "4.3"
+            assert json.loads(capsys.readouterr().out)[section][0]["release"] == "4.4"

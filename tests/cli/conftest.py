@@ -161,10 +161,15 @@ class Shell:
 
 
 @pytest.fixture(scope="session")
-def bootstrap() -> Iterator[str]:
-    """The bootstrap address of a sandbox that all tests of a worker share."""
+def shared_sandbox() -> Iterator[SandboxThread]:
+    """The sandbox that all tests of a worker share."""
     with SandboxThread(control=True) as sandbox:
-        yield sandbox.bootstrap
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def bootstrap(shared_sandbox: SandboxThread) -> str:
+    return shared_sandbox.bootstrap
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import kcli
 from kcli.admin.admin import Admin
 from kcli.model import TopicPartition
 from kcli.proto import core
-from kcli.proto.batch import Batch, CorruptBatch, read_batches, seal
+from kcli.proto.batch import CorruptBatch, seal
 from kcli.sync.admin import SyncAdmin
 
 READ_COMMITTED = kcli.ConsumerSettings(isolation="read_committed")
@@ -23,11 +23,16 @@ LINES = [b"%d" % number for number in range(100)]
 
 
 @pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
+def sandbox() -> Iterator[kcli.SandboxThread]:
     with kcli.SandboxThread(topics={"rows": 3, "empty": 1}) as sandbox:
         with kcli.SyncClient(sandbox.bootstrap) as kafka, kafka.producer() as producer:
             producer.send_records("rows", [(number % 3, None, None, line, ()) for number, line in enumerate(LINES)])
-        yield sandbox.bootstrap
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def bootstrap(sandbox: kcli.SandboxThread) -> str:
+    return sandbox.bootstrap
 
 
 @pytest.fixture
@@ -198,23 +203,17 @@ def test_a_thread_that_comes_late_to_the_next_batch_opens_no_other(kafka: kcli.S
         assert len([first, *consumer]) == 100
 
 
-def test_a_corrupt_batch_is_raised_again_and_not_committed(kafka: kcli.SyncClient) -> None:
-    def batch(value: bytes, broken: bool) -> Batch:
+def test_a_corrupt_batch_is_raised_again_and_not_committed(kafka: kcli.SyncClient, sandbox: kcli.SandboxThread) -> None:
+    def batch(value: bytes) -> bytearray:
         builder = core.Builder()
         builder.append(1000, None, value)
-        data = bytearray(seal(builder.take(), 1, 1000, 1000).data)
-        if broken:
-            data[61] = 0x7F  # the length of its record
-            data[17:21] = core.crc32c(memoryview(data)[21:]).to_bytes(4, "big")
-        return read_batches(bytes(data))[0]
+        return bytearray(seal(builder.take(), 1, 1000, 1000).data)
 
-    async def fill(client: kcli.Client) -> None:
-        async with client.producer() as producer:
-            for value, broken in ((b"good", False), (b"bad", True), (b"after", False)):
-                await producer.send_batch("broken", 0, batch(value, broken))
-
+    broken = batch(b"bad")
+    broken[61] = 0x7F  # the length of its record
     kafka.admin.create_topics([kcli.NewTopic(topic="broken", partitions=1)])
-    kafka.run(fill)
+    for data in (batch(b"good"), broken, batch(b"after")):
+        sandbox.faults.logs.append("broken", 0, bytes(data))
     at = TopicPartition("broken", 0)
     with kafka.consumer("broken", group="corrupt") as consumer:
         assert next(consumer).value == b"good"

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from crc32c import crc32c
 
-from kcli.asking.ask import ask_leader
-from kcli.client import Client
-from kcli.model import TopicPartition
 from kcli.proto.batch import seal
 from kcli.proto.core import Builder
-from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kcli.sandbox.thread import SandboxThread
-from kcli.settings import ClientSettings, parse_bootstrap
 from tests.cli.conftest import Shell
 
 
@@ -35,23 +28,17 @@ def broken_inside(*values: bytes) -> bytearray:
     return data
 
 
-async def append(bootstrap: str, topic: str, *batches: bytearray) -> None:
-    at = TopicPartition(topic, 0)
-    async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
-        await client.cluster.partitions(topic)
-        for data in batches:
-            part = PartitionProduceData(index=0, records=data)
-            row = TopicProduceData(name=topic, topic_id=client.cluster.topic_id(topic), partition_data=[part])
-            request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[row])
-            answer = await ask_leader(client.cluster, at, request)
-            assert answer.responses[0].partition_responses[0].error_code == 0
+def store(sandbox: SandboxThread, topic: str, *batches: bytearray) -> None:
+    """As they are: a broker takes no damaged batch from a producer."""
+    for data in batches:
+        sandbox.faults.logs.append(topic, 0, bytes(data))
 
 
 @pytest.fixture(scope="module")
-def damaged(bootstrap: str) -> str:
+def damaged(shared_sandbox: SandboxThread) -> str:
     """a, b, then a damaged batch of two, then e."""
-    topic = Shell(bootstrap).topic()
-    asyncio.run(append(bootstrap, topic, batch(b"a", b"b"), broken_inside(b"c", b"d"), batch(b"e")))
+    topic = Shell(shared_sandbox.bootstrap).topic()
+    store(shared_sandbox, topic, batch(b"a", b"b"), broken_inside(b"c", b"d"), batch(b"e"))
     return topic
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from kcli.proto import core
 from kcli.proto.batch import seal
 from kcli.proto.core import Builder
 from kcli.sandbox.thread import SandboxThread
-from tests.cli.commands.consume.test_corrupt import append
+from tests.cli.commands.consume.test_corrupt import store
 from tests.cli.conftest import Shell
 
 MB = 1024 * 1024
@@ -49,11 +48,11 @@ def sandbox() -> Iterator[SandboxThread]:
     line = b"2026-11-22 GET /orders/%02x/items?page=1&sort=descending&language=en " + b"agent=Mozilla/5.0 " * 9 + b"200"
     lines = [line % dice.getrandbits(8) for _ in range(100_000)]
     with SandboxThread(topics={"giants": 1, "json": 1, "lines": 1, **dict.fromkeys(WIDE, 1)}) as running:
-        asyncio.run(append(running.bootstrap, "giants", *[packed([bytes(63 * MB)])] * 6))
-        asyncio.run(append(running.bootstrap, "json", packed([b"[" + b'{"a":1},' * (63 * MB // 8 - 1) + b"{}]"])))
-        asyncio.run(append(running.bootstrap, "lines", *[packed(lines)] * 16))
+        store(running, "giants", *[packed([bytes(63 * MB)])] * 6)
+        store(running, "json", packed([b"[" + b'{"a":1},' * (63 * MB // 8 - 1) + b"{}]"]))
+        store(running, "lines", *[packed(lines)] * 16)
         for name in WIDE:
-            asyncio.run(append(running.bootstrap, name, packed(lines)))
+            store(running, name, packed(lines))
         yield running
 
 

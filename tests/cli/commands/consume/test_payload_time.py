@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import random
@@ -15,7 +14,8 @@ from urllib.parse import urlencode
 import msgpack
 import pytest
 
-from tests.cli.commands.consume.test_corrupt import append, batch, broken_inside
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.commands.consume.test_corrupt import batch, broken_inside, store
 from tests.cli.conftest import Shell
 
 BASE = 1_700_000_000
@@ -270,11 +270,11 @@ def test_plain_consuming_imports_nothing_of_it(kcli: Shell) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_damaged_batch_is_searched_past_and_told_where_it_is_read(kcli: Shell) -> None:
+def test_a_damaged_batch_is_searched_past_and_told_where_it_is_read(kcli: Shell, shared_sandbox: SandboxThread) -> None:
     topic = kcli.topic()
     parts = [[json.dumps({"ts": BASE + n}).encode() for n in range(start, start + 5)] for start in range(0, 100, 5)]
     made = [broken_inside(*values) if number in (9, 14) else batch(*values) for number, values in enumerate(parts)]
-    asyncio.run(append(kcli.bootstrap, topic, *made))
+    store(shared_sandbox, topic, *made)
     words = ["count", topic, "--time-field", "ts", "--jitter", "0", "--start"]
     assert kcli.ok(*words, iso(BASE + 80)) == b"20\n"  # both are behind it
     assert kcli.ok(*words, iso(BASE + 10), "--end", iso(BASE + 40)) == b"30\n"
