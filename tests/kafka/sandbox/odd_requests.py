@@ -83,8 +83,8 @@ def _table(path: Path) -> Table:
     for number, text in enumerate(path.read_text().splitlines(), 1):
         if not text or text.startswith("#"):
             continue
-        if text.startswith("cluster "):
-            cluster = text.split()[1]
+        if (named := re.fullmatch(r"cluster (\w+)", text)) is not None:  # a request's word may be "cluster", too
+            cluster = named[1]
             continue
         if text.startswith("topic "):
             _, name, count, *configs = text.split()
