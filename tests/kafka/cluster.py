@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -77,11 +78,11 @@ class Node:
 
 
 class Kafka:
-    """A cluster of `nodes` nodes. `settings` are server properties on top, `features` levels to finalize at first
-    (transaction.version 1 and 2 are two protocols)."""
+    """A cluster of `nodes` nodes. `settings` are server properties on top (None: Kafka's default), `features` levels to
+    finalize at first (transaction.version 1 and 2 are two protocols)."""
 
     def __init__(
-        self, nodes: int = 1, settings: dict[str, str] | None = None, features: dict[str, int] | None = None
+        self, nodes: int = 1, settings: Mapping[str, str | None] | None = None, features: dict[str, int] | None = None
     ) -> None:
         self.root = Path(tempfile.mkdtemp(prefix="kcli-kafka-"))
         ports = free_ports(3 * nodes)
@@ -116,7 +117,7 @@ class Kafka:
         isr = "2" if len(self.nodes) >= 3 else "1"
         voters = ",".join(f"{n.id}@127.0.0.1:{n.controller_port}" for n in self.nodes)
         client, internal = f"CLIENT://127.0.0.1:{node.client_port}", f"INTERNAL://127.0.0.1:{node.internal_port}"
-        settings = {
+        settings: dict[str, str | None] = {
             "process.roles": "broker,controller",
             "node.id": str(node.id),
             "controller.quorum.voters": voters,
@@ -158,7 +159,7 @@ class Kafka:
             "metrics.jmx.exclude": ".*",
             **self.settings,
         }
-        return "".join(f"{key}={value}\n" for key, value in settings.items())
+        return "".join(f"{key}={value}\n" for key, value in settings.items() if value is not None)
 
     def _format(self, node: Node) -> None:
         words = [

@@ -26,11 +26,15 @@ async def answer(
     if scripted is not None:
         response.error_code = scripted.number
         return response
+    if request.timeout_ms <= 0:
+        response.error_code = codes.REQUEST_TIMED_OUT.number
     response.responses = [
         ReassignableTopicResponse(
             name=topic.name,
             partitions=[
-                _one(context, topic.name, partition, request.allow_replication_factor_change)
+                ReassignablePartitionResponse(partition_index=partition.partition_index, error_code=response.error_code)
+                if response.error_code
+                else _one(context, topic.name, partition, request.allow_replication_factor_change)
                 for partition in topic.partitions
             ],
         )

@@ -72,3 +72,5 @@ def _check(name: str, gone: list[int], new: list[ScramCredentialUpsertion]) -> N
             raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too few iterations")
         if upsertion.iterations > MOST:
             raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too many iterations")
+        if not upsertion.salted_password:
+            raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="Empty key")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.rights import CONFIGURED
+from kcli.sandbox.answers.describe_configs import given
 from kcli.sandbox.cluster.topics import Topic
 from kcli.sandbox.configs.definitions import (
     ABSENT,
@@ -59,7 +60,8 @@ def alter(
         if whole:
             if kind == LOGGER:
                 raise _wrong(f"Unknown resource type {kind}")
-            operations = [*_deletions(context, kind, name), *operations]
+            kept = {key for key, _, _ in operations}
+            operations = [*(each for each in _deletions(context, kind, name) if each[0] not in kept), *operations]
         _change(context, kind, name, operations, check_only)
     except BrokerError as refused:
         return refused.code.number, str(refused)
@@ -71,8 +73,8 @@ def _check(kind: int, name: str, operations: Sequence[Operation], absent: frozen
     BrokerError."""
     if kind in BY_NAME and not name:
         raise _wrong(f"Default {BY_NAME[kind]} resources are not allowed.")
-    if kind != BROKER and any(not SET <= operation <= SUBTRACT for _, operation, _ in operations):
-        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="an unknown operation")
+    if any(not SET <= operation <= SUBTRACT for _, operation, _ in operations):
+        raise _wrong("Unknown operation type") if kind == BROKER else BrokerError(codes.UNKNOWN_SERVER_ERROR)
     keys = [key for key, _, _ in operations]
     unknown = absent.intersection(keys) if kind in BY_NAME else ()
     if unknown:
@@ -115,6 +117,7 @@ def _change(context: RequestContext, kind: int, name: str, operations: Sequence[
         if name:
             _of_this_broker(context, name)
         kept = cluster.broker_configs.altered(name, operations)
+        _check_places(context, kept)
         if not check_only:
             cluster.journal.note("broker configs", {"broker": name, "configs": kept})
             cluster.broker_configs.by_broker[name] = kept
@@ -138,6 +141,18 @@ def _topic(context: RequestContext, name: str) -> Topic:
         context.cluster.topics.check_name(name)
         raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
     return topic
+
+
+def _check_places(context: RequestContext, configs: Mapping[str, str]) -> None:
+    """Raises BrokerError INVALID_REQUEST for directories and listeners that the broker does not have."""
+    own = given(context.cluster, context.broker)
+    cordoned = [part.strip() for part in configs.get("cordoned.log.dirs", "").split(",") if part]
+    if cordoned != ["*"] and not set(cordoned) <= set(own["log.dirs"].split(",")):
+        raise _wrong("All entries in cordoned.log.dirs must be present in log.dirs.")
+    if "listeners" in configs:
+        here, *_ = own["listeners"].split("://")
+        if here not in [part.strip().split("://")[0] for part in configs["listeners"].split(",")]:
+            raise _wrong(f"The listeners have to include {here}, which clients use.")
 
 
 def _of_this_broker(context: RequestContext, name: str) -> None:

@@ -12,10 +12,15 @@ from kcli.proto.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from kcli.sandbox.cluster.topics import MOST_PARTITIONS
 from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+    refused = codes.REQUEST_TIMED_OUT if request.timeout_ms <= 0 else _excessive(context, request)
+    if refused is not None:
+        rows = [CreatePartitionsTopicResult(name=topic.name, error_code=refused.number) for topic in request.topics]
+        return CreatePartitionsResponse(results=rows)
     named = Counter(topic.name for topic in request.topics)
     rows = [
         CreatePartitionsTopicResult(
@@ -26,6 +31,14 @@ async def answer(context: RequestContext, request: CreatePartitionsRequest) -> C
     ]
     once = (topic for topic in request.topics if named[topic.name] == 1)
     return CreatePartitionsResponse(results=rows + [_one(context, topic, request.validate_only) for topic in once])
+
+
+def _excessive(context: RequestContext, request: CreatePartitionsRequest) -> codes.ErrorCode | None:
+    """What is wrong with a request for too many partitions, which is refused as a whole."""
+    by_name = context.cluster.topics.by_name
+    known = [(each.count, len(by_name[each.name].partitions)) for each in request.topics if each.name in by_name]
+    more = sum(count - have for count, have in known if count > have)
+    return codes.POLICY_VIOLATION if more > MOST_PARTITIONS else None
 
 
 def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:

@@ -27,6 +27,11 @@ METADATA = "__cluster_metadata"
 
 
 async def answer(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
+    if request.timeout_ms <= 0:
+        late = codes.REQUEST_TIMED_OUT.number
+        return CreateTopicsResponse(
+            topics=[CreatableTopicResult(name=each.name, error_code=late) for each in request.topics]
+        )
     named = Counter(topic.name for topic in request.topics)
     rows = []
     too_many = _partitions(context, request.topics) > MOST_IN_A_REQUEST

@@ -18,6 +18,10 @@ from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
 async def answer(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
     asked = request.topics if context.version >= 6 else [DeleteTopicState(name=name) for name in request.topic_names]
+    if request.timeout_ms <= 0:
+        late = codes.REQUEST_TIMED_OUT.number
+        rows = [DeletableTopicResult(name=each.name, topic_id=each.topic_id, error_code=late) for each in asked]
+        return DeleteTopicsResponse(responses=rows)
     sensible, rows = _sorted_out(context, asked)
     rows += [_one(context, topic) async for topic in in_turns(sensible)]
     return DeleteTopicsResponse(responses=rows)

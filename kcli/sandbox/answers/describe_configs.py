@@ -32,7 +32,7 @@ from kcli.sandbox.configs.named_configs import CLIENT_METRICS_CONFIGS, GROUP_CON
 from kcli.sandbox.configs.topic_configs import TOPIC_CONFIGS
 from kcli.sandbox.faults.control_client import CONTROL
 from kcli.sandbox.wire.broker import SandboxBroker
-from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
 
 DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT = 1, 2, 3, 4, 5
 DYNAMIC_LOGGER, DYNAMIC_CLIENT_METRICS, DYNAMIC_GROUP = 6, 7, 8
@@ -41,6 +41,7 @@ DOCUMENTED = 3  # the first version with documentation
 Row = DescribeConfigsResourceResult
 Synonym = DescribeConfigsSynonym
 INTERVALS = ("consumer.heartbeat.interval.ms", "share.heartbeat.interval.ms")
+SHORTEST = (*INTERVALS, "consumer.session.timeout.ms", "share.session.timeout.ms", "share.record.lock.duration.ms")
 
 
 async def answer(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -203,28 +204,39 @@ def given(cluster: SandboxCluster, broker: SandboxBroker) -> dict[str, str]:
     """By name, the values of this broker."""
     settings = cluster.settings
     protocol = ("SASL_" if settings.sasl is not None else "") + ("SSL" if settings.tls is not None else "PLAINTEXT")
+    copies = str(cluster.topics.copies(-1))
     values = {
         "advertised.listeners": f"{protocol}://{settings.advertised_host}:{broker.port}",
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "auto.create.topics.enable": str(settings.auto_create).lower(),
         "broker.id": str(broker.node_id),
-        "default.replication.factor": str(cluster.topics.copies(-1)),
+        "default.replication.factor": copies,
         "group.consumer.migration.policy": settings.migration_policy,
         "group.initial.rebalance.delay.ms": str(round(settings.rebalance_delay * 1000)),
+        "group.min.session.timeout.ms": "1",
         "listeners": f"{protocol}://{settings.host}:{broker.port}",
         "log.dirs": ",".join(settings.directories(broker.node_id)),
         "node.id": str(broker.node_id),
         "num.partitions": str(settings.partitions),
+        "offsets.topic.replication.factor": copies,
         "process.roles": "broker,controller",
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.replication.factor": copies,
+        "transaction.state.log.min.isr": "1",
+        "transaction.state.log.replication.factor": copies,
     }
     for name in INTERVALS:
         values[GROUP_CONFIGS[name].broker] = GROUP_CONFIGS[name].default
+    for name in SHORTEST:
+        kind, _, rest = name.partition(".")
+        values[f"group.{kind}.min.{rest}"] = str(GROUP_CONFIGS[name].low)
     if broker.rack is not None:
         values["broker.rack"] = broker.rack
-    if cluster.access.authorizer is not None:
-        authorizer = cluster.access.authorizer
-        values["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-        values["super.users"] = ";".join(authorizer.super_users)
-        values["allow.everyone.if.no.acl.found"] = str(authorizer.everyone).lower()
+    authorizer = cluster.access.authorizer
+    everybody = [ANONYMOUS, *(f"User:{name}" for name in settings.sasl or ())]
+    values["super.users"] = ";".join(everybody if authorizer is None else authorizer.super_users)
+    if authorizer is not None and authorizer.everyone:
+        values["allow.everyone.if.no.acl.found"] = "true"
     if cluster.control is not None:
         values[CONTROL] = cluster.control.address
     return values

@@ -21,7 +21,9 @@ MOST_ROWS = 2000
 async def answer(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
     cursor = request.cursor
     if cursor is not None and not _fits(cursor, request):
-        return _refused(request)
+        return _refused(request, codes.INVALID_REQUEST)
+    if any(not topic.name for topic in request.topics):
+        return _refused(request, codes.UNKNOWN_SERVER_ERROR)
     names = sorted({topic.name for topic in request.topics} or set(context.cluster.topics.by_name))
     left = min(max(request.response_partition_limit, 1), MOST_ROWS)
     response = DescribeTopicPartitionsResponse()
@@ -48,9 +50,8 @@ def _fits(cursor: Cursor, request: DescribeTopicPartitionsRequest) -> bool:
     return named and cursor.partition_index >= 0
 
 
-def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    code = codes.INVALID_REQUEST.number
-    rows = [DescribeTopicPartitionsResponseTopic(name=topic.name, error_code=code) for topic in request.topics]
+def _refused(request: DescribeTopicPartitionsRequest, code: codes.ErrorCode) -> DescribeTopicPartitionsResponse:
+    rows = [DescribeTopicPartitionsResponseTopic(name=topic.name, error_code=code.number) for topic in request.topics]
     return DescribeTopicPartitionsResponse(topics=rows)
 
 

@@ -28,6 +28,15 @@ async def answer(context: RequestContext, request: ElectLeadersRequest) -> Elect
         if request.topic_partitions is None
         else [(partition.topic, partition.partitions) for partition in request.topic_partitions]
     )
+    if request.timeout_ms <= 0:
+        late = codes.REQUEST_TIMED_OUT.number
+        results = [
+            ReplicaElectionResult(
+                topic=name, partition_result=[PartitionResult(partition_id=index, error_code=late) for index in indexes]
+            )
+            for name, indexes in ([] if everything else asked)
+        ]
+        return ElectLeadersResponse(error_code=late, replica_election_results=results)
     results = []
     for name, indexes in asked:
         rows = [_one(context, name, index, request.election_type) for index in indexes]

@@ -28,7 +28,9 @@ BY_ID = 12  # the first version that asks by id; 10 and 11 only tell ids
 async def answer(context: RequestContext, request: MetadataRequest) -> MetadataResponse:
     cluster = context.cluster
     if context.version < BY_ID and any(topic.name is None or topic.topic_id != NO_ID for topic in request.topics or ()):
-        return _refused(request)
+        return _refused(request, codes.INVALID_REQUEST)
+    if any(topic.name is None and topic.topic_id == NO_ID for topic in request.topics or ()):
+        return _refused(request, codes.UNKNOWN_SERVER_ERROR)
     everything = request.topics is None or (context.version == 0 and not request.topics)
     if everything:
         asked = [
@@ -70,9 +72,8 @@ def _once(cluster: SandboxCluster, asked: list[MetadataRequestTopic]) -> list[Me
     return list(seen.values())
 
 
-def _refused(request: MetadataRequest) -> MetadataResponse:
-    code = codes.INVALID_REQUEST.number
-    rows = [MetadataResponseTopic(error_code=code, name=topic.name or "") for topic in request.topics or ()]
+def _refused(request: MetadataRequest, code: codes.ErrorCode) -> MetadataResponse:
+    rows = [MetadataResponseTopic(error_code=code.number, name=topic.name or "") for topic in request.topics or ()]
     return MetadataResponse(topics=rows)
 
 

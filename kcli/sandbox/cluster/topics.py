@@ -132,7 +132,9 @@ class Topics:
             raise BrokerError(codes.TOPIC_ALREADY_EXISTS, message=f"topic '{name}' already exists")
         kept = checked(configs or {})
         before = self._next_leader
-        replicas = self._placed(assignments) if assignments else self._spread(partitions, replication)
+        replicas = (
+            self._placed(assignments, len(assignments[0])) if assignments else self._spread(partitions, replication)
+        )
         topic = Topic(name, os.urandom(16), kept, self._default)
         if check_only:
             self._next_leader = before
@@ -163,10 +165,14 @@ class Topics:
         if not 0 < len(name) <= 249 or name in (".", "..") or not LEGAL.issuperset(name):
             raise BrokerError(codes.INVALID_TOPIC_EXCEPTION, message=f"{name[:260]!r} is not a legal topic name")
 
-    def _placed(self, assignments: list[list[int]]) -> list[list[int]]:
+    def _placed(self, assignments: list[list[int]], factor: int) -> list[list[int]]:
+        """The assignments, if they can be: each with `factor` replicas."""
         for nodes in assignments:
             if not nodes or len(set(nodes)) != len(nodes) or not set(nodes) <= set(self._node_ids):
                 raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message=f"no such placement: {nodes}")
+            if len(nodes) != factor:
+                words = f"replication factor {factor} and {len(nodes)} replicas: {nodes}"
+                raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message=words)
         return assignments
 
     def copies(self, asked: int) -> int:
@@ -203,13 +209,12 @@ class Topics:
     def grow(self, topic: Topic, count: int, assignments: list[list[int]] | None, *, check_only: bool) -> None:
         """Give a topic `count` partitions. Raises BrokerError INVALID_PARTITIONS."""
         have = len(topic.partitions)
-        if not have < count <= MOST_PARTITIONS:
+        if count <= have:
             raise BrokerError(codes.INVALID_PARTITIONS, message=f"topic '{topic.name}' has {have} partitions already")
         if assignments is not None and len(assignments) != count - have:
             raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="one assignment per new partition")
-        replicas = (
-            self._placed(assignments) if assignments else self._spread(count - have, len(topic.partitions[0].replicas))
-        )
+        factor = len(topic.partitions[0].replicas)
+        replicas = self._placed(assignments, factor) if assignments else self._spread(count - have, factor)
         if check_only:
             return
         for index, nodes in enumerate(replicas, have):

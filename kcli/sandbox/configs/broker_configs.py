@@ -41,9 +41,12 @@ AT_LEAST = {
     "message.max.bytes": 0,
 }
 """The lowest value, where it is not that of a topic's config."""
-PER_BROKER = ("advertised.listeners", "listeners", "listener.security.protocol.map", "listener.name.")
+PER_BROKER = (
+    "advertised.listeners", "cordoned.log.dirs", "listener.name.", "listener.security.protocol.map", "listeners",
+    "principal.builder.class", "sasl.", "ssl.",
+)  # fmt: skip
 """Names, and beginnings of names, that may differ between brokers and so are not set for all."""
-PER_LISTENER = ("ssl.",)
+PER_LISTENER = ("ssl.engine.", "ssl.key.", "ssl.keystore.", "ssl.truststore.")
 """Beginnings of names that are set with listener.name.NAME. before them only."""
 
 
@@ -448,10 +451,11 @@ def names() -> dict[str, BrokerName]:
 
 
 class BrokerConfigs:
-    """Overrides by broker id as text; `ALL` applies to brokers without their own."""
+    """Overrides by broker id as text; `ALL` applies to brokers without their own. Formatting the disks of a Kafka sets
+    `min.insync.replicas` for all brokers (KIP-966)."""
 
     def __init__(self) -> None:
-        self.by_broker: dict[str, dict[str, str]] = {ALL: {}}
+        self.by_broker: dict[str, dict[str, str]] = {ALL: {MIN_ISR: TOPIC_CONFIGS[MIN_ISR].default}}
 
     def rate(self, node: int, name: str) -> float | None:
         """Bytes a second; None for no limit."""

@@ -32,6 +32,8 @@ ABSENT = {
             "max.decompressed.message.bytes",
             "remote.copy.lag.bytes",
             "remote.copy.lag.ms",
+            "share.assignor.offload.enable",
+            "streams.assignor.offload.enable",
             "sasl.oauthbearer.allow.unverified.audience",
             "sasl.oauthbearer.allow.unverified.issuer",
             "streams.assignor.name",

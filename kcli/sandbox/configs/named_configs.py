@@ -195,6 +195,13 @@ GROUP_CONFIGS: dict[str, Definition] = {
 }
 
 
+HIDDEN = {
+    f"{kind}.assignor.offload.enable": Definition(BOOLEAN, "", "Whether the assignor runs in a thread of its own.")
+    for kind in ("consumer", "share", "streams")
+}
+"""What may be set, and is not described."""
+
+
 class GroupConfigs:
     """Overrides by group."""
 
@@ -207,7 +214,7 @@ class GroupConfigs:
 
     def altered(self, group: str, operations: Iterable[Operation]) -> dict[str, str]:
         """What would be set after these operations. Raises BrokerError INVALID_CONFIG."""
-        changed = definitions.altered(GROUP_CONFIGS, self.by_group.get(group, {}), operations, "group")
+        changed = definitions.altered(GROUP_CONFIGS | HIDDEN, self.by_group.get(group, {}), operations, "group")
         for kind in ("consumer", "share", "streams"):
             session, heartbeat = (
                 int(changed.get(name, GROUP_CONFIGS[name].default))

@@ -26,10 +26,18 @@ KEYS = (
 """Fields by which rows of two answers belong together."""
 
 
+OWN = {
+    "advertised.listeners", "controller.listener.names", "controller.quorum.voters", "inter.broker.listener.name",
+    "listener.security.protocol.map", "listeners", "log.dirs",
+}  # fmt: skip
+"""Configurations whose values are each broker's own: addresses and directories."""
+
+
 def masked(thing: Any, name: str = "") -> Any:
     """The answer without what each broker has of its own: times, ids, host names, the wording of errors."""
     if isinstance(thing, dict):
-        return {key: masked(value, key) for key, value in thing.items()}
+        hidden = ("value", "configSource", "synonyms") if thing.get("name") in OWN else ()
+        return {key: "…" if key in hidden else masked(value, key) for key, value in thing.items()}
     if isinstance(thing, list):
         return [masked(item, name) for item in thing]
     if name in ANYTHING or (name == "documentation" and thing):
@@ -46,8 +54,8 @@ def masked(thing: Any, name: str = "") -> Any:
 
 
 def differences(kafka: Any, sandbox: Any, path: str = "") -> dict[str, tuple[Any, Any]]:
-    """Where two masked answers differ: both values by path, which leaves out the places in lists. `path[]` is a list
-    with other rows. Order counts only in lists of plain values."""
+    """Where two masked answers differ: both values by path, which leaves out the places in lists, but has the
+    names of configurations. `path[]` is a list with other rows. Order counts only in lists of plain values."""
     if not path and kafka.keys() ^ sandbox.keys() == kafka.keys() | sandbox.keys():  # no answer at all from one of them
         return {"connection": (kafka, sandbox)}
     if isinstance(kafka, dict) and isinstance(sandbox, dict):
@@ -60,7 +68,8 @@ def differences(kafka: Any, sandbox: Any, path: str = "") -> dict[str, tuple[Any
         left, right = _keyed(kafka), _keyed(sandbox)
         found = {}
         for key in sorted(left.keys() & right.keys()):
-            for at, pair in differences(left[key], right[key], path).items():
+            here = f"{path}.{left[key]['name']}" if path.endswith("configs") and "name" in left[key] else path
+            for at, pair in differences(left[key], right[key], here).items():
                 found.setdefault(at, pair)
         if left.keys() != right.keys():
             found[f"{path}[]"] = (sorted(left.keys() - right.keys()), sorted(right.keys() - left.keys()))

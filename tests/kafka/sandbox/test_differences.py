@@ -31,22 +31,34 @@ AT_LEAST = 2000
 
 
 VERSIONS = ["newest", "4.3.1"]
-SETTINGS = {
+SETTINGS: dict[str, str | None] = {
     "group.min.session.timeout.ms": "1",
-    "offsets.topic.num.partitions": "50",
-    "transaction.state.log.num.partitions": "50",
-    "share.coordinator.state.topic.num.partitions": "50",
     "group.consumer.heartbeat.interval.ms": "1000",
     "group.share.heartbeat.interval.ms": "1000",
-    "background.threads": "10",
-    "num.io.threads": "8",
-    "num.network.threads": "3",
-    "log.cleaner.backoff.ms": "15000",
-    "log.cleaner.dedupe.buffer.size": "8388608",
-    "log.retention.check.interval.ms": "300000",
+    "share.coordinator.state.topic.min.isr": "1",
+    "transaction.state.log.min.isr": "1",
+    **dict.fromkeys(
+        (
+            "background.threads",
+            "broker.heartbeat.interval.ms",
+            "broker.session.timeout.ms",
+            "log.cleaner.backoff.ms",
+            "log.cleaner.dedupe.buffer.size",
+            "log.retention.check.interval.ms",
+            "metrics.jmx.exclude",
+            "min.insync.replicas",
+            "num.io.threads",
+            "num.network.threads",
+            "offsets.topic.num.partitions",
+            "replica.lag.time.max.ms",
+            "share.coordinator.state.topic.num.partitions",
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+            "transaction.state.log.num.partitions",
+        )
+    ),
 }
-"""What a sandbox has; the cluster of other tests is quicker."""
-AUTHORIZER = {
+"""What a sandbox has, mostly Kafka's defaults; the cluster of other tests is quicker."""
+AUTHORIZER: dict[str, str | None] = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
@@ -57,12 +69,13 @@ class Pair:
     """A real cluster and a sandbox that are set up alike."""
 
     nodes: int = 1
-    acls: bool = False
+    super_users: bool = False
+    """Whether the sandbox is told who is a super user; else everyone is one, as in this Kafka, which knows no users."""
     alone: bool = True
     """Whether its tables are played one after another, for they ask for everything that is there."""
 
     def kafka(self, version: str) -> Kafka:
-        made = Kafka(self.nodes, SETTINGS | (AUTHORIZER if self.acls else {}))
+        made = Kafka(self.nodes, SETTINGS | AUTHORIZER)
         if version != "newest":
             for node in made.nodes:
                 node.jars = without_zookeeper(version)
@@ -72,11 +85,11 @@ class Pair:
         return SandboxSettings(
             kafka_version="4.4" if version == "newest" else version.rpartition(".")[0],
             brokers=self.nodes, auto_create=False, rebalance_delay=0.0,
-            super_users=["User:ANONYMOUS"] if self.acls else None,
+            super_users=["User:ANONYMOUS"] if self.super_users else None,
         )  # fmt: skip
 
 
-PAIRS = {"authorizer": Pair(acls=True, alone=False), "open": Pair(), "three": Pair(nodes=3)}
+PAIRS = {"authorizer": Pair(super_users=True, alone=False), "open": Pair(), "three": Pair(nodes=3)}
 
 
 def listed() -> list[tuple[str, str, str]]:

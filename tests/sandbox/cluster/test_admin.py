@@ -49,12 +49,16 @@ async def test_topics_grow_and_go() -> None:
         topic = sandbox.topics.by_name["t"]
 
         def grow(count: int) -> CreatePartitionsRequest:
-            return CreatePartitionsRequest(topics=[CreatePartitionsTopic(name="t", count=count, assignments=None)])
+            return CreatePartitionsRequest(
+                topics=[CreatePartitionsTopic(name="t", count=count, assignments=None)], timeout_ms=1000
+            )
 
         assert (await peer.ask(grow(4))).results[0].error_code == 0
         assert len(topic.partitions) == 4
         assert (await peer.ask(grow(3))).results[0].error_code == codes.INVALID_PARTITIONS.number
-        gone = DeleteTopicsRequest(topics=[DeleteTopicState(topic_id=topic.id), DeleteTopicState(name="none")])
+        gone = DeleteTopicsRequest(
+            topics=[DeleteTopicState(topic_id=topic.id), DeleteTopicState(name="none")], timeout_ms=1000
+        )
         rows = (await peer.ask(gone)).responses
         assert [(row.name, row.error_code) for row in rows] == [("t", 0), ("none", 3)]
         assert sandbox.topics.by_name == {}
@@ -67,7 +71,7 @@ async def test_a_topic_that_is_named_twice_over_is_not_deleted() -> None:
         both = [DeleteTopicState(name="t", topic_id=id)]
         each = [DeleteTopicState(name="t"), DeleteTopicState(topic_id=id)]
         for states in (both, each):
-            (row,) = (await peer.ask(DeleteTopicsRequest(topics=states))).responses
+            (row,) = (await peer.ask(DeleteTopicsRequest(topics=states, timeout_ms=1000))).responses
             assert (row.name, row.topic_id, row.error_code) == ("t", id, codes.INVALID_REQUEST.number)
         assert list(sandbox.topics.by_name) == ["t"]
 
