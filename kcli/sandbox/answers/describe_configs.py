@@ -135,8 +135,9 @@ def _broker(context: RequestContext, name: str) -> list[Row]:
     kept = context.cluster.broker_configs.by_broker
     if name == ALL:
         return [_broker_row(context, name, key) for key in kept[ALL]]
-    if name not in {str(broker.node_id) for broker in context.cluster.brokers}:
-        raise BrokerError(codes.INVALID_REQUEST, message=f"unknown broker {name!r}")
+    me = context.broker.node_id
+    if name != str(me):
+        raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {me} but received {name}")
     keys = dict.fromkeys((*names(), *given(context.cluster, context.broker), *kept[ALL], *kept.get(name, ())))
     return [_broker_row(context, name, key) for key in keys]
 
@@ -211,7 +212,6 @@ def given(cluster: SandboxCluster, broker: SandboxBroker) -> dict[str, str]:
         "auto.create.topics.enable": str(settings.auto_create).lower(),
         "broker.id": str(broker.node_id),
         "default.replication.factor": copies,
-        "group.consumer.migration.policy": settings.migration_policy,
         "group.initial.rebalance.delay.ms": str(round(settings.rebalance_delay * 1000)),
         "group.min.session.timeout.ms": "1",
         "listeners": f"{protocol}://{settings.host}:{broker.port}",
@@ -230,6 +230,8 @@ def given(cluster: SandboxCluster, broker: SandboxBroker) -> dict[str, str]:
     for name in SHORTEST:
         kind, _, rest = name.partition(".")
         values[f"group.{kind}.min.{rest}"] = str(GROUP_CONFIGS[name].low)
+    if settings.migration_policy != "bidirectional":
+        values["group.consumer.migration.policy"] = settings.migration_policy
     if broker.rack is not None:
         values["broker.rack"] = broker.rack
     authorizer = cluster.access.authorizer

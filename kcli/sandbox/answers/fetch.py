@@ -27,6 +27,7 @@ from kcli.sandbox.wire.fetch_sessions import Key
 from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
+HINTS = 16  # the first version that names the leader
 MISSING = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 
 
@@ -76,7 +77,7 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
             topic = topics.setdefault((name, topic_id), FetchableTopicResponse(topic=name, topic_id=topic_id))
             topic.partitions.append(row)
     response = FetchResponse(session_id=session.id if session is not None else 0, responses=list(topics.values()))
-    if context.version >= 16:
+    if context.version >= HINTS:
         response.node_endpoints = [
             NodeEndpoint(node_id=broker.node_id, host=context.cluster.settings.advertised_host, port=broker.port)
             for broker in endpoints(context, leaders)
@@ -156,7 +157,7 @@ def _row(
         row.error_code = wrong.code.number
         if wrong.code in MISSING:
             row.aborted_transactions = []
-        if wrong.code is codes.NOT_LEADER_OR_FOLLOWER and context.version >= 12:
+        if wrong.code is codes.NOT_LEADER_OR_FOLLOWER and context.version >= HINTS:
             _hint(context, row, target.name, leaders)
     return row
 

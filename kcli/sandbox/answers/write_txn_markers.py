@@ -46,6 +46,8 @@ async def answer(context: RequestContext, request: WriteTxnMarkersRequest) -> Wr
 def _write(context: RequestContext, marker: WritableTxnMarker, name: str, index: int) -> int:
     """The error code, 0 when the marker is in the log."""
     try:
+        if context.broker.node_id not in context.cluster.topics.partition(name, index).replicas:
+            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
         partition = led_here(context, 27, name, index)
         if marker.producer_id < 0 or marker.producer_epoch < 0:
             raise BrokerError(codes.UNKNOWN_SERVER_ERROR)

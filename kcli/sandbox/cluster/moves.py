@@ -92,11 +92,14 @@ class Moves:
         self._settle(move.partition, move.target)
 
     def _settle(self, partition: Partition, replicas: list[int]) -> None:
-        """The replicas are these, for good; one of them leads."""
+        """The replicas are these, for good; one of them leads. Without one of those before a new epoch begins."""
+        fewer = not set(partition.replicas) <= set(replicas)
         partition.replicas, partition.filling, partition.rest = replicas, set(), None
         if partition.leader not in replicas:
             living = {broker.node_id for broker in self._brokers.living()}
             elect(partition, next((node for node in replicas if node in living), -1))
+        elif fewer:
+            elect(partition, partition.leader)
         self._topics.noted(partition.topic)
         partition.wake()
 

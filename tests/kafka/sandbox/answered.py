@@ -11,6 +11,7 @@ ASKED = 500_000  # producer ids from here on were asked for, no broker gave them
 ANYTHING = {
     "throttleTimeMs",
     "host",
+    "logDir",
     "port",
     "clusterId",
     "errorMessage",

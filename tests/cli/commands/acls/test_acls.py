@@ -218,6 +218,7 @@ def test_who_can_tells_the_acl_that_decides(sandbox: SandboxThread, capsys: pyte
         ("User:bob", "10.0.0.7"): (False, "deny User:bob write topic * from 10.0.0.7"),
         ("User:eve", "*"): (False, "deny User:eve all topic orders"),
         ("User:*", "*"): (True, "allow User:* write topic *"),
+        ("User:ANONYMOUS", "*"): (True, "super user"),
     }
     (one,) = rows(capsys, "who-can", "describe", "topic", "orders", "--principal", "zoe")
     assert one["allowed"]
