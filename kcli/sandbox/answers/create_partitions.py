@@ -38,7 +38,9 @@ def _excessive(context: RequestContext, request: CreatePartitionsRequest) -> cod
     by_name = context.cluster.topics.by_name
     known = [(each.count, len(by_name[each.name].partitions)) for each in request.topics if each.name in by_name]
     more = sum(count - have for count, have in known if count > have)
-    return codes.POLICY_VIOLATION if more > MOST_PARTITIONS else None
+    if more <= MOST_PARTITIONS:
+        return None
+    return codes.UNKNOWN_SERVER_ERROR if context.cluster.settings.kafka_version == "4.3" else codes.POLICY_VIOLATION
 
 
 def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:

@@ -112,7 +112,9 @@ def _ready(context: RequestContext, targets: list[_Target], min_bytes: int, comm
     size = 0
     for target in targets:
         partition, offset = target.partition, target.asked.fetch_offset
-        if partition is None or target.error is not None or not partition.serves(context.broker.node_id):
+        if partition is None or target.error is not None:
+            return True
+        if not partition.serves(context.broker.node_id, context.version):
             return True
         if not partition.log.start <= offset <= partition.log.end or _diverging(partition, target.asked) is not None:
             return True
@@ -128,7 +130,7 @@ def _row(
     try:
         if partition is None or target.error is not None:
             raise target.error or BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-        if not partition.serves(context.broker.node_id):
+        if not partition.serves(context.broker.node_id, context.version):
             raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
         log = partition.log
         if context.cluster.topics.by_name.get(target.name) is not partition.topic:

@@ -23,8 +23,8 @@ def led_here(context: RequestContext, api: int, name: str, index: int, epoch: in
         raise BrokerError(scripted)
     partition = context.cluster.topics.partition(name, index)
     me = context.broker.node_id
-    served = (api == FETCH and partition.serves(me)) or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
-    if partition.leader != me and not served:
+    served = me == partition.leader or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
+    if not served and not (api == FETCH and partition.serves(me, context.version)):
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
     if (epoch >= 0 or (epoch < -1 and api != FETCH)) and epoch != partition.leader_epoch:
         raise BrokerError(codes.FENCED_LEADER_EPOCH if epoch < partition.leader_epoch else codes.UNKNOWN_LEADER_EPOCH)

@@ -35,6 +35,7 @@ INTERNAL: dict[str, dict[str, str]] = {
 }
 """The topics of the coordinators, each with its configs."""
 MOST_PARTITIONS = 10_000
+FROM_FOLLOWERS = 11
 
 
 class Partition:
@@ -59,9 +60,10 @@ class Partition:
             if header.producer_id >= 0:
                 (self.producers.ended if header.attributes & CONTROL else self.producers.note)(header)
 
-    def serves(self, node: int) -> bool:
-        """Whether this broker answers fetches of it."""
-        return node == self.leader or node in self.readers
+    def serves(self, node: int, version: int) -> bool:
+        """Whether this broker answers fetches of it: from version 11 on its followers do, too (KIP-392)."""
+        follows = version >= FROM_FOLLOWERS and node in self.replicas and node not in self.filling
+        return node == self.leader or node in self.readers or follows
 
     def wake(self) -> None:
         """Wake the waiting fetches."""

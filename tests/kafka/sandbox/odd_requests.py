@@ -1,6 +1,6 @@
 """The tables of odd requests (`odd/*.txt`): one line per request, played in order, a table on one connection.
 
-    cluster three                                   another cluster than that of most tables: see clusters.py
+    cluster three                                   the cluster, if it is not `one`: see CLUSTERS in test_differences.py
     topic orders~ 2 cleanup.policy=compact          a topic, its partitions and its configs
     word | Api vN | {"json": "as kcli raw takes it"} -> name=path.in.the.answer, settle
     word @2 | Api vN | {"json": …}                  to broker 2
@@ -77,7 +77,7 @@ def tables() -> list[Table]:
 
 
 def _table(path: Path) -> Table:
-    cluster = "authorizer"
+    cluster = "one"
     lines: list[OddRequest | NewTopic] = []
     seen: set[str] = set()
     for number, text in enumerate(path.read_text().splitlines(), 1):
