@@ -90,7 +90,7 @@ class Kafka:
             Node(n, self.root / f"n{n}", (ports[3 * n - 3], ports[3 * n - 2], ports[3 * n - 1]))
             for n in range(1, nodes + 1)
         ]
-        self.settings = settings or {}
+        self.settings = dict(settings or {})
         self.features = features or {}
         self.options: list[str] = []  # of the virtual machines
         self.format_words: list[str] = []  # for StorageTool format

@@ -38,7 +38,7 @@ class SecuredKafka(Kafka):
             for hash_, more in (("256", ""), ("512", ",iterations=8192"))
             for word in ("--add-scram", f'SCRAM-SHA-{hash_}=[name="{name}"{more},password="{USERS[name]}"]')
         ]
-        self.settings = self._listeners(self.nodes[0]) | self._tls() | self._sasl()
+        self.settings.update(self._listeners(self.nodes[0]) | self._tls() | self._sasl())
 
     def at(self, listener: str) -> str:
         return self.bootstrap if listener == "CLIENT" else f"localhost:{self.ports[listener]}"

@@ -28,6 +28,7 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
 HINTS = 16  # the first version that names the leader
+LED_ELSEWHERE = (codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_LEADER_EPOCH)
 MISSING = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 
 
@@ -114,7 +115,7 @@ def _ready(context: RequestContext, targets: list[_Target], min_bytes: int, comm
         partition, offset = target.partition, target.asked.fetch_offset
         if partition is None or target.error is not None:
             return True
-        if not partition.serves(context.broker.node_id, context.version):
+        if not partition.serves(context.broker.node_id, context.version) or _is_over(partition, target.asked):
             return True
         if not partition.log.start <= offset <= partition.log.end or _diverging(partition, target.asked) is not None:
             return True
@@ -132,6 +133,8 @@ def _row(
             raise target.error or BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
         if not partition.serves(context.broker.node_id, context.version):
             raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
+        if _is_over(partition, asked):
+            raise BrokerError(codes.FENCED_LEADER_EPOCH)
         log = partition.log
         if context.cluster.topics.by_name.get(target.name) is not partition.topic:
             raise BrokerError(codes.UNKNOWN_TOPIC_ID if context.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
@@ -159,9 +162,14 @@ def _row(
         row.error_code = wrong.code.number
         if wrong.code in MISSING:
             row.aborted_transactions = []
-        if wrong.code is codes.NOT_LEADER_OR_FOLLOWER and context.version >= HINTS:
+        if wrong.code in LED_ELSEWHERE and context.version >= HINTS:
             _hint(context, row, target.name, leaders)
     return row
+
+
+def _is_over(partition: Partition, asked: FetchPartition) -> bool:
+    """Whether the reader's leader epoch ended, perhaps while it waited."""
+    return -1 < asked.current_leader_epoch < partition.leader_epoch
 
 
 def _hint(context: RequestContext, row: PartitionData, topic: str, leaders: set[int]) -> None:

@@ -51,7 +51,7 @@ def hinted(context: RequestContext, name: str, index: int) -> tuple[int, int] | 
     if topic is None or index >= len(topic.partitions):
         return None
     partition = topic.partitions[index]
-    if not partition.hints or partition.leader < 0 or partition.leader == context.broker.node_id:
+    if not partition.hints or partition.leader < 0:
         return None
     return partition.leader, partition.leader_epoch
 

@@ -51,7 +51,6 @@ class Partition:
         self.leader = replicas[0]
         self.leader_epoch = leader_epoch
         self.led_by = {self.leader}  # whoever leads or has led: a client may still believe it does
-        self.readers: set[int] = set()  # followers that serve fetches (KIP-392, a fault)
         self.hints = True  # whether a wrong leader answers with the right one (KIP-951)
         self.log = log
         self.producers = PartitionProducers()
@@ -63,7 +62,7 @@ class Partition:
     def serves(self, node: int, version: int) -> bool:
         """Whether this broker answers fetches of it: from version 11 on its followers do, too (KIP-392)."""
         follows = version >= FROM_FOLLOWERS and node in self.replicas and node not in self.filling
-        return node == self.leader or node in self.readers or follows
+        return node == self.leader or follows
 
     def wake(self) -> None:
         """Wake the waiting fetches."""

@@ -67,9 +67,9 @@ class ClusterFaults:
         }
 
     def prefer_replica(self, topic: str, partition: int, replica: int, *, times: int = 1) -> None:
-        """Broker `replica` serves fetches of the partition too, and the leader's next fetch answers send readers to it
-        (KIP-392). What it then says wrongly is ordered with `error(..., broker=replica)` (C12, C13)."""
-        self._topics.partition(topic, partition).readers.add(replica)
+        """The leader's next fetch answers send readers to broker `replica` (KIP-392). What it then says wrongly is
+        ordered with `error(..., broker=replica)` (C12, C13)."""
+        self._topics.partition(topic, partition)
         self._planned.plan("prefer", "Fetch", replica, times=times, topic=topic, partition=partition)
 
     # -- coordinators and groups ----------------------------------------------------------------------------------

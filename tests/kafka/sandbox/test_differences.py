@@ -8,9 +8,10 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,8 @@ async def all_compared(brokers: int, kafka: Sequence[int], sandbox: Sequence[int
     await coordinators(kafka)
     await coordinators(sandbox)
     word = uuid.uuid4().hex[:6]
-    alone, together = [], []
+    alone: list[Coroutine[Any, Any, list[Compared]]] = []
+    together: list[Coroutine[Any, Any, list[Compared]]] = []
     for number, table in enumerate(tables()):
         if CLUSTERS[table.cluster] == brokers:
             play = compared(kafka, sandbox, table.lines, f"{word}{number:02}", expected)

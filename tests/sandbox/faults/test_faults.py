@@ -164,8 +164,11 @@ async def test_C7_a_moved_leader_is_told_with_a_hint_to_fetch_and_produce() -> N
         assert row.error_code == codes.NOT_LEADER_OR_FOLLOWER.number
         assert (row.current_leader.leader_id, row.current_leader.leader_epoch) == (2, 1)
         assert [(node.node_id, node.port) for node in refused.node_endpoints] == [(2, sandbox.brokers[1].port)]
-        wanted = FetchTopic(topic_id=sandbox.topics.by_name["t"].id, partitions=[FetchPartition(partition=0)])
+        wanted = FetchTopic(
+            topic_id=sandbox.topics.by_name["t"].id, partitions=[FetchPartition(partition=0, current_leader_epoch=0)]
+        )
         missed = await old.ask(FetchRequest(topics=[wanted]), 17)
+        assert missed.responses[0].partitions[0].error_code == codes.FENCED_LEADER_EPOCH.number
         assert missed.responses[0].partitions[0].current_leader.leader_id == 2
         assert [node.node_id for node in missed.node_endpoints] == [2]
         assert (await new.produce(batch(1))).base_offset == 1
@@ -180,10 +183,10 @@ async def test_a_moved_leader_without_a_hint_is_only_an_error() -> None:
 
 async def test_a_waiting_fetch_learns_at_once_that_the_leader_moved() -> None:
     async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as peer:
-        waiting = asyncio.ensure_future(peer.fetch(0, wait_ms=60_000))
+        waiting = asyncio.ensure_future(peer.fetch(0, wait_ms=60_000, current_leader_epoch=0))
         await asyncio.sleep(0.02)
         sandbox.faults.cluster.move_leader("t", 0, 2)
-        assert (await asyncio.wait_for(waiting, 10)).error_code == codes.NOT_LEADER_OR_FOLLOWER.number
+        assert (await asyncio.wait_for(waiting, 10)).error_code == codes.FENCED_LEADER_EPOCH.number
 
 
 async def test_C9_a_truncated_log_tells_where_the_histories_part() -> None:

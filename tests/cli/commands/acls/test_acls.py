@@ -226,8 +226,8 @@ def test_who_can_tells_the_acl_that_decides(sandbox: SandboxThread, capsys: pyte
     assert not one["allowed"]
     (one,) = rows(capsys, "who-can", "write", "topic", "orders", "--principal", "bob", "--host", "10.0.0.7", code=3)
     assert one["reason"].endswith("from 10.0.0.7")
-    told = {row["principal"]: row["allowed"] for row in rows(capsys, "who-can", "create", "cluster")}
-    assert told == {"User:ANONYMOUS": True, "User:*": False}
+    everyone = {row["principal"]: row["allowed"] for row in rows(capsys, "who-can", "create", "cluster")}
+    assert everyone == {"User:ANONYMOUS": True, "User:*": False}
 
 
 def test_who_can_knows_super_users_and_what_is_open(
