@@ -11,11 +11,8 @@ from kcli.proto.messages.share_acknowledge import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from kcli.sandbox.answers.share_fetch import share_partition
-from kcli.sandbox.answers.sharing import acknowledge, switched_on
+from kcli.sandbox.answers.sharing import SHARE_ACKNOWLEDGE, acknowledge, must_know, switched_on
 from kcli.sandbox.wire.request_context import RequestContext
-
-SHARE_ACKNOWLEDGE = 79
 
 
 async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> ShareAcknowledgeResponse:
@@ -29,6 +26,7 @@ async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> S
             raise BrokerError(scripted)
         context.check(SHARE_ACKNOWLEDGE, "group", group)
         session = context.share_sessions.continued((group, member), request.share_session_epoch)
+        must_know(context, (topic.topic_id for topic in request.topics))
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
     responses = [
@@ -54,8 +52,7 @@ def _one(
 ) -> PartitionData:
     row = PartitionData(partition_index=asked.partition_index)
     try:
-        share = share_partition(context, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
-        acknowledge(share, request.member_id or "", asked.acknowledgement_batches, renews=request.is_renew_ack)
+        acknowledge(context, request, (topic_id, asked.partition_index), asked.acknowledgement_batches)
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
     return row

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
-from kcli.proto.messages.share_fetch import AcknowledgementBatch
-from kcli.sandbox.groups.share.group import ShareGroup
-from kcli.sandbox.groups.share.partition import SharePartition
+from kcli.proto.messages.share_acknowledge import ShareAcknowledgeRequest
+from kcli.proto.messages.share_fetch import AcknowledgementBatch, ShareFetchRequest
+from kcli.sandbox.answers.partitions import led_here, name_of
+from kcli.sandbox.groups.share.group import Place, ShareGroup
+from kcli.sandbox.groups.share.partition import GAP, REJECT, RENEW
 from kcli.sandbox.wire.request_context import RequestContext
 
-RENEW = 4
+SHARE_ACKNOWLEDGE = 79
+RENEWALS = 2  # the version of ShareFetch and ShareAcknowledge since which acquired records can be renewed
 
 
 def switched_on(context: RequestContext) -> None:
@@ -39,17 +42,45 @@ def by_topic(places: Iterable[tuple[bytes, int]]) -> dict[bytes, list[int]]:
     return topics
 
 
+def must_know(context: RequestContext, topic_ids: Iterable[bytes]) -> None:
+    """Raise BrokerError UNKNOWN_SERVER_ERROR for an unknown topic id: Kafka's authorizer has no name to look up."""
+    if context.cluster.access.authorizer is not None and not set(topic_ids) <= context.cluster.topics.by_id.keys():
+        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a topic id is unknown")
+
+
 def acknowledge(
-    share: SharePartition, member: str, batches: Iterable[AcknowledgementBatch | Alone], *, renews: bool
+    context: RequestContext,
+    request: ShareFetchRequest | ShareAcknowledgeRequest,
+    place: Place,
+    batches: Iterable[AcknowledgementBatch | Alone],
 ) -> None:
-    """Raises BrokerError INVALID_RECORD_STATE, INVALID_REQUEST; then nothing was done."""
+    """Acknowledge records of a partition. Raises BrokerError INVALID_RECORD_STATE, INVALID_REQUEST, and
+    UNKNOWN_TOPIC_OR_PARTITION for a partition that the group has never read; then nothing was done."""
+    ranges = _ranges(batches, RENEW if context.version >= RENEWALS else REJECT, renews=request.is_renew_ack)
+    led_here(context, SHARE_ACKNOWLEDGE, name_of(context, "", place[0]), place[1])
+    share = context.cluster.groups.sharing(request.group_id or "").partitions.get(place)
+    if share is None:
+        raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    share.led().acknowledge(request.member_id or "", ranges)
+
+
+def _ranges(
+    batches: Iterable[AcknowledgementBatch | Alone], newest: int, *, renews: bool
+) -> list[tuple[int, int, int]]:
+    """First offset, last offset and type. `newest` is the last type that the request's version knows."""
     ranges: list[tuple[int, int, int]] = []
+    end = -1
     for batch in batches:
         kinds = batch.acknowledge_types
-        if len(kinds) not in (1, batch.last_offset - batch.first_offset + 1) or (RENEW in kinds and not renews):
+        if not end <= batch.first_offset <= batch.last_offset:
+            raise BrokerError(codes.INVALID_REQUEST, message="acknowledgement batches must ascend")
+        end = batch.last_offset
+        if len(kinds) not in (1, batch.last_offset - batch.first_offset + 1):
             raise BrokerError(codes.INVALID_REQUEST, message="the types of an acknowledgement do not fit its offsets")
+        if not all(GAP <= kind <= newest for kind in kinds) or (RENEW in kinds and not renews):
+            raise BrokerError(codes.INVALID_REQUEST, message="the type of an acknowledgement is not valid here")
         if len(kinds) == 1:
             ranges.append((batch.first_offset, batch.last_offset, kinds[0]))
         else:
             ranges += [(batch.first_offset + n, batch.first_offset + n, kind) for n, kind in enumerate(kinds)]
-    share.acknowledge(member, ranges)
+    return ranges
