@@ -63,8 +63,6 @@ def _session(context: RequestContext, request: ShareFetchRequest) -> ShareSessio
     context.check(SHARE_FETCH, "group", request.group_id or "")
     if request.group_id is None:
         raise BrokerError(codes.INVALID_REQUEST, message="GroupId can't be null.")
-    if context.cluster.groups.by_name(request.group_id) is not None:
-        context.cluster.groups.sharing(request.group_id)  # no group of another kind
     limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
     if context.version >= RENEWALS and request.is_renew_ack and any(limits):
         raise BrokerError(codes.INVALID_REQUEST, message="a renewal fetches nothing: all its limits are 0")
@@ -81,7 +79,7 @@ async def _fetched(
 ) -> None:
     """Add what the fetch acquires; the first fetch of a session tells about each partition."""
     wanted = list(session.partitions)
-    if context.cluster.groups.by_name(request.group_id or "") is not None:
+    if context.cluster.groups.shared(request.group_id or "") is not None:
         await _acquire(context, request, session, rows)
         if request.share_session_epoch == NEW:
             for place in wanted:

@@ -246,8 +246,6 @@ class ConsumerGroup:
             self.look_classic(rebalance=True)
         if not self._closed:
             self.epoch += 1
-            if not self.members:
-                self.assignment_epoch = self.epoch
             self.settle()
 
     def look_classic(self, *, rebalance: bool) -> None:
