@@ -5,7 +5,6 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_acknowledge import (
-    AcknowledgePartition,
     PartitionData,
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
@@ -29,30 +28,13 @@ async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> S
         must_know(context, (topic.topic_id for topic in request.topics))
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
-    responses = [
-        ShareAcknowledgeTopicResponse(
-            topic_id=topic.topic_id,
-            partitions=[
-                _one(context, request, topic.topic_id, partition)
-                for partition in topic.partitions
-                if partition.acknowledgement_batches
-            ],
-        )
-        for topic in request.topics
-        if any(partition.acknowledgement_batches for partition in topic.partitions)
-    ]
+    responses: dict[bytes, ShareAcknowledgeTopicResponse] = {}
+    for (topic_id, index), wrong in acknowledge(context, request).items():
+        row = PartitionData(partition_index=index)
+        if wrong is not None:
+            row.error_code, row.error_message = wrong.code.number, str(wrong)
+        responses.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id=topic_id)).partitions.append(row)
     if session is None:
         context.share_sessions.end(group, member)
     lock = int(context.cluster.groups.configs.value(group, "share.record.lock.duration.ms"))
-    return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=responses)
-
-
-def _one(
-    context: RequestContext, request: ShareAcknowledgeRequest, topic_id: bytes, asked: AcknowledgePartition
-) -> PartitionData:
-    row = PartitionData(partition_index=asked.partition_index)
-    try:
-        acknowledge(context, request, (topic_id, asked.partition_index), asked.acknowledgement_batches)
-    except BrokerError as refused:
-        row.error_code, row.error_message = refused.code.number, str(refused)
-    return row
+    return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=list(responses.values()))

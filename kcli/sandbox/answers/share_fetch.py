@@ -95,16 +95,11 @@ def _row(rows: dict[Place, PartitionData], place: Place) -> PartitionData:
 
 def _acknowledged(context: RequestContext, request: ShareFetchRequest) -> dict[Place, PartitionData]:
     rows: dict[Place, PartitionData] = {}
-    for topic in request.topics:
-        for partition in topic.partitions:
-            if not partition.acknowledgement_batches:
-                continue
-            place = (topic.topic_id, partition.partition_index)
+    if any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions):
+        for place, wrong in acknowledge(context, request).items():
             row = _row(rows, place)
-            try:
-                acknowledge(context, request, place, partition.acknowledgement_batches)
-            except BrokerError as refused:
-                row.acknowledge_error_code, row.acknowledge_error_message = refused.code.number, str(refused)
+            if wrong is not None:
+                row.acknowledge_error_code, row.acknowledge_error_message = wrong.code.number, str(wrong)
     return rows
 
 

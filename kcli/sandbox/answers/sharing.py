@@ -49,19 +49,30 @@ def must_know(context: RequestContext, topic_ids: Iterable[bytes]) -> None:
 
 
 def acknowledge(
-    context: RequestContext,
-    request: ShareFetchRequest | ShareAcknowledgeRequest,
-    place: Place,
-    batches: Iterable[AcknowledgementBatch | Alone],
-) -> None:
-    """Acknowledge records of a partition. Raises BrokerError INVALID_RECORD_STATE, INVALID_REQUEST, and
-    UNKNOWN_TOPIC_OR_PARTITION for a partition that the group has never read; then nothing was done."""
-    ranges = _ranges(batches, RENEW if context.version >= RENEWALS else REJECT, renews=request.is_renew_ack)
-    led_here(context, SHARE_ACKNOWLEDGE, name_of(context, "", place[0]), place[1])
-    share = context.cluster.groups.sharing(request.group_id or "").partitions.get(place)
-    if share is None:
-        raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-    share.led().acknowledge(request.member_id or "", ranges)
+    context: RequestContext, request: ShareFetchRequest | ShareAcknowledgeRequest
+) -> dict[Place, BrokerError | None]:
+    """Acknowledge what a request says, and return what is wrong with each partition. One without an acknowledgement is
+    there, too, if another partition's was tried."""
+    found: dict[Place, BrokerError | None] = {}
+    idle: list[Place] = []
+    newest, tried = RENEW if context.version >= RENEWALS else REJECT, False
+    group = context.cluster.groups.shared(request.group_id or "")
+    for topic in request.topics:
+        for row in topic.partitions:
+            place = (topic.topic_id, row.partition_index)
+            try:
+                ranges = _ranges(row.acknowledgement_batches, newest, renews=request.is_renew_ack)
+                led_here(context, SHARE_ACKNOWLEDGE, name_of(context, "", topic.topic_id), row.partition_index)
+                if not ranges:
+                    idle.append(place)
+                    continue
+                tried, found[place] = True, None
+                if group is None or place not in group.partitions:  # nothing of it was ever fetched
+                    raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+                group.partitions[place].led().acknowledge(request.member_id or "", ranges)
+            except BrokerError as refused:
+                found[place] = refused
+    return found | (dict.fromkeys(idle) if tried else {})
 
 
 def _ranges(
