@@ -61,7 +61,7 @@ def acknowledge(
         for row in topic.partitions:
             place = (topic.topic_id, row.partition_index)
             try:
-                ranges = _ranges(row.acknowledgement_batches, newest, renews=request.is_renew_ack)
+                ranges = ranges_of(row.acknowledgement_batches, newest, renews=request.is_renew_ack)
                 led_here(context, SHARE_ACKNOWLEDGE, name_of(context, "", topic.topic_id), row.partition_index)
                 if not ranges:
                     idle.append(place)
@@ -75,10 +75,11 @@ def acknowledge(
     return found | (dict.fromkeys(idle) if tried else {})
 
 
-def _ranges(
+def ranges_of(
     batches: Iterable[AcknowledgementBatch | Alone], newest: int, *, renews: bool
 ) -> list[tuple[int, int, int]]:
-    """First offset, last offset and type. `newest` is the last type that the request's version knows."""
+    """First offset, last offset and type of acknowledgements. `newest` is the last type that the request's version
+    knows. Raises BrokerError INVALID_REQUEST."""
     ranges: list[tuple[int, int, int]] = []
     end = -1
     for batch in batches:
