@@ -17,6 +17,11 @@ Place = tuple[bytes, int]
 NEW, FINAL, LAST_EPOCH = 0, -1, 0x7FFFFFFF
 
 
+def asked(request: ShareFetchRequest) -> list[Place]:
+    """The partitions that a fetch names."""
+    return [(topic.topic_id, row.partition_index) for topic in request.topics for row in topic.partitions]
+
+
 class ShareSession:
     """The partitions of one member, in the order in which they are served. `forgotten` is what it ever let go."""
 
@@ -27,13 +32,11 @@ class ShareSession:
         self.forgotten: list[Place] = []
 
     def update(self, request: ShareFetchRequest) -> None:
+        self.partitions.update(dict.fromkeys(asked(request)))
         for gone in request.forgotten_topics_data:
             for index in gone.partitions:
                 self.partitions.pop((gone.topic_id, index), None)
                 self.forgotten.append((gone.topic_id, index))
-        for topic in request.topics:
-            for row in topic.partitions:
-                self.partitions.setdefault((topic.topic_id, row.partition_index))
 
     def served(self, place: Place) -> None:
         """It gave something: the others come first next time."""
@@ -50,15 +53,17 @@ class ShareSessions:
         self.open: dict[tuple[str, str], ShareSession] = {}
 
     def fetching(self, peer: Peer | None, request: ShareFetchRequest) -> ShareSession | None:
-        """The session of a fetch; None when the fetch ends it. Raises BrokerError SHARE_SESSION_NOT_FOUND,
-        INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST."""
+        """The session of a fetch; None when the fetch ends it. A new session replaces the member's old one, which
+        keeps its records acquired. Raises BrokerError SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
+        INVALID_REQUEST, and as Kafka does UNKNOWN_SERVER_ERROR for a new session with a partition twice."""
         key = (request.group_id or "", request.member_id or "")
         acknowledges = any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions)
         if request.share_session_epoch == NEW:
             if acknowledges:
                 raise BrokerError(codes.INVALID_REQUEST, message="the first request of a session acknowledges nothing")
-            if key in self.open:
-                self.end(*key)
+            self.open.pop(key, None)
+            if len(set(asked(request))) < len(asked(request)):
+                raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a session has each partition once")
             opened = self.open[key] = ShareSession(peer)
             opened.update(request)
             return opened

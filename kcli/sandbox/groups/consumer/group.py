@@ -174,7 +174,7 @@ class ConsumerGroup:
         }
         counts = {topic.id: len(topic.partitions) for topic in there.values()}
         read = {each: counts[each] for topics in wanted.values() for each in topics}
-        readers = [each for each in self.members.values() if each.topics or each.regex]
+        readers = [each for each in self.members.values() if each.topics or wanted[each.id]]
         by_instance = {each.instance_id or each.id: wanted[each.id] for each in readers}
         return (by_instance, read, self.assignor), wanted, read
 

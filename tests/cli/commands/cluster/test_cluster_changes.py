@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxThread]:
-    with SandboxThread(brokers=3, topics={"orders": 2, "small": 1}) as made:
+    with SandboxThread(brokers=3, topics={"orders": 2, "small": 1}, features={"kraft.version": 1}) as made:
         monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
         yield made
 
