@@ -119,6 +119,9 @@ def test_a_streams_group_is_listed_described_and_deleted_with_its_internal_topic
         running = run("streams", "reset", group, "--input-topic", source, "--execute", "-b", kafka.bootstrap)
         assert running.code == 1
         assert "the group is Stable with 1 member" in running.err
+        forced = run("streams", "reset", group, "--input-topic", source, "--force", "--execute", "-b", kafka.bootstrap)
+        assert forced.code == 1
+        assert "Kafka removes members of classic and consumer groups only" in forced.err
         (member,) = rows(kafka, "members", "groups", "members", group)
         assert member["tasks"] == ["0_0", "0_1", "1_0", "1_1"]
         assert set(member["assignment"]) == {f"{name}:{n}" for name in (source, inner[1]) for n in (0, 1)}
