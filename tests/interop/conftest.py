@@ -15,10 +15,11 @@ _names = count()
 
 
 @contextmanager
-def sandbox_process(brokers: int) -> Iterator[str]:
+def sandbox_process(brokers: int, partitions: int = 1) -> Iterator[str]:
     """A sandbox process while this lasts; where it listens."""
+    numbers = ["--brokers", str(brokers), "--partitions", str(partitions)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "kcli.sandbox", "--brokers", str(brokers), "--exit-with-stdin"],
+        [sys.executable, "-m", "kcli.sandbox", *numbers, "--exit-with-stdin"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdin is not None
