@@ -93,7 +93,7 @@ def test_librdkafka_finds_a_kafka(tmp_path: Path) -> None:
 
     with sandbox_process(brokers=3, partitions=4) as bootstrap:
         (tmp_path / "test.conf").write_text(f"bootstrap.servers={bootstrap}\ntest.topic.random=true\n")
-        first = results("-p3", TESTS_SKIP=UNFIT)
+        first = results(TESTS_SKIP=UNFIT)
         again = [name for name, result in first.items() if result == "FAILED"]
         failed = [name for name in again if results("-p1", TESTS=name).get(name) != "PASSED"]
     assert not failed, (tmp_path / "told").read_text()[-4000:]
