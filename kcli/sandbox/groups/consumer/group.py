@@ -168,7 +168,7 @@ class ConsumerGroup:
 
     def _read(self) -> tuple[object, dict[str, frozenset[bytes]], dict[bytes, int]]:
         """What the targets are made of, to be compared; the topics of each member; the partitions of each topic."""
-        there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
+        there = self._topics.by_name
         wanted = {
             each.id: frozenset(there[name].id for name in _read_by(each, there)) for each in self.members.values()
         }
