@@ -83,8 +83,7 @@ class Quorum:
         if node < 0:
             raise BrokerError(codes.INVALID_REQUEST, message=f"{node} is no id of a node")
         if self._features.level("kraft.version") < 1:
-            text = "the voters are fixed below kraft.version 1: kcli cluster features upgrade kraft.version=1 --execute"
-            raise BrokerError(codes.UNSUPPORTED_VERSION, message=text)
+            raise BrokerError(codes.UNSUPPORTED_VERSION, message="the voters are fixed below kraft.version 1")
 
     def check_cluster(self, cluster_id: str | None) -> None:
         """Raises BrokerError INCONSISTENT_CLUSTER_ID."""
