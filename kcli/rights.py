@@ -21,7 +21,7 @@ GROUP = _by_key(
 TRANSACTIONAL_ID = _by_key({"write": (22, 24, 25, 26, 28), "describe": (65,)})
 CLUSTER = _by_key(
     {
-        "alter": (27, 30, 31, 34, 43, 45, 51, 57, 64, 80, 81),
+        "alter": (27, 30, 31, 34, 43, 45, 51, 57, 64, 80, 81, 94),
         "describe": (29, 35, 46, 50, 55),
         "describe-configs": (48, 74),
         "alter-configs": (49,),

@@ -90,7 +90,9 @@ def shifted(count: int) -> Form:
 def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: bool) -> Form:
     """The offsets of a file or of another group; None deletes a commit. `plain`: without epochs and metadata."""
 
-    def form(at: TopicPartition, standing: Standing) -> Wanted:
+    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        if at not in commits:
+            return KcliError(f"{at.topic} [{at.partition}]: the file has no offset of this partition")
         return Wanted(commit=commits[at], plain=plain)
 
     return form

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from re import compile as pattern
 
+from kcli.admin.groups.members import MemberMissing, refusal_to_remove
+from kcli.admin.groups.reset_plan import GroupLive
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
-from kcli.changes import offset_forms, offsets, topics
+from kcli.changes import groups, offset_forms, offsets, topics
+from kcli.changes.change import Plan
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.text.numbers import counted
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
     from kcli.admin.groups.reset_plan import Target
     from kcli.admin.topics.topics import Topic
-    from kcli.changes.change import Plan
     from kcli.changes.offset_forms import Prepare
     from kcli.model import Cluster
 
@@ -35,28 +37,34 @@ INTERNAL = pattern(
 class Reset(Frozen):
     """What to reset of an application: `inputs` to where `prepare` says, `intermediates` to their ends. With
     `committed` all other topics that it has committed offsets of are inputs, too. `internal` are the internal topics to
-    delete, None all."""
+    delete, None all. With `force` its members are removed first."""
 
     application: str = ""
     inputs: Sequence[str] = ()
     intermediates: Sequence[str] = ()
     internal: Sequence[str] | None = None
     committed: bool = False
+    force: bool = False
     prepare: Prepare = offset_forms.ready(offset_forms.earliest)
 
 
 async def plan(cluster: Cluster, wanted: Reset) -> Plan:
-    """The plan: a row for each partition, and one for each internal topic. Where the application runs, all of them are
-    refused; where an offset cannot be reset, no topic is deleted. Raises KcliError for topics that do not exist."""
+    """The plan: a row for each partition, one for each internal topic, and with `force` one for each member. Where the
+    application runs and its members stay, all of them are refused; where an offset cannot be reset, no topic is
+    deleted. Raises KcliError for topics that do not exist."""
     application = wanted.application
     for problem in bad(await topics.find(cluster, (*wanted.inputs, *wanted.intermediates))).values():
         raise problem
     known = good(await describe_topics(cluster))
     refusal: KcliError | None = None
     gone: list[str] = []
+    forced = False
 
     def parts(target: Target) -> list[tuple[list[TopicPartition], Prepare]]:
-        nonlocal refusal, gone
+        nonlocal refusal, gone, forced
+        if wanted.force and target.described is not None and isinstance(target.refusal, GroupLive):
+            target.refusal = refusal_to_remove(target.described)
+            forced = target.refusal is None
         refusal = target.refusal
         if target.share:
             raise KcliError(f"{application}: this is a share group, and no application of Kafka Streams")
@@ -74,7 +82,8 @@ async def plan(cluster: Cluster, wanted: Reset) -> Plan:
     deletion = await topics.delete(cluster, gone)
     if not made.rows and not gone:
         raise await offsets.missing(cluster, application)
-    return _joined(made, deletion, refusal)
+    removal = await groups.plan_removal(cluster, application, None) if forced else Plan()
+    return _joined(removal, made, deletion, refusal)
 
 
 def internal_topics(application: str, known: Iterable[str], target: Target) -> list[str]:
@@ -97,9 +106,11 @@ def _partitions(known: Mapping[str, Topic], names: Iterable[str]) -> list[TopicP
     return [TopicPartition(name, partition.partition) for name in names for partition in known[name].partitions]
 
 
-def _joined(made: Plan, deletion: Plan, refusal: KcliError | None) -> Plan:
-    """One plan of both: first the offsets, then the topics."""
-    moves, losses = list(made.rows), list(deletion.rows)
+def _joined(removal: Plan, made: Plan, deletion: Plan, refusal: KcliError | None) -> Plan:
+    """One plan of all: first the members, then the offsets, then the topics."""
+    members, moves, losses = list(removal.rows), list(made.rows), list(deletion.rows)
+    for row in members:
+        row.section = "members"
     for row in moves:
         row.section = "partitions"
     for row in losses:
@@ -107,9 +118,17 @@ def _joined(made: Plan, deletion: Plan, refusal: KcliError | None) -> Plan:
         if refusal is not None:
             row.settle(refusal)
             row.result = "refused"
-    reset, delete = made.apply, deletion.apply
+    remove, reset, delete = removal.apply, made.apply, deletion.apply
 
     async def apply(cluster: Cluster) -> None:
+        if remove is not None:
+            await remove(cluster)
+        if any(row.error is not None and not isinstance(row.error, MemberMissing) for row in members):
+            kept = KcliError("offsets and internal topics stay as they are, as not all members were removed")
+            for row in (*moves, *losses):
+                if row.is_open:
+                    row.settle(kept)
+            return
         if reset is not None:
             await reset(cluster)
         if any(row.error is not None for row in moves):
@@ -118,7 +137,8 @@ def _joined(made: Plan, deletion: Plan, refusal: KcliError | None) -> Plan:
         elif delete is not None:
             await delete(cluster)
 
-    made.rows = [*moves, *losses]
+    made.rows = [*members, *moves, *losses]
+    made.failed |= removal.failed
     made.final = any(row.is_open for row in losses)
     if made.final:
         count = counted(len(losses), "internal topic")

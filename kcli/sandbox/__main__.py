@@ -1,4 +1,4 @@
-"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS] [--registry]
+"""`python -m kcli.sandbox [--port N] [--brokers N] [--partitions N] [--data DIR] [--topic NAME:PARTITIONS] [--registry]
 [--feature transaction.version=1]`: the sandbox as a process.
 
 Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, SIGHUP, or with
@@ -29,6 +29,7 @@ def _arguments() -> Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--brokers", type=int, default=1)
+    parser.add_argument("--partitions", type=int, default=1, help="of topics that do not say how many")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS")
     parser.add_argument("--feature", action="append", default=[], metavar="NAME=LEVEL")
@@ -52,6 +53,7 @@ async def _serve(arguments: Namespace) -> None:
         brokers=arguments.brokers,
         host=arguments.host,
         port=arguments.port,
+        partitions=arguments.partitions,
         data=arguments.data,
         topics=topics,
         auto_create=not arguments.no_auto_create,

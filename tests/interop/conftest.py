@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import pytest
@@ -13,11 +14,12 @@ import pytest
 _names = count()
 
 
-@pytest.fixture(scope="session")
-def bootstrap() -> Iterator[str]:
-    """Where the sandbox process listens."""
+@contextmanager
+def sandbox_process(brokers: int, partitions: int = 1) -> Iterator[str]:
+    """A sandbox process while this lasts; where it listens."""
+    numbers = ["--brokers", str(brokers), "--partitions", str(partitions)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "kcli.sandbox", "--brokers", "2", "--exit-with-stdin"],
+        [sys.executable, "-m", "kcli.sandbox", *numbers, "--exit-with-stdin"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdin is not None
@@ -28,6 +30,13 @@ def bootstrap() -> Iterator[str]:
         process.stdin.close()
         process.stdout.close()
         assert process.wait(10) == 0
+
+
+@pytest.fixture(scope="session")
+def bootstrap() -> Iterator[str]:
+    """Where the sandbox process listens."""
+    with sandbox_process(brokers=2) as where:
+        yield where
 
 
 @pytest.fixture

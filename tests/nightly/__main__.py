@@ -33,7 +33,7 @@ class Piece:
 
 PIECES = {
     "test": Piece(12, (("make", "test"),)),
-    "test-long": Piece(16, (("make", "test-long"),)),
+    "test-long": Piece(20, (("make", "test-long"),)),
     "avro": Piece(
         10,
         ((*MODULE, "pytest", "-q", "-n", "0", "tests/interop/avro"),),

@@ -16,6 +16,7 @@ from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatR
 from kcli.proto.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from kcli.proto.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.proto.messages.produce import (
@@ -356,4 +357,25 @@ async def looked_up(peer: Peer, word: str) -> list[Row]:
     return rows
 
 
-SCENES: list[Scene] = [members, deletions, compacted, configured, creations, looked_up]
+async def fetched(peer: Peer, word: str) -> list[Row]:
+    """Fetches that make no sense: a limit below 0 counts only where there is something to read."""
+    name = f"f{word}"
+    await create(peer, (name, "delete"))
+    rows: list[Row] = []
+
+    async def fetch(what: str, expected: codes.ErrorCode, isolation: int = 0, most: int = 1000) -> None:
+        asked = FetchPartition(partition=0, partition_max_bytes=most)
+        request = FetchRequest(isolation_level=isolation, topics=[FetchTopic(topic=name, partitions=[asked])])
+        (row,) = (await peer.ask(request, 12)).responses[0].partitions
+        rows.append((what, expected, codes.of(row.error_code)))
+
+    await fetch("nothing, and a negative limit", OK, most=-1)
+    data = TopicProduceData(name=name, partition_data=[PartitionProduceData(index=0, records=keyed([None]))])
+    await produced(peer, ProduceRequest(acks=-1, timeout_ms=30_000, topic_data=[data]))
+    await fetch("records", OK)
+    await fetch("a negative limit", codes.UNKNOWN_SERVER_ERROR, most=-1)
+    await fetch("an unknown isolation level", codes.UNKNOWN_SERVER_ERROR, isolation=9)
+    return rows
+
+
+SCENES: list[Scene] = [members, deletions, compacted, configured, creations, looked_up, fetched]

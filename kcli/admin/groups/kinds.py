@@ -13,7 +13,7 @@ from kcli.admin.groups.rows import Described, Member, Subtopology, description, 
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
-from kcli.values import Value
+from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77,
 RESET, EARLIEST, LATEST, BY_DURATION = "share.auto.offset.reset", "earliest", "latest", "by_duration:"
 DESCRIBE_SHARE_GROUP_OFFSETS = 90
 DESCRIBES = {"share": SHARE_GROUP_DESCRIBE, "streams": STREAMS_GROUP_DESCRIBE}
+NODES_SINCE = 1
+"""The version of StreamsGroupDescribe that has the nodes of a topology (Kafka 4.4)."""
+NOT_READ, AVAILABLE = 2, 3
+"""States of the description of a topology."""
+NODE_KINDS = {1: "source", 2: "processor", 3: "sink"}
 
 
 class ShareStart(Value):
@@ -37,6 +42,18 @@ class ShareStart(Value):
     start: int | None = None
     leader_epoch: int = -1
     lag: int | None = None
+
+
+class ProcessingNode(Value):
+    """A node of the topology of a streams application (KIP-1331). `subtopology` is None for those of a global store.
+    `topics` are those that a source reads or a sink writes, none where the application decides that as it runs."""
+
+    subtopology: str | None = None
+    node: str = ""
+    kind: str = ""
+    topics: list[str] = field(factory=list)
+    stores: list[str] = field(factory=list)
+    successors: list[str] = field(factory=list)
 
 
 async def describe_kind(
@@ -75,6 +92,7 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
                 epoch=row.group_epoch,
                 coordinator=broker.node_id,
                 members=[_streams_member(member, sources) for member in row.members],
+                assignor=row.assignor_name or "",
                 topology=_topology(row.topology),
                 topology_epoch=None if row.topology is None else row.topology.epoch,
             )
@@ -132,6 +150,44 @@ def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]
 
 def _tasks(tasks: Iterable[streams.TaskIds], role: str) -> list[str]:
     return [f"{task.subtopology_id}_{number}{role}" for task in tasks for number in sorted(task.partitions)]
+
+
+async def processing_nodes(
+    coordinators: Coordinators, groups: Iterable[str]
+) -> dict[str, list[ProcessingNode] | KcliError | None]:
+    """The nodes of streams groups' topologies; None where the cluster has no description: before Kafka 4.4, without a
+    plugin that stores them, and until the application has sent one."""
+    from kcli.proto.messages.streams_group_describe import StreamsGroupDescribeRequest
+
+    async def ask(broker: Broker, some: list[str]) -> dict[str, list[ProcessingNode] | KcliError | None]:
+        if (await broker.versions()).get(STREAMS_GROUP_DESCRIBE, (0, 0))[1] < NODES_SINCE:
+            return dict.fromkeys(some)
+        answer = await broker.ask(StreamsGroupDescribeRequest(group_ids=some, include_topology_description=True))
+        return {row.group_id: refusal(row) or _nodes(row) for row in answer.groups}
+
+    return await coordinators.ask(groups, ask, most=200)
+
+
+def _nodes(row: streams.DescribedGroup) -> list[ProcessingNode] | KcliError | None:
+    if row.topology_description_status == NOT_READ:
+        return KcliError(f"{row.group_id}: the broker cannot read the description of the topology; its log says why")
+    described = row.topology_description
+    if row.topology_description_status != AVAILABLE or described is None:
+        return None
+    found = [(part.subtopology_id, node) for part in described.subtopologies for node in part.nodes]
+    found.sort(key=lambda at: (len(at[0]), at[0]))
+    inside = [(None, node) for store in described.global_stores for node in (store.source, store.processor)]
+    return [
+        ProcessingNode(
+            subtopology=part,
+            node=node.name,
+            kind=NODE_KINDS.get(node.node_type, str(node.node_type)),
+            topics=sorted(node.source_topics) if node.sink_topic is None else [node.sink_topic],
+            stores=sorted(node.stores),
+            successors=sorted(node.successors),
+        )
+        for part, node in [*found, *inside]
+    ]
 
 
 # -- how far share groups are ---------------------------------------------------------------------------------------

@@ -84,24 +84,32 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     90: ("describe_share_group_offsets", 0, 1),
     91: ("alter_share_group_offsets", 0, 0),
     92: ("delete_share_group_offsets", 0, 0),
+    94: ("unregister_controller", 0, 0),
 }
 TELEMETRY = {71: ("get_telemetry_subscriptions", 0, 0), 72: ("push_telemetry", 0, 0)}
-"""KIP-714, with `SandboxSettings.telemetry` only: Kafka offers it where a plugin receives the metrics."""
+"""KIP-714: answered always, offered with `SandboxSettings.telemetry` only, as by a Kafka with a receiver of metrics."""
 OLDER = {"4.3": {18: ("api_versions", 0, 4), 28: ("txn_offset_commit", 0, 5), 42: ("delete_groups", 0, 2)}}
 """What another version of Kafka answers otherwise."""
+MISSING = {"4.3": {94}}
+"""What another version of Kafka does not answer."""
 
 
 def versions_answered(settings: SandboxSettings) -> list[ApiVersion]:
     """The table as the rows of ApiVersions."""
     from kcli.proto.messages.api_versions import ApiVersion
 
-    rows = served(settings).items()
-    return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in rows]
+    return [
+        ApiVersion(api_key=key, min_version=low, max_version=high)
+        for key, (_, low, high) in served(settings).items()
+        if settings.telemetry or key not in TELEMETRY
+    ]
 
 
 def served(settings: SandboxSettings) -> dict[int, tuple[str, int, int]]:
     """The APIs of a sandbox."""
-    return ANSWERS | OLDER.get(settings.kafka_version, {}) | (TELEMETRY if settings.telemetry else {})
+    every = ANSWERS | OLDER.get(settings.kafka_version, {}) | TELEMETRY
+    missing = MISSING.get(settings.kafka_version, set())
+    return {key: row for key, row in every.items() if key not in missing}
 
 
 _loaded: dict[int, Answer] = {}

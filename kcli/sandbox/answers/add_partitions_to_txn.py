@@ -25,13 +25,14 @@ Codes = dict[tuple[str, int], ErrorCode]
 
 
 async def answer(context: RequestContext, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
-    if context.version >= 4:
+    if context.version >= 4:  # of an id that is there twice the last entry counts
+        rows = {each.transactional_id: _rows(context, each) for each in request.transactions}
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
                 AddPartitionsToTxnResult(
-                    transactional_id=transaction.transactional_id, topic_results=_rows(context, transaction)
+                    transactional_id=each.transactional_id, topic_results=rows[each.transactional_id]
                 )
-                for transaction in request.transactions
+                for each in request.transactions
             ]
         )
     only = AddPartitionsToTxnTransaction(

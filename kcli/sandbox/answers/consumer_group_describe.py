@@ -35,11 +35,12 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
         group = context.cluster.groups.modern(name, make=False, otherwise=codes.GROUP_ID_NOT_FOUND)
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
+    settled = not group.members and context.cluster.settings.kafka_version != "4.3"  # an empty group needs no targets
     return DescribedGroup(
         group_id=name,
         group_state=group.state,
         group_epoch=group.epoch,
-        assignment_epoch=group.assignment_epoch,
+        assignment_epoch=group.epoch if settled else group.assignment_epoch,
         assignor_name=group.assignor,
         members=[
             Member(

@@ -14,9 +14,9 @@ async def answer(context: RequestContext, request: CreateDelegationTokenRequest)
         scripted = context.refused(38)
         if scripted is not None:
             raise BrokerError(scripted)
-        check_token_requests(context)
         if request.owner_principal_name:
             owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
+        check_token_requests(context)
         if owner != context.principal and not context.may("create-tokens", "user", owner):
             raise BrokerError(codes.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
         renewers = [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers]

@@ -65,6 +65,8 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
     wanted = session.partitions if session is not None else _named(request)
     follower = max(request.replica_id, request.replica_state.replica_id)
     targets = [_Target(context, key, asked, follower) for key, asked in wanted.items()]
+    if targets and request.isolation_level not in (0, COMMITTED):
+        return _strange(context, request)
     if targets:  # a request without partitions (a farewell) is answered at once, as in Kafka
         await _wait(context, targets, request)
     leaders: set[int] = set()
@@ -72,7 +74,7 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
     left, committed = request.max_bytes, request.isolation_level == COMMITTED
     for target in targets:
         row = _row(context, target, left, oversize=left == request.max_bytes, leaders=leaders, committed=committed)
-        left -= len(row.records or b"")
+        left = max(left - len(row.records or b""), min(left, 0))
         if session is None or session.is_news(target.key, row) or not incremental:
             name, topic_id, _ = target.key
             topic = topics.setdefault((name, topic_id), FetchableTopicResponse(topic=name, topic_id=topic_id))
@@ -88,6 +90,24 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
 
 def _named(request: FetchRequest) -> dict[Key, FetchPartition]:
     return {(t.topic, t.topic_id, p.partition): p for t in request.topics for p in t.partitions}
+
+
+def _strange(context: RequestContext, request: FetchRequest) -> FetchResponse:
+    """The answer to an unknown isolation level, as Kafka words it."""
+    code = codes.UNKNOWN_SERVER_ERROR.number
+    response = FetchResponse(error_code=code, session_id=request.session_id)
+    if context.version < 13:
+        response.responses = [
+            FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[
+                    PartitionData(partition_index=row.partition, error_code=code, high_watermark=-1, records=b"")
+                    for row in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    return response
 
 
 async def _wait(context: RequestContext, targets: list[_Target], request: FetchRequest) -> None:
@@ -139,6 +159,9 @@ def _row(
         if context.cluster.topics.by_name.get(target.name) is not partition.topic:
             raise BrokerError(codes.UNKNOWN_TOPIC_ID if context.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
         _check_offset(log, partition, asked)
+        limit = min(asked.partition_max_bytes, left)
+        if limit < 0 and asked.fetch_offset < (log.stable if committed else log.end):
+            raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a negative limit")
         row.high_watermark, row.last_stable_offset = log.end, log.stable
         row.log_start_offset = log.start
         diverging = _ordered(context, row, target) or _diverging(partition, asked)
@@ -148,7 +171,7 @@ def _row(
             return row
         records = log.read(
             asked.fetch_offset,
-            min(asked.partition_max_bytes, left),
+            limit,
             oversize=oversize,
             stop=row.last_stable_offset if committed else None,
         )

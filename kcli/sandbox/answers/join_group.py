@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.consumer_protocol import version_of
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.groups.classic.group import ClassicGroup
 from kcli.sandbox.groups.classic.member import refusal
 from kcli.sandbox.groups.consumer import classic_members
@@ -21,14 +21,13 @@ async def answer(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
         context.check_coordinator(11, request.group_id)
         if not 0 < request.session_timeout_ms <= LONGEST_SESSION_MS:
             raise BrokerError(codes.INVALID_SESSION_TIMEOUT)
-        id_first = context.version >= 4
         found = groups.by_name(request.group_id)
         if isinstance(found, ConsumerGroup) and found.members:
-            client = context.client_id, context.host
-            response = _joined(found, context.cluster.topics, request, client, id_first=id_first)
+            response = _joined(context, found, request)
         else:
+            version = context.version
             response = await _group(context, request).join(
-                request, context.client_id, context.host, id_first=id_first, may_skip=context.version >= 9
+                request, context.client_id, context.host, id_first=version >= 4, may_skip=version >= 9
             )
     except BrokerError as refused:
         response = refusal(refused.code, request.member_id)
@@ -37,14 +36,15 @@ async def answer(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
     return response
 
 
-def _joined(
-    group: ConsumerGroup, topics: Topics, request: JoinGroupRequest, client: tuple[str, str], *, id_first: bool
-) -> JoinGroupResponse:
+def _joined(context: RequestContext, group: ConsumerGroup, request: JoinGroupRequest) -> JoinGroupResponse:
     """The answer to a member of a KIP-848 group that uses the classic protocol."""
+    topics, client = context.cluster.topics, (context.client_id, context.host)
     try:
-        return classic_members.join(group, topics, request, client, id_first=id_first)
+        return classic_members.join(group, topics, request, client, id_first=context.version >= 4)
     except BrokerError as refused:
-        return refusal(refused.code, "")
+        malformed = bool(request.protocols) and version_of(request.protocols[0].metadata) is None
+        crashes = malformed and context.cluster.settings.kafka_version == "4.3"  # in its decoder
+        return refusal(codes.UNKNOWN_SERVER_ERROR if crashes else refused.code, "")
 
 
 def _group(context: RequestContext, request: JoinGroupRequest) -> ClassicGroup:

@@ -13,6 +13,7 @@ async def answer(context: RequestContext, request: RemoveRaftVoterRequest) -> Re
         if scripted is not None:
             raise BrokerError(scripted)
         context.cluster.quorum.check_cluster(request.cluster_id)
+        context.cluster.quorum.check_voter(request.voter_id)
         context.cluster.quorum.remove(request.voter_id, request.voter_directory_id)
     except BrokerError as refused:
         return RemoveRaftVoterResponse(error_code=refused.code.number, error_message=str(refused))

@@ -5,17 +5,13 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_acknowledge import (
-    AcknowledgePartition,
     PartitionData,
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from kcli.sandbox.answers.share_fetch import share_partition
-from kcli.sandbox.answers.sharing import acknowledge, switched_on
+from kcli.sandbox.answers.sharing import SHARE_ACKNOWLEDGE, acknowledge, must_know, switched_on
 from kcli.sandbox.wire.request_context import RequestContext
-
-SHARE_ACKNOWLEDGE = 79
 
 
 async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> ShareAcknowledgeResponse:
@@ -29,33 +25,16 @@ async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> S
             raise BrokerError(scripted)
         context.check(SHARE_ACKNOWLEDGE, "group", group)
         session = context.share_sessions.continued((group, member), request.share_session_epoch)
+        must_know(context, (topic.topic_id for topic in request.topics))
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
-    responses = [
-        ShareAcknowledgeTopicResponse(
-            topic_id=topic.topic_id,
-            partitions=[
-                _one(context, request, topic.topic_id, partition)
-                for partition in topic.partitions
-                if partition.acknowledgement_batches
-            ],
-        )
-        for topic in request.topics
-        if any(partition.acknowledgement_batches for partition in topic.partitions)
-    ]
+    responses: dict[bytes, ShareAcknowledgeTopicResponse] = {}
+    for (topic_id, index), wrong in acknowledge(context, request).items():
+        row = PartitionData(partition_index=index)
+        if wrong is not None:
+            row.error_code, row.error_message = wrong.code.number, str(wrong)
+        responses.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id=topic_id)).partitions.append(row)
     if session is None:
         context.share_sessions.end(group, member)
     lock = int(context.cluster.groups.configs.value(group, "share.record.lock.duration.ms"))
-    return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=responses)
-
-
-def _one(
-    context: RequestContext, request: ShareAcknowledgeRequest, topic_id: bytes, asked: AcknowledgePartition
-) -> PartitionData:
-    row = PartitionData(partition_index=asked.partition_index)
-    try:
-        share = share_partition(context, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
-        acknowledge(share, request.member_id or "", asked.acknowledgement_batches, renews=request.is_renew_ack)
-    except BrokerError as refused:
-        row.error_code, row.error_message = refused.code.number, str(refused)
-    return row
+    return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=list(responses.values()))

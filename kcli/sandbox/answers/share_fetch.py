@@ -17,39 +17,27 @@ from kcli.proto.messages.share_fetch import (
     ShareFetchResponse,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
-from kcli.sandbox.answers.sharing import acknowledge, switched_on
-from kcli.sandbox.groups.share.partition import SharePartition
+from kcli.sandbox.answers.sharing import RENEWALS, acknowledge, must_know, switched_on
 from kcli.sandbox.log.batches import corrupted
 from kcli.sandbox.wire.request_context import RequestContext
-from kcli.sandbox.wire.share_sessions import Place, ShareSession
+from kcli.sandbox.wire.share_sessions import NEW, Place, ShareSession, asked
 
 SHARE_FETCH = 78
-RECORD_LIMIT = 1
+BATCHES, RECORD_LIMIT = 0, 1  # acquire whole batches, or no more than the limit
 
 
 async def answer(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse:
     group, member = request.group_id or "", request.member_id or ""
     try:
-        switched_on(context)
-        if not member:
-            raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
-        scripted = context.refused(SHARE_FETCH)
-        if scripted is not None:
-            raise BrokerError(scripted)
-        context.check(SHARE_FETCH, "group", group)
-        groups = context.cluster.groups
-        if request.group_id is None:
-            raise BrokerError(codes.INVALID_REQUEST, message="GroupId can't be null.")
-        if groups.by_name(group) is not None:
-            groups.sharing(group)  # no group of another kind
-        session = context.share_sessions.fetching(context.peer, request)
+        session = _session(context, request)
     except BrokerError as refused:
         return ShareFetchResponse(error_code=refused.code.number, error_message=str(refused))
     rows = _acknowledged(context, request)
     if session is None:
         context.share_sessions.end(group, member)
-    elif not request.is_renew_ack and groups.by_name(group) is not None:
-        await _acquire(context, request, session, rows)
+    elif not request.is_renew_ack and request.max_records != 0 and request.max_bytes > 0:
+        await _fetched(context, request, session, rows)
+    groups = context.cluster.groups
     leaders = {row.current_leader.leader_id for row in rows.values() if row.current_leader.leader_id >= 0}
     topics: dict[bytes, ShareFetchableTopicResponse] = {}
     for (topic_id, _), row in rows.items():
@@ -64,31 +52,56 @@ async def answer(context: RequestContext, request: ShareFetchRequest) -> ShareFe
     )
 
 
+def _session(context: RequestContext, request: ShareFetchRequest) -> ShareSession | None:
+    """The session of a valid fetch, None when the fetch ends it. Raises BrokerError."""
+    switched_on(context)
+    if not request.member_id:
+        raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
+    scripted = context.refused(SHARE_FETCH)
+    if scripted is not None:
+        raise BrokerError(scripted)
+    context.check(SHARE_FETCH, "group", request.group_id or "")
+    if request.group_id is None:
+        raise BrokerError(codes.INVALID_REQUEST, message="GroupId can't be null.")
+    limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
+    if context.version >= RENEWALS and request.is_renew_ack and any(limits):
+        raise BrokerError(codes.INVALID_REQUEST, message="a renewal fetches nothing: all its limits are 0")
+    session = context.share_sessions.fetching(context.peer, request, context.cluster.topics.by_id)
+    must_know(context, (topic_id for topic_id, _ in asked(request)))
+    if session is not None and session.nameless:
+        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="the session has an unknown topic")
+    if session is not None and session.partitions and request.share_acquire_mode not in (BATCHES, RECORD_LIMIT):
+        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="an unknown way to acquire")
+    return session
+
+
+async def _fetched(
+    context: RequestContext, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
+) -> None:
+    """Add what the fetch acquires; the first fetch of a session tells about each partition."""
+    wanted = list(session.partitions)
+    if context.cluster.groups.shared(request.group_id or "") is not None:
+        await _acquire(context, request, session, rows)
+        if request.share_session_epoch == NEW:
+            for place in wanted:
+                _row(rows, place)
+    elif request.max_wait_ms > 0:  # Kafka finds out meanwhile that no heartbeat has prepared the partitions
+        for place in wanted:
+            _row(rows, place).error_code = codes.UNKNOWN_SERVER_ERROR.number
+
+
 def _row(rows: dict[Place, PartitionData], place: Place) -> PartitionData:
     return rows.setdefault(place, PartitionData(partition_index=place[1], records=b""))
 
 
 def _acknowledged(context: RequestContext, request: ShareFetchRequest) -> dict[Place, PartitionData]:
     rows: dict[Place, PartitionData] = {}
-    for topic in request.topics:
-        for partition in topic.partitions:
-            if not partition.acknowledgement_batches:
-                continue
-            place = (topic.topic_id, partition.partition_index)
+    if any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions):
+        for place, wrong in acknowledge(context, request).items():
             row = _row(rows, place)
-            try:
-                share = share_partition(context, request.group_id or "", place, 79)
-                batches = partition.acknowledgement_batches
-                acknowledge(share, request.member_id or "", batches, renews=request.is_renew_ack)
-            except BrokerError as refused:
-                row.acknowledge_error_code, row.acknowledge_error_message = refused.code.number, str(refused)
+            if wrong is not None:
+                row.acknowledge_error_code, row.acknowledge_error_message = wrong.code.number, str(wrong)
     return rows
-
-
-def share_partition(context: RequestContext, group: str, place: Place, api: int) -> SharePartition:
-    """The group's state of a partition that this broker leads. Raises BrokerError."""
-    name = name_of(context, "", place[0])
-    return context.cluster.groups.sharing(group).partition(led_here(context, api, name, place[1])).led()
 
 
 async def _acquire(
@@ -119,13 +132,12 @@ def _taken(
 ) -> bool:
     """Take what is free of one partition, the one that waited longest, as Kafka does; False when there is nothing to
     tell."""
-    if request.max_bytes <= 0:
-        return False
     news = False
     for place in list(session.partitions):
         row = rows.get(place) or PartitionData(partition_index=place[1], records=b"")
         try:
-            share = share_partition(context, request.group_id or "", place, SHARE_FETCH)
+            partition = led_here(context, SHARE_FETCH, name_of(context, "", place[0]), place[1])
+            share = context.cluster.groups.sharing(request.group_id or "").partition(partition).led()
             records, taken = share.acquire(
                 request.member_id or "",
                 request.max_bytes,

@@ -78,6 +78,13 @@ class Quorum:
         self.voters.discard(node)
         self._changes += 1
 
+    def check_voter(self, node: int) -> None:
+        """Raises BrokerError INVALID_REQUEST, UNSUPPORTED_VERSION for voters that are fixed (below kraft.version 1)."""
+        if node < 0:
+            raise BrokerError(codes.INVALID_REQUEST, message=f"{node} is no id of a node")
+        if self._features.level("kraft.version") < 1:
+            raise BrokerError(codes.UNSUPPORTED_VERSION, message="the voters are fixed below kraft.version 1")
+
     def check_cluster(self, cluster_id: str | None) -> None:
         """Raises BrokerError INCONSISTENT_CLUSTER_ID."""
         if cluster_id is not None and cluster_id != self._cluster_id():

@@ -281,19 +281,23 @@ class Groups:
         group.beat(group_member)
 
     def may_read(self, name: str, member_id: str | None, epoch: int) -> None:
-        """Check the identity of a member of a KIP-848 group. Raises BrokerError UNKNOWN_MEMBER_ID,
-        STALE_MEMBER_EPOCH."""
+        """Check the identity of a member of a KIP-848 group. Raises BrokerError UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
+        and as Kafka does UNKNOWN_SERVER_ERROR for an epoch of no member."""
         group = self._by_name.get(name)
-        if isinstance(group, ConsumerGroup) and member_id:
-            group.member_of(member_id, None, epoch)
+        if not isinstance(group, ConsumerGroup) or (member_id is None and epoch < 0):
+            return
+        if member_id is None:
+            raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="the epoch of no member")
+        group.member_of(member_id, None, epoch)
 
     def may_commit_in_transaction(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
         """The same for a transaction, which may say nothing of a member (below TxnOffsetCommit 3), and may commit while
         the leader assigns (KIP-447). Raises BrokerError ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
         group = self._by_name.get(name)
         if group is None:
-            if generation >= 0:
-                raise BrokerError(codes.ILLEGAL_GENERATION)
+            if generation >= 0:  # offsets that a transaction has not committed yet make a group without members
+                pends = self.pending.has(name)
+                raise BrokerError(codes.UNKNOWN_MEMBER_ID if pends else codes.ILLEGAL_GENERATION)
         elif generation >= 0 or member_id or instance_id is not None:
             if generation < 0 and group.state == EMPTY:
                 return
@@ -302,9 +306,9 @@ class Groups:
     def commit(self, group: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
         self._topics.partition(topic, partition)
+        self.offsets.check(topic, partition, committed)
         if group not in self._by_name:  # the first commit makes it
             self.remember(self.get_or_create(group))
-        self.offsets.check(topic, partition, committed)
         self.offsets.store(group, topic, partition, committed)
         self.pending.overtake(group, topic, partition)
 

@@ -100,6 +100,10 @@ class PendingOffsets:
         )
         self._of(group, producer)[(topic, partition)] = committed
 
+    def has(self, group: str) -> bool:
+        """Whether an open transaction has positions for a group."""
+        return any(self._by_group.get(group, {}).values())
+
     def unstable(self, group: str, topic: str, partition: int) -> bool:
         """Whether an open transaction has a position of this partition."""
         return any((topic, partition) in positions for positions in self._by_group.get(group, {}).values())

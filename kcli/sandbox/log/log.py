@@ -277,7 +277,7 @@ def offset_at(partition: Partition, timestamp: int, *, committed: bool) -> Found
     end = log.stable if committed else log.end
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         epoch = log.epoch_at(log.start)
-        return log.start, -1, partition.leader_epoch if epoch < 0 < log.end else epoch
+        return log.start, -1, partition.leader_epoch if epoch < 0 else epoch
     if timestamp == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING):

@@ -28,7 +28,7 @@ class SandboxBroker:
         self.port = port
         self.rack = rack
         self.idle: float | None = None
-        self.registered = True  # not, when it was unregistered while it is down
+        self.registered = self.controls = True  # as a broker, as a controller: not, when unregistered while it is down
         self.sessions = FetchSessions(session_ids)
         self.on_disconnect: list[Callable[[Peer], None]] = []
         self._listen = listen
@@ -49,7 +49,7 @@ class SandboxBroker:
         listener = self._listen(self)
         self.port = await listener.open(self.host, self.port)
         self._listener = listener
-        self.registered = True
+        self.registered = self.controls = True
 
     async def stop(self) -> None:
         """Stop listening and break all connections, as a process that dies."""

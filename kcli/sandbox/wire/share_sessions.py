@@ -4,7 +4,7 @@ one counts up, over fetches and acknowledgements. With the session, or its conne
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from kcli import codes
 from kcli.errors import BrokerError
@@ -17,6 +17,11 @@ Place = tuple[bytes, int]
 NEW, FINAL, LAST_EPOCH = 0, -1, 0x7FFFFFFF
 
 
+def asked(request: ShareFetchRequest) -> list[Place]:
+    """The partitions that a fetch names."""
+    return [(topic.topic_id, row.partition_index) for topic in request.topics for row in topic.partitions]
+
+
 class ShareSession:
     """The partitions of one member, in the order in which they are served. `forgotten` is what it ever let go."""
 
@@ -25,15 +30,18 @@ class ShareSession:
         self.epoch = 1  # the one expected next
         self.partitions: dict[Place, None] = {}
         self.forgotten: list[Place] = []
+        self.nameless: set[Place] = set()  # of topics that were unknown when they were added
 
-    def update(self, request: ShareFetchRequest) -> None:
+    def update(self, request: ShareFetchRequest, topics: Container[bytes]) -> None:
+        for place in asked(request):
+            if place not in self.partitions and place[0] not in topics:
+                self.nameless.add(place)
+            self.partitions.setdefault(place)
         for gone in request.forgotten_topics_data:
             for index in gone.partitions:
                 self.partitions.pop((gone.topic_id, index), None)
+                self.nameless.discard((gone.topic_id, index))
                 self.forgotten.append((gone.topic_id, index))
-        for topic in request.topics:
-            for row in topic.partitions:
-                self.partitions.setdefault((topic.topic_id, row.partition_index))
 
     def served(self, place: Place) -> None:
         """It gave something: the others come first next time."""
@@ -49,22 +57,24 @@ class ShareSessions:
         self._node = node
         self.open: dict[tuple[str, str], ShareSession] = {}
 
-    def fetching(self, peer: Peer | None, request: ShareFetchRequest) -> ShareSession | None:
-        """The session of a fetch; None when the fetch ends it. Raises BrokerError SHARE_SESSION_NOT_FOUND,
-        INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST."""
+    def fetching(self, peer: Peer | None, request: ShareFetchRequest, topics: Container[bytes]) -> ShareSession | None:
+        """The session of a fetch; None when the fetch ends it. `topics` are the ids that exist. A new
+        session replaces the member's old one, which keeps its records acquired. Raises BrokerError SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
+        INVALID_REQUEST, and as Kafka does UNKNOWN_SERVER_ERROR for a new session with a partition twice."""
         key = (request.group_id or "", request.member_id or "")
         acknowledges = any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions)
         if request.share_session_epoch == NEW:
             if acknowledges:
                 raise BrokerError(codes.INVALID_REQUEST, message="the first request of a session acknowledges nothing")
-            if key in self.open:
-                self.end(*key)
+            self.open.pop(key, None)
+            if len(set(asked(request))) < len(asked(request)):
+                raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a session has each partition once")
             opened = self.open[key] = ShareSession(peer)
-            opened.update(request)
+            opened.update(request, topics)
             return opened
         session = self.continued(key, request.share_session_epoch)
         if session is not None:
-            session.update(request)
+            session.update(request, topics)
         return session
 
     def continued(self, key: tuple[str, str], epoch: int) -> ShareSession | None:

@@ -114,7 +114,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("changes")
     with (
         pytest.MonkeyPatch.context() as patch,
-        SandboxThread(brokers=4, disks=2, sasl={"admin": "a"}, super_users=["User:admin"]) as sandbox,
+        SandboxThread(
+            brokers=4, disks=2, sasl={"admin": "a"}, super_users=["User:admin"], features={"kraft.version": 1}
+        ) as sandbox,
     ):
         for name, value in (
             ("XDG_STATE_HOME", str(folder)), ("KCLI_BOOTSTRAP", sandbox.bootstrap), ("KCLI_SASL_USERNAME", "admin"),

@@ -9,7 +9,9 @@ import pytest
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.messages.share_fetch import AcknowledgementBatch
 from kcli.sandbox import Sandbox
+from kcli.sandbox.answers.sharing import ranges_of
 from kcli.sandbox.groups.share.partition import ACCEPT, GAP, REJECT, RELEASE, RENEW, SharePartition
 from kcli.sandbox.log.batches import Header
 from tests.sandbox.client import batch
@@ -145,11 +147,43 @@ async def test_all_of_a_member_is_freed_at_once(world: World) -> None:
     world.say(10, 19, ACCEPT, "b")
 
 
-@pytest.mark.parametrize("said", [[(5, 4, ACCEPT)], [(0, 4, ACCEPT), (4, 5, ACCEPT)], [(0, 4, 9)]])
-async def test_nonsense_is_refused(world: World, said: list[tuple[int, int, int]]) -> None:
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ([(0, 4, ACCEPT), (4, 5, ACCEPT)], codes.INVALID_RECORD_STATE),
+        ([(29, 30, ACCEPT)], codes.INVALID_REQUEST),
+        ([(0, 4, ACCEPT), (99, 99, ACCEPT)], codes.INVALID_REQUEST),
+    ],
+)
+async def test_what_is_done_twice_or_not_read_yet_is_refused(
+    world: World, said: list[tuple[int, int, int]], code: codes.ErrorCode
+) -> None:
     world.take()
     with pytest.raises(BrokerError) as refused:
         world.share.acknowledge("a", said)
+    assert refused.value.code is code
+    world.say(0, 29, ACCEPT)  # nothing was done
+
+
+@pytest.mark.parametrize(
+    ("said", "renews"),
+    [
+        ([(5, 4, [ACCEPT])], False),
+        ([(0, 4, [ACCEPT]), (3, 5, [ACCEPT])], False),
+        ([(-2, -2, [ACCEPT])], False),
+        ([(0, 0, [])], False),
+        ([(0, 2, [ACCEPT, REJECT])], False),
+        ([(0, 0, [RENEW + 1])], True),
+        ([(0, 0, [RENEW])], False),
+    ],
+)
+def test_nonsense_is_refused(said: list[tuple[int, int, list[int]]], renews: bool) -> None:
+    batches = [
+        AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=kinds)
+        for first, last, kinds in said
+    ]
+    with pytest.raises(BrokerError) as refused:
+        ranges_of(batches, RENEW, renews=renews)
     assert refused.value.code is codes.INVALID_REQUEST
 
 

@@ -1,5 +1,5 @@
-"""Hosts of ACLs beside Kafka's own authorizer: 200 generated sets of rules, each asked from many addresses, and a
-broker whose clients come from several addresses of the loopback network."""
+"""Hosts of ACLs beside Kafka's own authorizer, which is called without a broker: 200 generated sets of rules, each
+asked from up to twelve addresses, and odd hosts that a broker may have stored, each asked from eight."""
 
 from __future__ import annotations
 

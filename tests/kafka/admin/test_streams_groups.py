@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import subprocess
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 import kcli
 from kcli import codes
@@ -20,8 +25,12 @@ from kcli.proto.messages.streams_group_heartbeat import (
     TopicInfo,
     Topology,
 )
-from tests.kafka.cluster import Kafka
+from kcli.proto.schema import Int8, Int16, Int32, Request, Response, Struct, at
+from tests.kafka.artifacts import libs
+from tests.kafka.cluster import Kafka, Node
 from tests.programs import kcli as run
+
+PLUGIN = Path(__file__).parents[1] / "StoredTopologies.java"
 
 
 def topology(group: str, source: str) -> Topology:
@@ -42,7 +51,7 @@ class StreamsMember:
 
     def __init__(self, client: kcli.Client, group: str, source: str) -> None:
         self._client, self._group, self._source = client, group, source
-        self._id, self._process, self.epoch = str(uuid.uuid4()), str(uuid.uuid4()), 0
+        self.id, self._process, self.epoch = str(uuid.uuid4()), str(uuid.uuid4()), 0
         self.tasks: dict[str, list[int]] = {}
 
     async def beat(self, epoch: int) -> StreamsGroupHeartbeatResponse:
@@ -50,7 +59,7 @@ class StreamsMember:
         owned = [TaskIds(subtopology_id=name, partitions=some) for name, some in self.tasks.items()]
         request = StreamsGroupHeartbeatRequest(
             group_id=self._group,
-            member_id=self._id,
+            member_id=self.id,
             member_epoch=epoch,
             rebalance_timeout_ms=30_000 if joins else -1,
             topology=topology(self._group, self._source) if joins else None,
@@ -119,6 +128,9 @@ def test_a_streams_group_is_listed_described_and_deleted_with_its_internal_topic
         running = run("streams", "reset", group, "--input-topic", source, "--execute", "-b", kafka.bootstrap)
         assert running.code == 1
         assert "the group is Stable with 1 member" in running.err
+        forced = run("streams", "reset", group, "--input-topic", source, "--force", "--execute", "-b", kafka.bootstrap)
+        assert forced.code == 1
+        assert "Kafka removes members of classic and consumer groups only" in forced.err
         (member,) = rows(kafka, "members", "groups", "members", group)
         assert member["tasks"] == ["0_0", "0_1", "1_0", "1_1"]
         assert set(member["assignment"]) == {f"{name}:{n}" for name in (source, inner[1]) for n in (0, 1)}
@@ -138,3 +150,158 @@ def test_a_streams_group_is_listed_described_and_deleted_with_its_internal_topic
     deadline = time.monotonic() + 30
     while topics(kafka, group):
         assert time.monotonic() < deadline, "the topics stay"
+
+
+# -- descriptions of topologies (KIP-1331), which applications send and a plugin of the broker stores -----------------
+
+
+class ProcessingNode(Struct):
+    name: str = ""
+    node_type: Int8 = 0
+    source_topics: list[str] = at(factory=list)
+    sink_topic: str | None = at(null="0+", default=None)
+    stores: list[str] = at(factory=list)
+    successors: list[str] = at(factory=list)
+
+
+class Part(Struct):
+    subtopology_id: str = ""
+    nodes: list[ProcessingNode] = at(factory=list)
+
+
+class GlobalStore(Struct):
+    source: ProcessingNode = at(factory=ProcessingNode)
+    processor: ProcessingNode = at(factory=ProcessingNode)
+
+
+class Description(Struct):
+    subtopologies: list[Part] = at(factory=list)
+    global_stores: list[GlobalStore] = at(factory=list)
+
+
+class UpdateRequest(Request["UpdateResponse"], key=93, versions="0", flexible="0+"):
+    """StreamsGroupTopologyDescriptionUpdate."""
+
+    group_id: str = ""
+    member_id: str = ""
+    topology_epoch: Int32 = 0
+    topology_description: Description = at(factory=Description)
+
+
+class UpdateResponse(Response, key=93, versions="0", flexible="0+"):
+    """The answer to UpdateRequest."""
+
+    throttle_time_ms: Int32 = 0
+    error_code: Int16 = 0
+    error_message: str | None = at(null="0+", default=None)
+
+
+class Storing(Kafka):
+    """A cluster with the plugin, whose class is not on the path of the tool that formats its folders."""
+
+    def _format(self, node: Node) -> None:
+        super()._format(node)
+        with (node.folder / "server.properties").open("a") as settings:
+            settings.write("group.streams.topology.description.plugin.class=StoredTopologies\n")
+
+
+@pytest.fixture(scope="module")
+def storing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """One node that stores descriptions."""
+    folder = tmp_path_factory.mktemp("topologies")
+    subprocess.run(["javac", "-cp", f"{libs()}/*", "-d", str(folder), str(PLUGIN)], check=True, timeout=120)
+    cluster = Storing()
+    cluster.nodes[0].classpath = f":{folder}"
+    cluster.start()
+    yield cluster
+    cluster.stop()
+
+
+def description(group: str, source: str) -> Description:
+    """Of the topology above, and of a global store beside it."""
+    inner = f"{group}-count-repartition"
+    return Description(
+        subtopologies=[
+            Part(
+                subtopology_id="0",
+                nodes=[
+                    ProcessingNode(name="read", node_type=1, source_topics=[source], successors=["by-word"]),
+                    ProcessingNode(name="by-word", node_type=2, successors=["again", "split"]),
+                    ProcessingNode(name="again", node_type=3, sink_topic=None),
+                    ProcessingNode(name="split", node_type=3, sink_topic=inner),
+                ],
+            ),
+            Part(
+                subtopology_id="1",
+                nodes=[
+                    ProcessingNode(name="words", node_type=1, source_topics=[inner], successors=["count"]),
+                    ProcessingNode(name="count", node_type=2, stores=["totals", "counts"]),
+                ],
+            ),
+        ],
+        global_stores=[
+            GlobalStore(
+                source=ProcessingNode(name="rates", node_type=1, source_topics=[source], successors=["rates-store"]),
+                processor=ProcessingNode(name="rates-store", node_type=2, stores=["rates"]),
+            )
+        ],
+    )
+
+
+def theirs(kafka: Kafka, group: str) -> set[tuple[str, ...]]:
+    """Kind, name, topics or stores, and successors of each node, as kafka-streams-groups prints them."""
+    told = kafka.tool(
+        "org.apache.kafka.tools.streams.StreamsGroupCommand",
+        *("--bootstrap-server", kafka.bootstrap, "--describe", "--topology", "--group", group),
+    )
+    found = re.findall(r"(Source|Processor|Sink): (\S+) \((?:topics?|stores): (.*)\)(?:\s+--> (.*))?", told)
+    assert found, told
+    return {
+        (
+            kind.lower(),
+            name,
+            *(" ".join(sorted({*re.findall(r"[\w.-]+", text)} - {"none", "null"})) for text in rest),
+        )
+        for kind, name, *rest in found
+    }
+
+
+@pytest.mark.needs("javac")
+def test_the_nodes_of_a_topology_are_those_that_kafkas_own_tool_shows(
+    storing: Kafka, topic_name: Callable[[], str]
+) -> None:
+    source, group = topic_name(), f"wordcount-{uuid.uuid4().hex[:8]}"
+    unread = f"unread-{group}"
+    there = ("-b", storing.bootstrap)
+    assert run("topics", "create", source, "-p", "2", *there).code == 0
+
+    async def scene() -> None:
+        async with kcli.Client(storing.bootstrap) as client:
+            for name in (group, unread):
+                member = StreamsMember(client, name, source)
+                await member.join()
+                (before,) = await asyncio.to_thread(rows, storing, "applications", "streams", "describe", name)
+                assert (before["nodes"], before["error"]) == (None, None)
+                broker = await client.cluster.coordinator(Group(name))
+                update = UpdateRequest(
+                    group_id=name, member_id=member.id, topology_description=description(name, source)
+                )
+                answer = await broker.ask(update)
+                assert answer.error_code == 0, answer
+            await asyncio.to_thread(while_it_runs)
+
+    def while_it_runs() -> None:
+        (application,) = rows(storing, "applications", "streams", "describe", group)
+        assert (application["nodes"], application["assignor"]) == (8, "sticky")
+        nodes = rows(storing, "nodes", "streams", "describe", group)
+        ours = {
+            (row["kind"], row["node"], " ".join(row["topics"] or row["stores"]), " ".join(row["successors"]))
+            for row in nodes
+        }
+        assert ours == theirs(storing, group)
+        assert [row["subtopology"] for row in nodes] == ["0"] * 4 + ["1"] * 2 + [None] * 2
+        lost = run("streams", "describe", unread, *there)
+        assert lost.code == 1
+        assert f"{unread}: the broker cannot read the description of the topology" in lost.err
+
+    asyncio.run(scene())

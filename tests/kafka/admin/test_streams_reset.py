@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer
 
 from tests.kafka.cluster import Kafka
-from tests.programs import Result, kcli
+from tests.programs import Result, kcli, until
 
 BASE = 1_700_000_000_000  # ms: 2023-11-14T22:13:20Z
 INTERNAL = (
@@ -26,6 +27,7 @@ FORMS = [
     ("--to-offset", "5000"),
     ("--shift-by", "-3"),
     ("--to-datetime", "2023-11-14T22:13:25.500"),
+    ("--from-file", "offsets.csv"),
 ]
 
 
@@ -60,6 +62,15 @@ class Applications:
         path.write_text("".join(f"{topic},{n},{5 + n}\n" for topic in (self.input, self.middle) for n in (0, 1)))
         self.ok("groups", "reset", app, "--create", "--from-file", str(path), "--execute", "--no-undo")
 
+    def abandon(self, app: str, protocol: str) -> None:
+        """A member reads, stops and does not leave, as it is a static one."""
+        settings = {"bootstrap.servers": self.kafka.bootstrap, "group.id": app, "group.protocol": protocol}
+        sessions = {"session.timeout.ms": 120_000} if protocol == "classic" else {}
+        member = Consumer({**settings, **sessions, "group.instance.id": "one", "enable.auto.commit": False})
+        member.subscribe([self.input])
+        until(lambda: member.poll(0.2) is not None)
+        member.close()
+
     def committed(self, app: str) -> list[str]:
         return sorted(self.ok("groups", "export", app).out.decode().splitlines())
 
@@ -82,7 +93,10 @@ def both(kafka: Kafka, topic_name: Callable[[], str], tmp_path: Path) -> Applica
 
 def test_each_form_resets_what_kafkas_own_tool_resets(both: Applications) -> None:
     named = ("--input-topics", both.input, "--intermediate-topics", both.middle)
-    for form in FORMS:
+    path = both.folder / "offsets.csv"
+    path.write_text(f"{both.input},0,1\n{both.input},1,8\n")
+    for words in FORMS:
+        form = tuple(str(path) if word == path.name else word for word in words)
         for app in (both.ours, both.theirs):
             both.commit(app)
         both.ok("streams", "reset", both.ours, *named, *form, "--keep-internal-topics", "--execute")
@@ -121,4 +135,37 @@ def test_what_cannot_be_reset_is_refused_as_a_whole(both: Applications) -> None:
     assert strange.code == 2
     assert "no internal topic of this application" in strange.err
     assert both.run("streams", "reset", "nobody", "--execute").code == 1
+    assert both.topics(both.ours) == {*INTERNAL, *OTHERS}
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_force_removes_members_that_did_not_leave_as_kafkas_own_tool_does(both: Applications, protocol: str) -> None:
+    words = ("--input-topics", both.input, "--to-offset", "3")
+    for app in (both.ours, both.theirs):
+        both.abandon(app, protocol)
+    refused = both.run("streams", "reset", both.ours, *words, "--execute")
+    assert refused.code == 1
+    assert "with 1 member" in refused.err
+    planned = json.loads(both.ok("streams", "reset", both.ours, *words, "--force", "-J").out)
+    assert [(row["instance_id"], row["result"]) for row in planned["members"]] == [("one", "would remove")]
+    assert len(json.loads(both.ok("groups", "members", both.ours, "-J").out)["members"]) == 1
+    done = both.ok("streams", "reset", both.ours, *words, "--force", "--execute")
+    assert "1 member removed, 2 offsets reset, 5 internal topics deleted" in done.err
+    said = both.resetter(*words, "--force")
+    assert both.committed(both.ours) == both.committed(both.theirs), said
+    assert both.topics(both.ours) == both.topics(both.theirs) == set(OTHERS)
+
+
+def test_a_file_of_offsets_is_about_the_input_topics_and_all_of_their_partitions(both: Applications) -> None:
+    before, path = both.committed(both.ours), both.folder / "some.csv"
+    words = ("streams", "reset", both.ours, "--input-topic", both.input, "--from-file", str(path), "--execute")
+    path.write_text(f"{both.input},0,3\n")
+    partial = both.run(*words)
+    assert partial.code == 1
+    assert f"{both.input} [1]: the file has no offset of this partition" in partial.err
+    path.write_text(f"{both.input},0,3\n{both.input},1,3\n{both.middle},0,3\n")
+    other = both.run(*words)
+    assert other.code == 2
+    assert f"has an offset of {both.middle} [0], which is no input" in other.err
+    assert both.committed(both.ours) == before
     assert both.topics(both.ours) == {*INTERNAL, *OTHERS}

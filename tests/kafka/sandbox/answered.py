@@ -43,8 +43,8 @@ def masked(thing: Any, name: str = "") -> Any:
         return [masked(item, name) for item in thing]
     if name in ANYTHING or (name == "documentation" and thing):
         return "…"
-    if name == "sessionId" and thing:
-        return "<session>"
+    if name in ("sessionId", "subscriptionId") and thing:
+        return f"<{name}>"
     if name == "finalizedFeaturesEpoch" and thing >= 0:
         return "<epoch>"
     if name in ("producerId", "currentProducerId") and isinstance(thing, int) and 0 <= thing < ASKED:

@@ -14,6 +14,11 @@ from kcli.cli.commands.raw.body import request_of
 from kcli.errors import KcliError
 from kcli.proto.as_json import to_json
 from kcli.proto.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from kcli.proto.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+)
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.proto.session import ClientSession
@@ -23,7 +28,7 @@ from tests.kafka.sandbox.odd_requests import NewTopic, OddRequest, with_values
 PATIENCE = 20.0  # seconds for one answer
 SETTLED = 3.0  # seconds until two answers have to agree
 NOT_YET = {14, 15, 16, 51}  # the coordinator is loading, is not there yet, moved; a transaction is still being ended
-FETCH = 1
+FETCH, UNKNOWN_TOPIC = 1, 3
 Paths = dict[str, tuple[Any, Any]]
 
 
@@ -43,7 +48,8 @@ class Side:
         return await self._asked[node - 1].ask(kind, version, body)
 
     async def topic(self, new: NewTopic, word: str) -> None:
-        """Create a topic and wait for its leaders; its id is known afterwards."""
+        """Create a topic and wait for its leaders, and until the group coordinator knows it; its id is known
+        afterwards."""
         name = new.name.replace("~", word)
         asked = CreatableTopic(
             name=name, num_partitions=new.partitions, replication_factor=1,
@@ -55,9 +61,19 @@ class Side:
             (row,) = (await self.ask(MetadataRequest, 12, question))["topics"]
             if not row["errorCode"] and not any(one["errorCode"] for one in row["partitions"]):
                 self.known[f"id {name}"] = row["topicId"]
+                break
+            await asyncio.sleep(0.03)
+        else:
+            raise AssertionError(f"no leader of {name}")
+        topics = [DescribeShareGroupOffsetsRequestTopic(topic_name=name, partitions=[0])]
+        groups = [DescribeShareGroupOffsetsRequestGroup(group_id="nobody", topics=topics)]
+        question = to_json(DescribeShareGroupOffsetsRequest(groups=groups), 1)
+        for _ in range(200):
+            (group,) = (await self.ask(DescribeShareGroupOffsetsRequest, 1, question))["groups"]
+            if not any(one["errorCode"] == UNKNOWN_TOPIC for row in group["topics"] for one in row["partitions"]):
                 return
             await asyncio.sleep(0.03)
-        raise AssertionError(f"no leader of {name}")
+        raise AssertionError(f"the group coordinator does not know {name}")
 
 
 class Asked:

@@ -11,7 +11,7 @@ from kcli import codes
 from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.proto.messages.share_acknowledge import ShareAcknowledgeRequest
-from kcli.proto.messages.share_fetch import ShareFetchRequest
+from kcli.proto.messages.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
 from kcli.sandbox import Sandbox
 from tests.sandbox.client import Peer
 from tests.sandbox.scenes import SCENES, Scene
@@ -24,12 +24,17 @@ async def test_odd_requests_are_answered_as_kafka_does(scene: Scene) -> None:
     assert [(what, came.name) for what, _, came in rows] == [(what, expected.name) for what, expected, _ in rows]
 
 
-@pytest.mark.parametrize("asked", [ShareFetchRequest, ShareAcknowledgeRequest], ids=["fetch", "acknowledge"])
-async def test_a_group_of_another_kind_shares_nothing(asked: type[ShareFetchRequest | ShareAcknowledgeRequest]) -> None:
-    async with Sandbox() as sandbox, Peer(sandbox) as peer:
+async def test_a_group_of_another_kind_shares_nothing() -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         sandbox.cluster.groups.modern("g", make=True)
-        told = await peer.ask(asked(group_id="g", member_id="m", share_session_epoch=0))
-        assert codes.of(told.error_code) is not codes.NONE
+        topics = [FetchTopic(topic_id=sandbox.topics.by_name["t"].id, partitions=[FetchPartition(partition_index=0)])]
+        fetch = ShareFetchRequest(
+            group_id="g", member_id="m", share_session_epoch=0, max_wait_ms=1, max_records=1, topics=topics
+        )
+        (row,) = (await peer.ask(fetch)).responses[0].partitions
+        assert codes.of(row.error_code) is codes.UNKNOWN_SERVER_ERROR
+        told = await peer.ask(ShareAcknowledgeRequest(group_id="g", member_id="m", share_session_epoch=0))
+        assert codes.of(told.error_code) is codes.INVALID_SHARE_SESSION_EPOCH
         await peer.ask(MetadataRequest(topics=[]))
 
 

@@ -11,9 +11,12 @@ import pytest
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
+from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kcli.sandbox import Sandbox
+from kcli.sandbox.configs.named_configs import GroupConfigs
 from kcli.sandbox.groups.consumer.group import ConsumerGroup, check
 from kcli.sandbox.groups.consumer.member import share_out
+from kcli.sandbox.groups.share.group import ShareGroup
 
 A, B = b"a" * 16, b"b" * 16
 
@@ -117,6 +120,21 @@ async def test_a_pattern_that_RE2_knows_reads_whole_names() -> None:
             read = {sandbox.topics.by_id[place[0]].name for place in g.target["one"]}
             assert read == names
         g.close()
+
+
+async def test_internal_topics_are_read_as_all_others_are() -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox:
+        sandbox.topics.ensure_internal("__consumer_offsets")
+        g, shared = group(sandbox), ShareGroup("s", sandbox.topics, GroupConfigs(), lambda kind, facts: None)
+        beat(g, "one", 0, set(), subscribed_topic_names=[], subscribed_topic_regex="__consumer_.*")
+        shared.heartbeat(
+            ShareGroupHeartbeatRequest(group_id="s", member_id="two", subscribed_topic_names=["__consumer_offsets"]),
+            "me",
+            "/here",
+        )
+        assert (len(g.target["one"]), len(shared.target["two"])) == (50, 50)
+        g.close()
+        shared.close()
 
 
 @pytest.mark.usefixtures("hasty_patterns")

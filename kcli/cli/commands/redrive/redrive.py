@@ -54,6 +54,10 @@ def redrive(options: RedriveOptions) -> int:
     about the error are removed. The header kcli-redrive-attempts counts how often a record went back; --max-attempts
     ends a loop.
 
+    By default the dead letters of share groups have no copy of the record: it is fetched from the place that their
+    headers name. They do not name the topic's id, so if the topic was deleted and created again since, another record
+    may be there.
+
     Progress is saved after the records were acknowledged; the next run resumes there. Each filter and each -o has its
     own progress; what one of them sent, the others count and leave out, unless --restart is given. After an
     interruption records may be sent twice, but none is lost; with --exactly-once each is sent once.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from kcli.admin.groups.groups import find_groups
+from kcli.admin.groups.kinds import processing_nodes
 from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import good
 from kcli.changes.offsets import missing
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -26,6 +28,8 @@ class ApplicationRow(Row, section="applications"):
     topology_epoch: int | None = column("Epoch of the topology; null where the broker does not know it.", rank=3)
     subtopologies: int | None = column("Number of subtopologies; null where the broker does not know it.", unit="count")
     error: str | None = column("Why the topology is unknown; null if it is known.", table=False, unit="sentence")
+    assignor: str | None = column("Assignor of its tasks; null from brokers before Kafka 4.4.", unit="word", rank=3)
+    nodes: int | None = column("Processing nodes; null where brokers keep no description.", unit="count", rank=3)
 
 
 class SubtopologyRow(Row, section="subtopologies"):
@@ -38,7 +42,17 @@ class SubtopologyRow(Row, section="subtopologies"):
     tasks: list[str] = column("Tasks that members have: 0_3, 0_3 standby, 0_3 warm-up.", rank=3)
 
 
-SHAPE = shape("streams.describe", "Topologies of Kafka Streams applications.", ApplicationRow, SubtopologyRow)
+class NodeRow(Row, section="nodes"):
+    application: str = column("Application id.", rank=1)
+    subtopology: str | None = column("Its subtopology; null for a node of a global store.", unit="word", rank=1)
+    node: str = column("Name of the processing node.", rank=1)
+    kind: str = column("source, processor or sink.", unit="word", rank=1)
+    topics: list[str] = column("Topics that a source reads or a sink writes.", rank=2)
+    stores: list[str] = column("State stores that a processor uses.", rank=2)
+    successors: list[str] = column("Nodes that get its records.", rank=2)
+
+
+SHAPE = shape("streams.describe", "Topologies of Kafka Streams applications.", ApplicationRow, SubtopologyRow, NodeRow)
 
 
 class DescribeOptions(NamedGroups, PatternOptions, ReadOptions):
@@ -57,13 +71,17 @@ def describe(options: DescribeOptions) -> int:
     """Print the subtopologies of Kafka Streams applications: what each reads, writes and restores from, and its tasks.
 
     Brokers know the topology of applications with `group.protocol=streams` (KIP-1071). An application with the classic
-    protocol is a consumer group to them: `kcli groups describe` shows it.
+    protocol is a consumer group to them: `kcli groups describe` shows it. The processing nodes and their order are
+    shown where the brokers of Kafka 4.4 or newer store them, which takes a plugin (KIP-1331).
     """
     groups = names_of(options, words_of(options, "APPLICATION"))
 
     async def work(cluster: Cluster, document: Document) -> None:
-        names = await group_names_of(cluster, groups)
-        for name, group in (await find_groups(Coordinators(cluster), names))[0].items() if names else ():
+        names, coordinators = await group_names_of(cluster, groups), Coordinators(cluster)
+        found = (await find_groups(coordinators, names))[0] if names else {}
+        applications = [name for name, group in good(found).items() if group.type == "streams"]
+        nodes = await processing_nodes(coordinators, applications)
+        for name, group in found.items():
             if isinstance(group, KcliError):
                 document.fail(await missing(cluster, name) if isinstance(group, GroupMissing) else group, name)
                 continue
@@ -74,6 +92,8 @@ def describe(options: DescribeOptions) -> int:
                 members=len(group.members),
                 subtopologies=None if group.topology is None else len(group.topology),
                 error=None,
+                assignor=group.assignor or None,
+                nodes=None,
             )
             document.of(ApplicationRow).append(row)
             if group.topology is None:
@@ -90,5 +110,11 @@ def describe(options: DescribeOptions) -> int:
                 )
                 for part in group.topology or ()
             )
+            if isinstance(described := nodes.get(name), KcliError):
+                row.error = row.error or str(described)
+                document.fail(described, name)
+            elif described is not None:
+                row.nodes = len(described)
+                document.of(NodeRow).extend(NodeRow.of(node, application=name) for node in described)
 
     return answer(options, SHAPE, work)

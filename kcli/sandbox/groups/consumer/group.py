@@ -168,13 +168,13 @@ class ConsumerGroup:
 
     def _read(self) -> tuple[object, dict[str, frozenset[bytes]], dict[bytes, int]]:
         """What the targets are made of, to be compared; the topics of each member; the partitions of each topic."""
-        there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
+        there = self._topics.by_name
         wanted = {
             each.id: frozenset(there[name].id for name in _read_by(each, there)) for each in self.members.values()
         }
         counts = {topic.id: len(topic.partitions) for topic in there.values()}
         read = {each: counts[each] for topics in wanted.values() for each in topics}
-        readers = [each for each in self.members.values() if each.topics or each.regex]
+        readers = [each for each in self.members.values() if each.topics or wanted[each.id]]
         by_instance = {each.instance_id or each.id: wanted[each.id] for each in readers}
         return (by_instance, read, self.assignor), wanted, read
 

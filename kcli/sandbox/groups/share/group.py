@@ -111,7 +111,7 @@ class ShareGroup:
 
     def _look(self) -> None:
         """Another epoch and other targets when the members, or what they read, have changed."""
-        there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
+        there = self._topics.by_name
         wanted = {each.id: sorted(name for name in each.topics if name in there) for each in self.members.values()}
         counts = {name: (there[name].id, len(there[name].partitions)) for some in wanted.values() for name in some}
         if (wanted, counts) == self._source:

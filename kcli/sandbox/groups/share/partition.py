@@ -170,14 +170,14 @@ class SharePartition:
 
     def acknowledge(self, member: str, acknowledgements: Iterable[tuple[int, int, int]]) -> None:
         """(first, last, kind) in order. All of it or nothing. Raises BrokerError INVALID_RECORD_STATE for what this
-        member has not, INVALID_REQUEST for what makes no sense."""
+        member has not, INVALID_REQUEST for what nobody has yet. What is done for good is passed over."""
         ranges = list(acknowledgements)
         following = -1
-        for first, last, kind in ranges:
-            if first > last or first <= following or not GAP <= kind <= RENEW:
-                raise BrokerError(codes.INVALID_REQUEST, message="acknowledgement batches must ascend and be valid")
-            following = last
-            if not self._holds(member, first, last):
+        for first, last, _ in ranges:
+            if self.flights and last >= self.end:
+                raise BrokerError(codes.INVALID_REQUEST, message="The last offset is past the acquired records.")
+            overlaps, following = first <= following, last
+            if last >= self.start and (overlaps or not self._holds(member, first, last)):
                 text = "The record state is invalid. The acknowledgement of delivery could not be completed."
                 raise BrokerError(codes.INVALID_RECORD_STATE, message=text)
         for first, last, kind in ranges:

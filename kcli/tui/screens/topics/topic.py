@@ -342,7 +342,7 @@ def partition_columns(*, tiered: bool = False) -> list[Column]:
             right=True,
             letter="L",
         ),
-        Column("replicas", "REPLICAS", lambda r: len(r.partition.isr), draw=_replicas, letter="R", rank=3),
+        Column("replicas", "REPLICAS", lambda r: len(r.partition.isr), draw=_replicas, letter="R", rank=3, wide=True),
         Column("start", "START", lambda r: r.start, exact, right=True, rank=4),
         *(remote if tiered else ()),
         Column("end", "END", lambda r: r.end, exact, right=True, letter="E", rank=2),
@@ -354,14 +354,13 @@ def partition_columns(*, tiered: bool = False) -> list[Column]:
 
 
 def _replicas(row: PartitionRow) -> Cell:
-    """All replicas; those that are behind are named, those that may lead nevertheless, and without a leader which one
-    is safe to start."""
+    """All replicas; without a leader which one is safe to start, those that are behind, and those that may lead
+    nevertheless."""
     partition = row.partition
     behind = [node for node in partition.replicas if node not in partition.isr]
     eligible = [("eligible", partition.elr), ("eligible last", partition.last_known_elr)]
-    remarks = [f"{word}: {' '.join(map(str, nodes))}" for word, nodes in [("behind", behind), *eligible] if nodes]
-    if partition.advice:
-        remarks.append(partition.advice)
+    remarks = [partition.advice] if partition.advice else []
+    remarks += [f"{word}: {' '.join(map(str, nodes))}" for word, nodes in [("behind", behind), *eligible] if nodes]
     text = " ".join(map(str, partition.replicas))
     return Cell(f"{text} ({'; '.join(remarks)})", "bad") if remarks else Cell(text)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SandboxThread]:
-    with SandboxThread(brokers=3) as made:
+    with SandboxThread(brokers=3, features={"kraft.version": 1}) as made:
         monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
         lines = tmp_path / "lines"
         lines.write_text("".join(f"{n}\n" for n in range(100)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxThread]:
-    with SandboxThread(brokers=3, topics={"orders": 2, "small": 1}) as made:
+    with SandboxThread(brokers=3, topics={"orders": 2, "small": 1}, features={"kraft.version": 1}) as made:
         monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
         yield made
 
@@ -132,6 +132,35 @@ def test_a_controller_loses_its_vote_and_gets_it_again(
     assert "votes already" in twice["errors"][0]["message"]
     unknown = document(capsys, "cluster", "voters", "add", "9@127.0.0.1:9093", "--execute", code=1)
     assert "does not fetch from the leader yet" in unknown["errors"][0]["message"]
+
+
+def test_voters_are_fixed_until_kraft_version_is_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with SandboxThread(brokers=3) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        (row,) = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)["voters"]
+        assert row["result"] == "failed"
+        assert main(["cluster", "features", "upgrade", "kraft.version=1", "--execute"]) == 0
+        (row,) = document(capsys, "cluster", "voters", "remove", "2", "--execute")["voters"]
+        assert row["result"] == "done"
+
+
+def test_a_controller_that_is_gone_is_forgotten_until_it_starts_again(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unregister(code: int, node: str = "3", *words: str) -> str:
+        asked = ("cluster", "unregister", "--controller", node, "--execute", *words)
+        (row,) = document(capsys, *asked, code=code)["brokers"]
+        return str(row["result"])
+
+    assert unregister(1) == "failed", "it votes"
+    document(capsys, "cluster", "voters", "remove", "3", "--execute")
+    sandbox.call(lambda inside: inside.faults.cluster.stop_broker(3))
+    assert [unregister(0), unregister(1), unregister(1, "9")] == ["done", "failed", "failed"]
+    sandbox.call(lambda inside: inside.faults.cluster.start_broker(3))
+    assert unregister(0) == "done"
+    assert unregister(1, "1", "--force") == "failed", "the active controller"
 
 
 def test_a_voter_whose_directory_is_not_the_one_named(

@@ -5,17 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from kcli.admin.groups.offset_files import read
 from kcli.changes import offset_forms
+from kcli.cli.documents.input_file import read_file
 from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
 from kcli.errors import UsageError
 from kcli.grammar.durations import milliseconds
 from kcli.grammar.offsets import read_time
+from kcli.system.files import DOCUMENT
 
 if TYPE_CHECKING:
     from typing import Annotated
 
     import typer
 
+    from kcli.admin.groups.offset_files import Saved
     from kcli.changes.offset_forms import Prepare
 
 
@@ -93,6 +97,15 @@ def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tu
     if options.jitter is not None or options.value_format is not None:
         raise UsageError("--jitter and --value-format are for times in values; add --time-field NAME")
     return prepare, moment
+
+
+def read_offsets(path: str) -> Saved:
+    """The offsets of --from-file; - is stdin. Raises UsageError."""
+    try:
+        text = read_file(path, DOCUMENT, f"--from-file {path}").decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"--from-file {path}: this is no text in UTF-8") from None
+    return read(text, "stdin" if path == "-" else path)
 
 
 def _form(options: FormOptions, now: int) -> tuple[Prepare, int | None]:

@@ -11,9 +11,8 @@ from kcli.changes import offsets
 from kcli.changes.offset_forms import now_ms
 from kcli.cli.commands.groups import changes
 from kcli.cli.commands.groups.changes import ChangeRow
-from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of
+from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of, read_offsets
 from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions
-from kcli.cli.documents.input_file import read_file
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.output.timestamps import utc
 from kcli.cli.parsing.command import command
@@ -21,7 +20,6 @@ from kcli.cli.parsing.groups import EveryGroup, NamedGroups, PatternOptions, Und
 from kcli.cli.runtime.answer import say, words_of
 from kcli.cli.runtime.names import group_names_of, names_of, one_group
 from kcli.errors import UsageError
-from kcli.system.files import DOCUMENT
 
 if TYPE_CHECKING:
     from kcli.admin.groups.offset_files import Saved
@@ -131,7 +129,7 @@ def _from_file(options: ResetOptions, path: str, scope: Scope) -> int:
 def _saved(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:
     """The offsets of a file (- is stdin), and the groups that are meant: those named, or those of the file. A file that
     names no group is about each group named. Raises UsageError."""
-    saved = read(_text(name), "stdin" if name == "-" else name)
+    saved = read_offsets(name)
     match = names_of(options, options.words).among(saved.groups)
     groups = match.names
     if "" in saved.groups:
@@ -146,10 +144,3 @@ def _saved(name: str, options: PatternOptions) -> tuple[Saved, list[str]]:
             "to another"
         )
     return saved, groups or list(saved.groups)
-
-
-def _text(name: str) -> str:
-    try:
-        return read_file(name, DOCUMENT, f"--from-file {name}").decode()
-    except UnicodeDecodeError:
-        raise UsageError(f"--from-file {name}: this is no text in UTF-8") from None
