@@ -66,10 +66,11 @@ def _session(context: RequestContext, request: ShareFetchRequest) -> ShareSessio
     limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
     if context.version >= RENEWALS and request.is_renew_ack and any(limits):
         raise BrokerError(codes.INVALID_REQUEST, message="a renewal fetches nothing: all its limits are 0")
-    session = context.share_sessions.fetching(context.peer, request)
-    wanted = list(session.partitions) if session is not None else []
-    must_know(context, (topic_id for topic_id, _ in [*wanted, *asked(request)]))
-    if wanted and request.share_acquire_mode not in (BATCHES, RECORD_LIMIT):
+    session = context.share_sessions.fetching(context.peer, request, context.cluster.topics.by_id)
+    must_know(context, (topic_id for topic_id, _ in asked(request)))
+    if session is not None and session.nameless:
+        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="the session has an unknown topic")
+    if session is not None and session.partitions and request.share_acquire_mode not in (BATCHES, RECORD_LIMIT):
         raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="an unknown way to acquire")
     return session
 

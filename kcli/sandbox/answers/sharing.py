@@ -44,7 +44,7 @@ def by_topic(places: Iterable[tuple[bytes, int]]) -> dict[bytes, list[int]]:
 
 def must_know(context: RequestContext, topic_ids: Iterable[bytes]) -> None:
     """Raise BrokerError UNKNOWN_SERVER_ERROR for an unknown topic id: Kafka's authorizer has no name to look up."""
-    if context.cluster.access.authorizer is not None and not set(topic_ids) <= context.cluster.topics.by_id.keys():
+    if not set(topic_ids) <= context.cluster.topics.by_id.keys():
         raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a topic id is unknown")
 
 

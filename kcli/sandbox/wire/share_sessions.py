@@ -4,7 +4,7 @@ one counts up, over fetches and acknowledgements. With the session, or its conne
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from kcli import codes
 from kcli.errors import BrokerError
@@ -30,12 +30,17 @@ class ShareSession:
         self.epoch = 1  # the one expected next
         self.partitions: dict[Place, None] = {}
         self.forgotten: list[Place] = []
+        self.nameless: set[Place] = set()  # of topics that were unknown when they were added
 
-    def update(self, request: ShareFetchRequest) -> None:
-        self.partitions.update(dict.fromkeys(asked(request)))
+    def update(self, request: ShareFetchRequest, topics: Container[bytes]) -> None:
+        for place in asked(request):
+            if place not in self.partitions and place[0] not in topics:
+                self.nameless.add(place)
+            self.partitions.setdefault(place)
         for gone in request.forgotten_topics_data:
             for index in gone.partitions:
                 self.partitions.pop((gone.topic_id, index), None)
+                self.nameless.discard((gone.topic_id, index))
                 self.forgotten.append((gone.topic_id, index))
 
     def served(self, place: Place) -> None:
@@ -52,10 +57,11 @@ class ShareSessions:
         self._node = node
         self.open: dict[tuple[str, str], ShareSession] = {}
 
-    def fetching(self, peer: Peer | None, request: ShareFetchRequest) -> ShareSession | None:
-        """The session of a fetch; None when the fetch ends it. A new session replaces the member's old one, which
-        keeps its records acquired. Raises BrokerError SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
-        INVALID_REQUEST, and as Kafka does UNKNOWN_SERVER_ERROR for a new session with a partition twice."""
+    def fetching(self, peer: Peer | None, request: ShareFetchRequest, topics: Container[bytes]) -> ShareSession | None:
+        """The session of a fetch; None when the fetch ends it. `topics` are the ids that exist. A new session replaces
+        the member's old one, which keeps its records acquired. Raises BrokerError SHARE_SESSION_NOT_FOUND,
+        INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST, and as Kafka does UNKNOWN_SERVER_ERROR for a new session with a
+        partition twice."""
         key = (request.group_id or "", request.member_id or "")
         acknowledges = any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions)
         if request.share_session_epoch == NEW:
@@ -65,11 +71,11 @@ class ShareSessions:
             if len(set(asked(request))) < len(asked(request)):
                 raise BrokerError(codes.UNKNOWN_SERVER_ERROR, message="a session has each partition once")
             opened = self.open[key] = ShareSession(peer)
-            opened.update(request)
+            opened.update(request, topics)
             return opened
         session = self.continued(key, request.share_session_epoch)
         if session is not None:
-            session.update(request)
+            session.update(request, topics)
         return session
 
     def continued(self, key: tuple[str, str], epoch: int) -> ShareSession | None:
