@@ -58,9 +58,10 @@ class ShareSessions:
         self.open: dict[tuple[str, str], ShareSession] = {}
 
     def fetching(self, peer: Peer | None, request: ShareFetchRequest, topics: Container[bytes]) -> ShareSession | None:
-        """The session of a fetch; None when the fetch ends it. `topics` are the ids that exist. A new
-        session replaces the member's old one, which keeps its records acquired. Raises BrokerError SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
-        INVALID_REQUEST, and as Kafka does UNKNOWN_SERVER_ERROR for a new session with a partition twice."""
+        """The session of a fetch; None when the fetch ends it. `topics` are the ids that exist. A new session replaces
+        the member's old one, which keeps its records acquired. Raises BrokerError SHARE_SESSION_NOT_FOUND,
+        INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST, and as Kafka does UNKNOWN_SERVER_ERROR for a new session with a
+        partition twice."""
         key = (request.group_id or "", request.member_id or "")
         acknowledges = any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions)
         if request.share_session_epoch == NEW:
