@@ -64,7 +64,6 @@ AUTHORIZER: dict[str, str | None] = {
     "super.users": "User:ANONYMOUS",
 }
 """A plain sandbox keeps ACLs, and they bind nobody."""
-UNFINISHED = pytest.mark.xfail(strict=True, reason="Support Kafka 4.4, and a sandbox that behaves like it")
 ONE, THREE = 1, 3
 """Brokers."""
 CLUSTERS = {"one": ONE, "alone": ONE, "three": THREE}
@@ -117,9 +116,9 @@ def played(brokers: int, version: str) -> list[Compared]:
 @pytest.mark.parametrize(
     ("brokers", "version"),
     [
-        pytest.param(ONE, NEWEST, marks=UNFINISHED),
+        (ONE, NEWEST),
         (THREE, NEWEST),
-        pytest.param(ONE, BEFORE, marks=[pytest.mark.long, UNFINISHED]),
+        pytest.param(ONE, BEFORE, marks=pytest.mark.long),
         pytest.param(THREE, BEFORE, marks=pytest.mark.long),
     ],
 )
