@@ -28,6 +28,7 @@ from tests.kafka.sandbox.odd_requests import NewTopic, OddRequest, with_values
 PATIENCE = 20.0  # seconds for one answer
 SETTLED = 3.0  # seconds until two answers have to agree
 NOT_YET = {14, 15, 16, 51}  # the coordinator is loading, is not there yet, moved; a transaction is still being ended
+SPREAD = 0.5  # seconds until each of the coordinator's 50 parts has heard of a topic that the coordinator knows
 FETCH, UNKNOWN_TOPIC = 1, 3
 Paths = dict[str, tuple[Any, Any]]
 
@@ -71,6 +72,7 @@ class Side:
         for _ in range(200):
             (group,) = (await self.ask(DescribeShareGroupOffsetsRequest, 1, question))["groups"]
             if not any(one["errorCode"] == UNKNOWN_TOPIC for row in group["topics"] for one in row["partitions"]):
+                await asyncio.sleep(SPREAD)
                 return
             await asyncio.sleep(0.03)
         raise AssertionError(f"the group coordinator does not know {name}")
