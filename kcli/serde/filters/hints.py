@@ -101,7 +101,9 @@ def _numbered(name: str, number: int) -> re.Pattern[bytes]:
     """A field with that number, or with one that has a point or an exponent and may be equal to it; in quotes where the
     JSON of a schema has them, and with zeros in front."""
     begin = re.escape(f'"{name}"'.encode()) + _SPACE + b":" + _SPACE
-    return re.compile(begin + rb'"?0*' + rb"(?:%d(?![0-9])|-?[0-9]+[.eE])" % number)
+    same, odd = b"%d(?![0-9])" % number, b"-?[0-9]+[.eE]"
+    # most values end the search at their first byte: each branch begins with one
+    return re.compile(begin + b'(?:%b|["0]0*(?:%b|%b)|%b)' % (same, same, odd, odd))
 
 
 def _place(node: ast.expr) -> str | None:
