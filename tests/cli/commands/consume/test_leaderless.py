@@ -50,7 +50,7 @@ def test_every_way_to_read_names_each_of_them(six: tuple[SandboxThread, Shell], 
     sandbox, shell = six
     for partition in (3, 5):
         sandbox.faults.cluster.no_leader("t", partition)
-    more = ["--timeout", "2s"] if words[0] == "consume" and "--newest-first" not in words else []
+    more = ["--timeout", "10s"] if words[0] == "consume" and "--newest-first" not in words else []
     done = shell(words[0], "t", *words[1:], *more)
     assert sorted(done.stdout.decode().split(), key=int) == [n for n in OTHERS if int(n) % 6 != 5], done.stderr
     assert done.returncode == 1
