@@ -178,14 +178,23 @@ def keyed(keys: list[bytes | None]) -> bytes:
     ) + records  # fmt: skip
 
 
-async def produced(peer: Peer, asked: ProduceRequest) -> PartitionProduceResponse:
+async def led(ask: Callable[[], Awaitable[Any]]) -> Any:
     """The answer for the only partition; a topic that was just created may have no leader for a moment."""
     deadline = time.monotonic() + 20
     while True:
-        told: PartitionProduceResponse = (await peer.ask(asked, 12)).responses[0].partition_responses[0]
+        told = await ask()
         if told.error_code not in (3, 6) or time.monotonic() > deadline:
             return told
         await asyncio.sleep(0.1)
+
+
+async def produced(peer: Peer, asked: ProduceRequest) -> PartitionProduceResponse:
+    async def ask() -> PartitionProduceResponse:
+        row: PartitionProduceResponse = (await peer.ask(asked, 12)).responses[0].partition_responses[0]
+        return row
+
+    told: PartitionProduceResponse = await led(ask)
+    return told
 
 
 async def compacted(peer: Peer, word: str) -> list[Row]:
@@ -366,8 +375,11 @@ async def fetched(peer: Peer, word: str) -> list[Row]:
     async def fetch(what: str, expected: codes.ErrorCode, isolation: int = 0, most: int = 1000) -> None:
         asked = FetchPartition(partition=0, partition_max_bytes=most)
         request = FetchRequest(isolation_level=isolation, topics=[FetchTopic(topic=name, partitions=[asked])])
-        (row,) = (await peer.ask(request, 12)).responses[0].partitions
-        rows.append((what, expected, codes.of(row.error_code)))
+
+        async def ask() -> Any:
+            return (await peer.ask(request, 12)).responses[0].partitions[0]
+
+        rows.append((what, expected, codes.of((await led(ask)).error_code)))
 
     await fetch("nothing, and a negative limit", OK, most=-1)
     data = TopicProduceData(name=name, partition_data=[PartitionProduceData(index=0, records=keyed([None]))])
