@@ -39,8 +39,8 @@ class Identity:
     """What a client knows of its cluster, to name the broker that a connection must lead to (KIP-1242).
 
     `newest` is the version of ApiVersions that the brokers met so far speak. It starts below the one that carries the
-    identity: a bootstrap server is nobody in particular, and a broker before Kafka 4.4 would refuse the version, which
-    costs each connection a round trip.
+    identity: the node id of a bootstrap server is not known yet, and a broker before Kafka 4.4 would refuse the
+    version, which costs each connection a round trip.
     """
 
     def __init__(self, cluster_id: Callable[[], str | None]) -> None:

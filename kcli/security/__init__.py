@@ -56,8 +56,8 @@ class Tls(Frozen):
 
 
 class Assertion(Frozen):
-    """A JWT that stands for the client (RFC 7523): the one in `file`, else one that is signed with a private key for
-    each request. Times are seconds."""
+    """A JWT by which the client authenticates (RFC 7523): the one in `file`, or a new one for each request, signed
+    with a private key. Times are in seconds."""
 
     file: str = ""
     key_file: str = ""  # PEM

@@ -21,7 +21,7 @@ API_VERSIONS = 18
 OLD = 4
 """The version of ApiVersions that Kafka 3.7 to 4.3 speak: an older broker refuses it, which costs a round trip."""
 WITH_IDENTITY = 5
-"""The version from which a broker checks whom the client means (KIP-1242)."""
+"""From this version on a broker checks which cluster and which node the client expects (KIP-1242)."""
 
 
 class OtherForm(ConnectError):

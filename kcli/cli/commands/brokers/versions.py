@@ -27,7 +27,7 @@ SHAPE = shape("brokers.versions", "APIs of brokers, one a row.", ApiRow)
 
 
 class VersionsOptions(ControllerOptions, ReadOptions):
-    """Who is asked, and how rows are printed."""
+    """Which servers to ask, and how to print the rows."""
 
 
 @command(

@@ -42,7 +42,7 @@ DOWNGRADES = shape("cluster.features.downgrade", ABOUT, LevelRow)
 
 
 class LevelOptions(ControllerOptions, ChangeOptions):
-    """Who is asked, and what a plan has."""
+    """Which servers to ask, and the options of a plan."""
 
 
 class DowngradeOptions(LevelOptions):

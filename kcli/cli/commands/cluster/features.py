@@ -25,7 +25,7 @@ SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow, empty="no 
 
 
 class FeaturesOptions(ControllerOptions, ReadOptions):
-    """Who is asked, and how rows are printed."""
+    """Which servers to ask, and how to print the rows."""
 
 
 @command(

@@ -31,7 +31,7 @@ SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each 
 
 
 class QuorumOptions(ControllerOptions, ReadOptions):
-    """Who is asked, and how rows are printed."""
+    """Which servers to ask, and how to print the rows."""
 
 
 @command(

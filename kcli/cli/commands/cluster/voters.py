@@ -53,7 +53,7 @@ REMOVE = shape("cluster.voters.remove", "The controller whose vote changed, or w
 
 
 class VotersOptions(ControllerOptions, ReadOptions):
-    """Who is asked, and how rows are printed."""
+    """Which servers to ask, and how to print the rows."""
 
 
 @command(
@@ -78,7 +78,7 @@ def voters(options: VotersOptions) -> int:
 
 
 class RemoveOptions(ControllerOptions, ChangeOptions):
-    """Who is asked, and what a plan has."""
+    """Which servers to ask, and the options of a plan."""
 
 
 class AddOptions(RemoveOptions):

@@ -65,9 +65,11 @@ async def metadata(checks: Checks) -> MetadataResponse:
 
 
 async def check_identity(checks: Checks, cluster_id: str | None) -> str:
-    """Whether the broker is the one that advertises this address; why that is unknown, or "". From Kafka 4.4 on it
-    checks that itself (KIP-1242). An older one names its cluster in Metadata, and refuses to describe the configs of
-    another broker. Raises Fault."""
+    """Check that the address leads to the broker that advertises it. Returns why that is unknown, "" if it is known.
+
+    From Kafka 4.4 on the broker checks it (KIP-1242). Older brokers name their cluster in Metadata, and refuse to
+    describe the configs of another broker. Raises Fault.
+    """
     from kcli.proto.messages.api_versions import ApiVersionsResponse, versions_request
 
     assert checks.broker is not None

@@ -169,8 +169,9 @@ class SharePartition:
     # -- changes by acknowledgements --------------------------------------------------------------------------------
 
     def acknowledge(self, member: str, acknowledgements: Iterable[tuple[int, int, int]]) -> None:
-        """(first, last, kind) in order. All of it or nothing. Raises BrokerError INVALID_RECORD_STATE for what this
-        member has not, INVALID_REQUEST for what nobody has yet. What is done for good is passed over."""
+        """(first, last, kind) in order. Either all are applied or none. Raises BrokerError INVALID_RECORD_STATE for
+        records that this member does not hold, INVALID_REQUEST for offsets past those that were delivered. Records
+        before the start offset are done and are skipped."""
         ranges = list(acknowledgements)
         following = -1
         for first, last, _ in ranges:
