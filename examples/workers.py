@@ -35,7 +35,7 @@ async def main(bootstrap: str, group: str, *topics: str) -> None:
     async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
         own = GroupSettings(group=group, auto_commit=False)  # the workers commit
         small = ConsumerSettings(partition_max_bytes=64 * 1024)  # as much as a worker is given at once
-        async with client.consumer(small, own) as consumer:
+        async with client.consumer(settings=small, group=own) as consumer:
             consumer.on_notice = lambda text: print(text, file=sys.stderr)
             workers = Workers(consumer, work, size=8)
             for number in (signal.SIGINT, signal.SIGTERM):

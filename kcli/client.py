@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
     from kcli.errors import AuthError
+    from kcli.grammar.bound import Bound
     from kcli.metrics.hooks import Hooks
     from kcli.metrics.values import ClientMetrics
     from kcli.model import Address, BrokerConnection, Cluster
@@ -196,8 +197,22 @@ class Client:
         self._users.add(producer)
         return producer
 
-    def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | str | None = None) -> Consumer:
-        """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
+    def consumer(
+        self,
+        *topics: str,
+        group: GroupSettings | str | None = None,
+        start: Bound | str | None = None,
+        stop_at_end: bool = False,
+        settings: ConsumerSettings | None = None,
+    ) -> Consumer:
+        """A consumer, to be used in an `async with` inside the client's.
+
+        With topics it reads them from the beginning of its block. Without a group that is all partitions from `start`:
+        earliest, latest or a Bound; None is the `reset` of the settings. Where `start` is latest, its place is known
+        when the block begins. A member of a group starts at the group's commits, and at `start` (earliest or latest) in
+        partitions without one. `stop_at_end` ends the iteration where the topics ended when the block began, with
+        read_committed at the last stable offset; not in a group. Without topics, `subscribe` or `assign` says what is
+        read. Raises UsageError for a selection that makes no sense."""
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
@@ -205,11 +220,31 @@ class Client:
             group = GroupSettings(group=group)
         if group is not None and not _of_kind("group", group, GroupSettings).group:
             raise UsageError("group: expected the name of a group, GroupSettings(group='billing')")
-        settings = ConsumerSettings() if settings is None else _of_kind("settings", settings, ConsumerSettings)
-        self._make_room(settings)
-        own, observer = self.settings, self._observer
+        own = ConsumerSettings() if settings is None else _of_kind("settings", settings, ConsumerSettings)
+        selection = None
+        if topics:
+            from kcli.consumer.selection import Selection, start_of
+
+            if stop_at_end and group is not None:
+                raise UsageError("stop_at_end: a group has no end; read without a group")
+            begin = start_of(start, own.reset, group=group is not None)
+            selection = Selection(
+                topics=topics, group=group is not None, start=begin, stop_at_end=stop_at_end, isolation=own.isolation
+            )
+            if isinstance(start, str) and (group is not None or settings is None):
+                own = own.replace(reset=start)
+        elif start is not None or stop_at_end:
+            raise UsageError("which topics? start and stop_at_end go with consumer('orders', …)")
+        self._make_room(own)
+        client, observer = self.settings, self._observer
         consumer = Consumer(
-            self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age, observer=observer
+            self.cluster,
+            own,
+            group,
+            selection=selection,
+            rack=client.rack,
+            metadata_max_age=client.metadata_max_age,
+            observer=observer,
         )
         self._users.add(consumer)
         return consumer

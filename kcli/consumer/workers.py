@@ -109,7 +109,7 @@ class Workers:
     `on_notice` gets a notice for each partition that is lost so. If this member gets the partition again, its next
     call waits until the lost one has ended.
 
-        async with client.consumer(settings, GroupSettings(group="g")) as consumer:
+        async with client.consumer("orders", group="g") as consumer:
             await Workers(consumer, work).run(["orders"])
     """
 

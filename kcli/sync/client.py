@@ -83,16 +83,16 @@ class SyncClient:
         stop_at_end: bool = False,
         settings: ConsumerSettings | None = None,
     ) -> SyncConsumer:
-        """A consumer of topics, to be used in a `with` block inside the client's.
-
-        Without a group it reads all partitions from `start`: earliest, latest or a Bound; None is the `reset` of the
-        settings. Where `start` is latest, its place is known when the block begins. A member of a group starts at the
-        group's commits, and at `start` (earliest or latest) in partitions without one. `stop_at_end` ends the iteration
-        where the topics ended when the block began, with read_committed at the last stable offset; not in a group."""
-        from kcli.sync.consumer import Selection, SyncConsumer
+        """A consumer, to be used in a `with` block inside the client's. The arguments are as in `Client.consumer`."""
+        from kcli.sync.consumer import SyncConsumer
 
         thread, client = self._in_use()
-        return SyncConsumer(thread, client, Selection(topics, group, start, stop_at_end), settings)
+        return SyncConsumer(
+            thread,
+            thread.call(
+                lambda: client.consumer(*topics, group=group, start=start, stop_at_end=stop_at_end, settings=settings)
+            ),
+        )
 
     @property
     def metrics(self) -> ClientMetrics:

@@ -27,7 +27,7 @@ from kcli.sandbox.sandbox import Sandbox
 from kcli.secret import Secret
 from kcli.security import Aws, OAuth, Sasl, Security, Tls
 from kcli.security.tokens import Tokens, expiry
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.idp import Idp, unsecured
 
 from .peers import settings
@@ -344,7 +344,7 @@ async def _traffic(client: Client, enough: Callable[[], bool], in_flight: int) -
     count, end = 0, time.monotonic() + 60
     async with (
         client.producer(ProducerSettings(linger=0.0, max_in_flight=in_flight)) as producer,
-        client.consumer(ConsumerSettings()) as consumer,
+        client.consumer() as consumer,
     ):
         consumer.assign({TopicPartition("t", 0): Bound("earliest")})
         while not enough() or len(read) < count:

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import kcli
+from kcli.consumer.messages import Stream
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
-from kcli.sync.consumer import Stream, SyncConsumer
+from kcli.sync.consumer import SyncConsumer
 from tests.each import each
 
 AT = TopicPartition("t", 0)
