@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kcli.admin.admin import Admin as Admin
     from kcli.admin.configs.resources import Operation as Operation
     from kcli.admin.configs.resources import Resource as Resource
+    from kcli.admin.results import Results as Results
     from kcli.admin.topics.topics import NewTopic as NewTopic
     from kcli.client import Client as Client
     from kcli.consumer.consumer import Consumer as Consumer
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kcli.errors import UnsupportedVersion as UnsupportedVersion
     from kcli.errors import UsageError as UsageError
     from kcli.grammar.bound import Bound as Bound
+    from kcli.lag.snapshot import GroupLag as GroupLag
     from kcli.metrics.hooks import Hooks as Hooks
     from kcli.metrics.values import ClientMetrics as ClientMetrics
     from kcli.metrics.values import ConsumerMetrics as ConsumerMetrics
@@ -58,17 +60,24 @@ if TYPE_CHECKING:
     from kcli.sandbox.sandbox import Sandbox as Sandbox
     from kcli.sandbox.settings import SandboxSettings as SandboxSettings
     from kcli.sandbox.thread import SandboxThread as SandboxThread
+    from kcli.secret import Secret as Secret
+    from kcli.security import OAuth as OAuth
+    from kcli.security import Sasl as Sasl
     from kcli.security import Security as Security
+    from kcli.security import Tls as Tls
     from kcli.settings import ClientSettings as ClientSettings
     from kcli.settings import ConsumerSettings as ConsumerSettings
     from kcli.settings import GroupSettings as GroupSettings
     from kcli.settings import ProducerSettings as ProducerSettings
     from kcli.settings import parse_bootstrap as parse_bootstrap
     from kcli.sync.client import SyncClient as SyncClient
+    from kcli.sync.consumer import SyncConsumer as SyncConsumer
+    from kcli.sync.producer import SyncProducer as SyncProducer
 
 _WHERE = {
     "admin.admin": "Admin",
     "admin.configs.resources": "Operation Resource",
+    "admin.results": "Results",
     "admin.topics.topics": "NewTopic",
     "client": "Client",
     "consumer.consumer": "Consumer",
@@ -79,6 +88,7 @@ _WHERE = {
     "errors": "Aborted AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError "
     "KcliError UnknownOutcome UnsupportedVersion UsageError",
     "grammar.bound": "Bound",
+    "lag.snapshot": "GroupLag",
     "metrics.hooks": "Hooks",
     "metrics.values": "ClientMetrics ConsumerMetrics ProducerMetrics RequestMetrics Histogram",
     "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
@@ -88,9 +98,12 @@ _WHERE = {
     "sandbox.sandbox": "Sandbox",
     "sandbox.settings": "SandboxSettings",
     "sandbox.thread": "SandboxThread",
-    "security": "Security",
+    "secret": "Secret",
+    "security": "OAuth Sasl Security Tls",
     "settings": "ClientSettings ConsumerSettings GroupSettings ProducerSettings parse_bootstrap",
     "sync.client": "SyncClient",
+    "sync.consumer": "SyncConsumer",
+    "sync.producer": "SyncProducer",
 }
 __all__ = ["__version__", *(name for names in _WHERE.values() for name in names.split())]  # noqa: PLE0604
 

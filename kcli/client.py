@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+from collections.abc import Mapping
 from weakref import WeakSet
 
 from kcli.broker.broker import ControllerBroker, NetworkBroker
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from kcli.admin.admin import Admin
+    from kcli.config.properties.client_defaults import Defaults
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
     from kcli.errors import AuthError
     from kcli.grammar.bound import Bound
+    from kcli.lag.snapshot import GroupLag
     from kcli.metrics.hooks import Hooks
     from kcli.metrics.values import ClientMetrics
     from kcli.model import Address, BrokerConnection, Cluster
@@ -63,19 +66,33 @@ _clients: WeakSet[Client] = WeakSet()
 class Client:
     """One cluster: `async with Client("localhost:9092") as client:`.
 
-    `settings` may be the bootstrap addresses alone. `connect` makes the connections to brokers instead of kcli's own:
+    `settings` may be the bootstrap addresses alone, or a mapping of Kafka's property names, such as
+    `{"bootstrap.servers": "localhost:9092", "linger.ms": 20}`: those of producers, consumers and groups are the
+    defaults of what this client makes, and `group.id` is the group of its consumers.
+
+    `connect` makes the connections to brokers instead of kcli's own:
     it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
     such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). `registry` is where `schemas` are
-    looked up, `hooks` are called when something happens. Raises UsageError for addresses that are none."""
+    looked up, `hooks` are called when something happens. Raises UsageError for addresses that are none, and for a
+    property that is unknown or has a wrong value."""
 
     def __init__(
         self,
-        settings: ClientSettings | str,
+        settings: ClientSettings | Mapping[str, object] | str,
         *,
         connect: Connect | None = None,
         registry: RegistrySettings | None = None,
         hooks: Hooks | None = None,
     ) -> None:
+        self._defaults: Defaults | None = None
+        if isinstance(settings, Mapping):
+            from kcli.config.properties.client_defaults import of_properties
+
+            settings, self._defaults, properties = of_properties(settings)
+            if registry is None and properties.names_registry:
+                from kcli.registry.settings import registry_of
+
+                registry = registry_of(properties)
         if isinstance(settings, str):
             try:
                 settings = ClientSettings(bootstrap=parse_bootstrap(settings))
@@ -186,12 +203,19 @@ class Client:
             if problem is not None:
                 raise problem
 
+    async def lag(self, group: str, *, isolation: str = "read_uncommitted") -> GroupLag:
+        """The lag of a group: its sum, its status, and each partition. Raises GroupMissing, KcliError."""
+        from kcli.lag.snapshot import lag_of
+
+        self._check()
+        return await lag_of(self.cluster, group, isolation)
+
     def producer(self, settings: ProducerSettings | None = None, interceptors: Sequence[Interceptor] = ()) -> Producer:
         """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""
         self._check("producing")
         from kcli.producer.producer import Producer
 
-        own = ProducerSettings() if settings is None else _of_kind("settings", settings, ProducerSettings)
+        own = self._own(settings, "producer", ProducerSettings)
         age = self.settings.metadata_max_age
         producer = Producer(self.cluster, own, interceptors, self._observer, metadata_max_age=age)
         self._users.add(producer)
@@ -216,11 +240,13 @@ class Client:
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
+        if group is None and self._defaults is not None and self._defaults.group.group:
+            group = self._defaults.group
         if isinstance(group, str):
-            group = GroupSettings(group=group)
+            group = (GroupSettings() if self._defaults is None else self._defaults.group).replace(group=group)
         if group is not None and not _of_kind("group", group, GroupSettings).group:
             raise UsageError("group: expected the name of a group, GroupSettings(group='billing')")
-        own = ConsumerSettings() if settings is None else _of_kind("settings", settings, ConsumerSettings)
+        own = self._own(settings, "consumer", ConsumerSettings)
         selection = None
         if topics:
             from kcli.consumer.selection import Selection, start_of
@@ -259,6 +285,13 @@ class Client:
         consumer = ShareConsumer(self.cluster, settings, share, self._observer)
         self._users.add(consumer)
         return consumer
+
+    def _own(self, settings: Kind | None, name: str, kind: type[Kind]) -> Kind:
+        """The settings given, else the client's defaults."""
+        if settings is not None:
+            return _of_kind("settings", settings, kind)
+        defaults: Kind = kind() if self._defaults is None else getattr(self._defaults, name)
+        return defaults
 
     def _make_room(self, settings: ConsumerSettings) -> None:
         """A frame that was asked for is not an attack (B1)."""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
         headers: Headers
 
     class Message(NamedTuple):
-        """One record and where it is from. `timestamp` is in ms since the epoch."""
+        """One record and where it is from. `timestamp` is in ms since the epoch, of the producer where
+        `timestamp_type` is "create", of the broker where it is "append". `leader_epoch` is -1 where it is unknown."""
 
         topic: str
         partition: int
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
         key: bytes | None
         value: bytes | None
         headers: Headers
+        timestamp_type: str
+        leader_epoch: int
 else:
     Record = namedtuple("Record", "offset timestamp key value headers")
-    Message = namedtuple("Message", "topic partition offset timestamp key value headers")
+    Message = namedtuple("Message", "topic partition offset timestamp key value headers timestamp_type leader_epoch")
 
 
 class Columns:

@@ -8,12 +8,13 @@ from kcli.sync.loop_thread import LoopThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from types import TracebackType
     from typing import Self, TypeVar
 
     from kcli.client import Connect
     from kcli.grammar.bound import Bound
+    from kcli.lag.snapshot import GroupLag
     from kcli.metrics.hooks import Hooks
     from kcli.metrics.values import ClientMetrics
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
@@ -28,7 +29,11 @@ class SyncClient:
     """One cluster. Its event loop runs in a thread, from the beginning of the `with` block to its end."""
 
     def __init__(
-        self, settings: ClientSettings | str, *, connect: Connect | None = None, hooks: Hooks | None = None
+        self,
+        settings: ClientSettings | Mapping[str, object] | str,
+        *,
+        connect: Connect | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         """As `Client`; hooks are called in the thread."""
         self._settings = settings
@@ -93,6 +98,11 @@ class SyncClient:
                 lambda: client.consumer(*topics, group=group, start=start, stop_at_end=stop_at_end, settings=settings)
             ),
         )
+
+    def lag(self, group: str, *, isolation: str = "read_uncommitted") -> GroupLag:
+        """As `Client.lag`."""
+        thread, client = self._in_use()
+        return thread.run(client.lag(group, isolation=isolation))
 
     @property
     def metrics(self) -> ClientMetrics:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.model import GroupMetadata, TopicPartition
     from kcli.producer.batches.batch import RecordMetadata
     from kcli.producer.batches.ledger import Counts
-    from kcli.producer.intake.send_records import Headers, Row
+    from kcli.producer.intake.send_records import Delivered, Headers, Row
     from kcli.producer.producer import Producer
     from kcli.producer.transactions.offsets import Position
     from kcli.sync.loop_thread import LoopThread
@@ -64,11 +64,16 @@ class SyncProducer:
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
+        *,
+        on_delivery: Delivered | None = None,
     ) -> Future[RecordMetadata]:
-        """Accept one record; `result()` of the future returns its position, or raises the error. Raises as
-        `Producer.send`. Each call is a turn to the loop's thread: for many records `send_records` is quicker.
-        A callback or a hook runs in the client's own thread; it gets BufferFull where others wait for room."""
+        """Accept one record; `result()` of the future returns its position, or raises the error. `on_delivery` is
+        called once, with (metadata, None) or (None, error). Raises as `Producer.send`. Each call is a turn to the
+        loop's thread: for many records `send_records` is quicker. A callback or a hook runs in the client's own thread;
+        it gets BufferFull where others wait for room."""
         stored: Future[RecordMetadata] = Future()
+        if on_delivery is not None:
+            stored.add_done_callback(lambda settled: _report(settled, on_delivery))
 
         async def accept() -> None:
             (await self._producer.send(topic, value, key, headers, partition, timestamp)).add_done_callback(
@@ -116,16 +121,28 @@ class SyncProducer:
         """Drop the records that are not sent yet, with `Aborted`; how many. Waits for those on the wire."""
         return self._thread.run(self._producer.abort_buffered())
 
+    def begin(self) -> None:
+        """As `Producer.begin`."""
+        self._thread.run(self._producer.begin())
+
+    def commit(self) -> None:
+        """As `Producer.commit`."""
+        self._thread.run(self._producer.commit())
+
+    def abort(self) -> None:
+        """As `Producer.abort`."""
+        self._thread.run(self._producer.abort())
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Self]:
         """`with producer.transaction():` commits at the end, and aborts when the block raises."""
-        self._thread.run(self._producer.begin())
+        self.begin()
         try:
             yield self
-            self._thread.run(self._producer.commit())
+            self.commit()
         except BaseException as problem:
             try:
-                self._thread.run(self._producer.abort())
+                self.abort()
             except KcliError as worse:
                 problem.add_note(f"and the transaction could not be aborted: {worse}")
             raise
@@ -133,6 +150,16 @@ class SyncProducer:
     def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
         """Commit a group's positions together with the transaction (KIP-447)."""
         self._thread.run(self._producer.send_offsets(offsets, group))
+
+
+def _report(settled: Future[RecordMetadata], on_delivery: Delivered) -> None:
+    """Call a record's function with what became of it."""
+    if settled.cancelled():
+        on_delivery(None, None)
+    elif (problem := settled.exception()) is not None:
+        on_delivery(None, problem if isinstance(problem, KcliError) else KcliError(str(problem)))
+    else:
+        on_delivery(settled.result(), None)
 
 
 def _tell(stored: Future[RecordMetadata], settled: asyncio.Future[RecordMetadata]) -> None:
