@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from kcli.sync.client import SyncClient as SyncClient
     from kcli.sync.consumer import SyncConsumer as SyncConsumer
     from kcli.sync.producer import SyncProducer as SyncProducer
+    from kcli.sync.workers import SyncWorkers as SyncWorkers
 
 _WHERE = {
     "admin.admin": "Admin",
@@ -104,6 +105,7 @@ _WHERE = {
     "sync.client": "SyncClient",
     "sync.consumer": "SyncConsumer",
     "sync.producer": "SyncProducer",
+    "sync.workers": "SyncWorkers",
 }
 __all__ = ["__version__", *(name for names in _WHERE.values() for name in names.split())]  # noqa: PLE0604
 

@@ -7,11 +7,12 @@ has taken nothing: the next call returns the same records. `messages` gives sing
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
-from kcli.errors import BrokerError, Closed, DeadlineExceeded, UsageError
+from kcli.errors import BrokerError, Closed, DeadlineExceeded, UnknownOutcome, UsageError
 from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
@@ -20,6 +21,8 @@ from kcli.text.checked import shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from typing import Protocol
 
     from kcli.consumer.fetch.cursor import Cursor, Piece
     from kcli.consumer.fetch.lateness import Lateness
@@ -37,6 +40,17 @@ if TYPE_CHECKING:
     from kcli.settings import ConsumerSettings, GroupSettings
 
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
+
+    class Transacting(Protocol):
+        """A `Producer` with a transactional id."""
+
+        def transaction(self) -> AbstractAsyncContextManager[object]:
+            """A transaction that commits at the end, and aborts when its block raises."""
+            ...
+
+        async def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata) -> None:
+            """Commit a group's positions together with the transaction."""
+            ...
 
 
 def named(at: TopicPartition) -> str:
@@ -545,6 +559,41 @@ class Consumer:
     def give_back(self, pieces: Sequence[Piece]) -> None:
         """Return these, of those that `take` gave and in their order, with the next call."""
         self._delivery.give_back(pieces)
+
+    # -- exactly once ------------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def transaction(
+        self, producer: Transacting, timeout: float | None = None, max_records: int | None = None
+    ) -> AsyncIterator[list[Message]]:
+        """`async with consumer.transaction(producer) as messages:` polls, and makes one transaction of what the block
+        sends and of the positions after the messages (KIP-447). An exception in the block aborts it, and the next call
+        returns the same messages. Without messages at the `timeout` (s) there is no transaction. The consumer makes no
+        other commits: with `auto_commit=True` this is a UsageError. Raises as `poll`, `Producer.commit` and
+        `send_offsets`; after UnknownOutcome and Fenced, close both and begin again."""
+        self.commit_by_hand()
+        fetched = await self.poll(timeout, max_records=max_records)
+        places, committing = self._link.out.copy(), False
+        try:
+            for one in fetched:
+                if one.error is not None:
+                    raise one.error
+            from kcli.consumer.messages import messages_of
+
+            messages = [message for one in fetched for message in messages_of(one)]
+            if not fetched:
+                yield messages
+                return
+            member = self.group_metadata()
+            async with producer.transaction():
+                yield messages
+                await producer.send_offsets(places, member)
+                committing = True
+        except BaseException as problem:
+            if not (committing and isinstance(problem, UnknownOutcome)):
+                self.untake()
+            raise
+        self._link.committed(places)
 
     # -- the group --------------------------------------------------------------------------------------------------
 

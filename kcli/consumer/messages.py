@@ -12,9 +12,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kcli.consumer.fetch.chunk import Fetched
     from kcli.consumer.fetch.cursor import Piece
     from kcli.consumer.group.group_bridge import Link
     from kcli.proto.batch import Batch
+    from kcli.proto.columns import Message
+
+
+def messages_of(fetched: Fetched) -> list[Message]:
+    """The messages of what a poll returned. Raises CorruptBatch."""
+
+    def more() -> None:
+        raise StopIteration
+
+    stream, found = core.Messages(more), []
+    for batch in fetched.batches:
+        batch.give_to(stream, fetched.topic, fetched.partition)
+        found += list(stream)
+    return found
 
 
 # The program of a `SyncConsumer` takes messages in its own thread, without a step of the loop for each. The loop's

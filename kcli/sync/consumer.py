@@ -11,9 +11,9 @@ from kcli.sync.loop_thread import Unopened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
-    from typing import Self
+    from typing import Any, Self, TypeVar
 
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.fetch.states import FetchState
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
     from kcli.proto.columns import Message
     from kcli.sync.loop_thread import LoopThread
+    from kcli.sync.producer import SyncProducer
 
     Moved = Callable[[set[TopicPartition]], None]
+    T = TypeVar("T")
 
 
 class SyncConsumer:
@@ -105,6 +107,15 @@ class SyncConsumer:
     @on_notice.setter
     def on_notice(self, callback: Callable[[str], None] | None) -> None:
         self._consumer.on_notice = callback
+
+    @property
+    def as_async(self) -> Consumer:
+        """The consumer, for coroutines on the client's loop (`SyncClient.run`)."""
+        return self._consumer
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine on the client's loop."""
+        return self._thread.run(work)
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
@@ -191,6 +202,20 @@ class SyncConsumer:
     def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
         """Commit the group's next offsets; by default those after the records that were taken."""
         self._thread.run(self._consumer.commit(offsets))
+
+    @contextlib.contextmanager
+    def transaction(
+        self, producer: SyncProducer, timeout: float | None = None, max_records: int | None = None
+    ) -> Iterator[list[Message]]:
+        """As `Consumer.transaction`: `with consumer.transaction(producer) as messages:`."""
+        whole = self._consumer.transaction(producer.as_async, timeout, max_records)
+        messages = self._thread.run(whole.__aenter__())
+        try:
+            yield messages
+        except BaseException as problem:
+            self._thread.run(whole.__aexit__(type(problem), problem, problem.__traceback__))
+            raise
+        self._thread.run(whole.__aexit__(None, None, None))
 
     def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """The group's committed offsets, None for a partition without one."""

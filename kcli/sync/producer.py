@@ -47,6 +47,11 @@ class SyncProducer:
             self._thread.run(self._producer.__aexit__(kind, error, trace))
 
     @property
+    def as_async(self) -> Producer:
+        """The producer, for coroutines on the client's loop (`SyncClient.run`)."""
+        return self._producer
+
+    @property
     def counts(self) -> Counts:
         """How many records were accepted, acknowledged, failed, and are unknown."""
         return self._producer.counts
