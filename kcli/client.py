@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
     from kcli.errors import AuthError
+    from kcli.formats import Format, Formats
     from kcli.grammar.bound import Bound
     from kcli.lag.snapshot import GroupLag
     from kcli.metrics.hooks import Hooks
@@ -106,6 +107,7 @@ class Client:
         self.cluster: Cluster = (cluster := NetworkCluster(connect, settings))
         self._registry = registry
         self._schemas: OpenSchemas | None = None
+        self._opened: dict[RegistrySettings, OpenSchemas] = {}  # of formats
         self._users: WeakSet[User] = WeakSet()  # producers and consumers; closed ones too
         self._closed = self._forked = False
         _clients.add(self)
@@ -193,8 +195,8 @@ class Client:
         try:
             users = [user.client_closed() for user in self._users]
             ends = await asyncio.gather(*users, return_exceptions=True)
-            if self._schemas is not None:
-                await self._schemas.close()
+            for schemas in (*([] if self._schemas is None else [self._schemas]), *self._opened.values()):
+                await schemas.close()
             if self._telemetry is not None:
                 await self._telemetry.close()
         finally:
@@ -210,14 +212,24 @@ class Client:
         self._check()
         return await lag_of(self.cluster, group, isolation)
 
-    def producer(self, settings: ProducerSettings | None = None, interceptors: Sequence[Interceptor] = ()) -> Producer:
-        """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""
+    def producer(
+        self,
+        settings: ProducerSettings | None = None,
+        interceptors: Sequence[Interceptor] = (),
+        *,
+        key: Format | None = None,
+        value: Format | None = None,
+    ) -> Producer:
+        """A producer, to be used in an `async with` inside the client's. `key` and `value` are formats (kcli.formats):
+        objects are sent then. Raises UsageError with a read-only profile."""
         self._check("producing")
         from kcli.producer.producer import Producer
 
         own = self._own(settings, "producer", ProducerSettings)
         age = self.settings.metadata_max_age
-        producer = Producer(self.cluster, own, interceptors, self._observer, metadata_max_age=age)
+        producer = Producer(
+            self.cluster, own, interceptors, self._observer, metadata_max_age=age, formats=self._formats(key, value)
+        )
         self._users.add(producer)
         return producer
 
@@ -228,6 +240,8 @@ class Client:
         start: Bound | str | None = None,
         stop_at_end: bool = False,
         settings: ConsumerSettings | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
     ) -> Consumer:
         """A consumer, to be used in an `async with` inside the client's.
 
@@ -236,7 +250,8 @@ class Client:
         when the block begins. A member of a group starts at the group's commits, and at `start` (earliest or latest) in
         partitions without one. `stop_at_end` ends the iteration where the topics ended when the block began, with
         read_committed at the last stable offset; not in a group. Without topics, `subscribe` or `assign` says what is
-        read. Raises UsageError for a selection that makes no sense."""
+        read. `key` and `value` are formats (kcli.formats): messages have objects then, and batches have bytes. Raises
+        UsageError for a selection that makes no sense."""
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
@@ -268,6 +283,7 @@ class Client:
             own,
             group,
             selection=selection,
+            objects=self._formats(key, value),
             rack=client.rack,
             metadata_max_age=client.metadata_max_age,
             observer=observer,
@@ -285,6 +301,25 @@ class Client:
         consumer = ShareConsumer(self.cluster, settings, share, self._observer)
         self._users.add(consumer)
         return consumer
+
+    def _formats(self, key: Format | None, value: Format | None) -> Formats | None:
+        """What makes objects of keys and values, and back; None for bytes."""
+        if key is None and value is None:
+            return None
+        from kcli.formats import Formats
+
+        return Formats(key, value, self._schemas_of)
+
+    def _schemas_of(self, registry: RegistrySettings | None) -> Schemas | None:
+        """The schemas of a format's registry, of the client's own for None; closed with the client."""
+        if registry is None:
+            return None if self._registry is None else self.schemas
+        if registry not in self._opened:
+            from kcli.registry.lookup import open_schemas
+
+            own = self.settings
+            self._opened[registry] = open_schemas(registry, guard=own.guard, profile=own.profile)
+        return self._opened[registry]
 
     def _own(self, settings: Kind | None, name: str, kind: type[Kind]) -> Kind:
         """The settings given, else the client's defaults."""

@@ -12,7 +12,7 @@ import contextlib
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
-from kcli.errors import BrokerError, Closed, DeadlineExceeded, UnknownOutcome, UsageError
+from kcli.errors import BrokerError, Closed, DeadlineExceeded, DecodeError, UnknownOutcome, UsageError
 from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from kcli.consumer.fetch.cursor import Cursor, Piece
     from kcli.consumer.fetch.lateness import Lateness
@@ -36,10 +36,21 @@ if TYPE_CHECKING:
     from kcli.metrics.values import ConsumerMetrics
     from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
-    from kcli.proto.columns import Message
+    from kcli.proto.columns import Columns, Message
     from kcli.settings import ConsumerSettings, GroupSettings
 
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
+
+    class Objects(Protocol):
+        """What makes objects of keys and values: `kcli.formats.Formats`."""
+
+        async def read(self, columns: Columns) -> list[tuple[Any, Any]]:
+            """The key and the value of each row."""
+            ...
+
+        def message(self, message: Message, key: Any, value: Any) -> Message | None:
+            """The message with its objects, None for one that is passed over."""
+            ...
 
     class Transacting(Protocol):
         """A `Producer` with a transactional id."""
@@ -76,6 +87,7 @@ class Consumer:
         group: GroupSettings | None = None,
         *,
         selection: Selection | None = None,
+        objects: Objects | None = None,
         rack: str = "",
         metadata_max_age: float = 300.0,
         observer: Observer | None = None,
@@ -83,6 +95,7 @@ class Consumer:
         self._cluster = cluster
         self._selection = selection
         self._stream: Stream | None = None  # of `messages`, or of a SyncConsumer
+        self.objects = objects  # what makes objects of the keys and values of messages
         self._settings = settings
         self._group_settings = group
         self._metadata_max_age = metadata_max_age
@@ -496,11 +509,17 @@ class Consumer:
         call, whichever it is. For many records a loop over the consumer itself, which gives batches, is quicker. Raises
         as `poll`, and a partition's error in its place."""
         stream = self._stream or self.stream_for(self._next_batch, lambda function: function())
+        objects = self.objects
         while not self._closed or self._client_closed:
-            for message in stream.messages:
-                yield message
+            if objects is None:
+                for message in stream.messages:
+                    yield message
+            else:
+                with contextlib.suppress(StopIteration):
+                    while True:
+                        yield stream.next_made(objects)
             try:
-                pieces = await self.take()
+                pieces = await self.take_made()
             except Closed:
                 if self._client_closed:
                     raise
@@ -508,6 +527,25 @@ class Consumer:
             if not pieces and self.finished:
                 return
             stream.add(pieces)
+
+    async def take_made(self) -> list[Piece]:
+        """As `take`, for `stream_for`: with the objects of the messages. Raises KcliError where a registry does not
+        answer; nothing is taken then."""
+        pieces = await self.take()
+        if self.objects is not None and self._stream is not None:
+            try:
+                for piece in pieces:
+                    for batch in piece.fetched.batches:
+                        with contextlib.suppress(DecodeError):  # the iterator raises it in the batch's place
+                            columns = batch.columns()
+                            made = await self.objects.read(columns)
+                            for offset, objects in zip(columns.offsets, made, strict=True):
+                                self._stream.objects[piece.at.topic, piece.at.partition, offset] = objects
+            except BaseException:
+                self.give_back(pieces)
+                self._stream.objects.clear()
+                raise
+        return pieces
 
     def _next_batch(self) -> None:
         """The messages of a batch are taken. Raises StopIteration where the next one has to be waited for."""
@@ -581,6 +619,8 @@ class Consumer:
             from kcli.consumer.messages import messages_of
 
             messages = [message for one in fetched for message in messages_of(one)]
+            if self.objects is not None:
+                messages = await self._made(fetched, messages)
             if not fetched:
                 yield messages
                 return
@@ -594,6 +634,14 @@ class Consumer:
                 self.untake()
             raise
         self._link.committed(places)
+
+    async def _made(self, fetched: Sequence[Fetched], messages: Sequence[Message]) -> list[Message]:
+        """Messages with the objects of their keys and values. Raises DecodeError and KcliError."""
+        assert self.objects is not None
+        columns = [batch.columns() for one in fetched for batch in one.batches]
+        rows = [row for one in columns for row in await self.objects.read(one)]
+        made = [self.objects.message(message, *row) for message, row in zip(messages, rows, strict=True)]
+        return [message for message in made if message is not None]
 
     # -- the group --------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,9 @@ from kcli.proto import core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
+    from kcli.consumer.consumer import Objects
     from kcli.consumer.fetch.chunk import Fetched
     from kcli.consumer.fetch.cursor import Piece
     from kcli.consumer.group.group_bridge import Link
@@ -50,6 +52,7 @@ class Stream:
             None  # what was taken last, of a piece that is gone
         )
         self._confirmed = -1  # the counter of the last message, if that was committed by the program
+        self.objects: dict[tuple[str, int, int], tuple[Any, Any]] = {}  # keys and values that a format made
         self._opened = 0
 
     # -- the program's thread ---------------------------------------------------------------------------------------
@@ -78,6 +81,15 @@ class Stream:
                 if piece.fetched.error is not None:
                     raise piece.fetched.error
             return False
+
+    def next_made(self, objects: Objects) -> Message:
+        """The next message with the objects of its key and value. Raises as the iterator does, and DecodeError."""
+        while True:
+            message = next(self.messages)
+            place = message.topic, message.partition, message.offset
+            made = objects.message(message, *self.objects.pop(place, (None, None)))
+            if made is not None:
+                return made
 
     # -- the loop's thread ------------------------------------------------------------------------------------------
 
@@ -121,12 +133,15 @@ class Stream:
             if self._batches is not None and self._pieces[0].at in partitions:
                 self._leave()
             self._pieces = deque(piece for piece in self._pieces if piece.at not in partitions)
+            for place in [place for place in self.objects if place[:2] in partitions]:
+                del self.objects[place]
             if gone and self._hand is not None and self._hand[0] in partitions:
                 self._hand = None
 
     def release(self) -> list[Piece]:
         """Give no more messages: what is left of the pieces."""
         with self._lock:
+            self.objects.clear()
             if self._batches is not None:
                 rest = self._leave()
                 if rest is not None:

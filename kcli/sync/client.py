@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from kcli.client import Connect
+    from kcli.formats import Format
     from kcli.grammar.bound import Bound
     from kcli.lag.snapshot import GroupLag
     from kcli.metrics.hooks import Hooks
@@ -73,12 +74,14 @@ class SyncClient:
 
         return thread.run(call())
 
-    def producer(self, settings: ProducerSettings | None = None) -> SyncProducer:
-        """A producer, to be used in a `with` block inside the client's."""
+    def producer(
+        self, settings: ProducerSettings | None = None, *, key: Format | None = None, value: Format | None = None
+    ) -> SyncProducer:
+        """A producer, to be used in a `with` block inside the client's. The arguments are as in `Client.producer`."""
         from kcli.sync.producer import SyncProducer
 
         thread, client = self._in_use()
-        return SyncProducer(thread, thread.call(lambda: client.producer(settings)))
+        return SyncProducer(thread, thread.call(lambda: client.producer(settings, key=key, value=value)))
 
     def consumer(
         self,
@@ -87,6 +90,8 @@ class SyncClient:
         start: Bound | str | None = None,
         stop_at_end: bool = False,
         settings: ConsumerSettings | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
     ) -> SyncConsumer:
         """A consumer, to be used in a `with` block inside the client's. The arguments are as in `Client.consumer`."""
         from kcli.sync.consumer import SyncConsumer
@@ -95,7 +100,15 @@ class SyncClient:
         return SyncConsumer(
             thread,
             thread.call(
-                lambda: client.consumer(*topics, group=group, start=start, stop_at_end=stop_at_end, settings=settings)
+                lambda: client.consumer(
+                    *topics,
+                    group=group,
+                    start=start,
+                    stop_at_end=stop_at_end,
+                    settings=settings,
+                    key=key,
+                    value=value,
+                )
             ),
         )
 

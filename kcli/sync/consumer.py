@@ -120,11 +120,12 @@ class SyncConsumer:
     # -- messages ---------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Message]:
-        return self._stream.messages
+        return self._stream.messages if self._consumer.objects is None else self
 
     def __next__(self) -> Message:
         """Waits for a message. Raises StopIteration at the end (`stop_at_end`), and what ended the consumer."""
-        return next(self._stream.messages)
+        objects = self._consumer.objects
+        return next(self._stream.messages) if objects is None else self._stream.next_made(objects)
 
     def _go_on(self) -> None:
         """A batch was iterated over: open the next one. Raises StopIteration at the end, and a partition's error in its
@@ -136,7 +137,7 @@ class SyncConsumer:
 
     async def _fetch(self) -> bool:
         """Take the next pieces in one step of the loop, so that Ctrl-C in the wait for it loses nothing."""
-        pieces = await self._consumer.take()
+        pieces = await self._consumer.take_made()
         self._stream.add(pieces)
         return bool(pieces)
 
