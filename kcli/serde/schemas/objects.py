@@ -6,6 +6,7 @@ A column of payloads is read to JSON in one call of the record core; each row's 
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from json import loads
 
 from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError, UsageError
@@ -58,7 +59,8 @@ class ObjectReader:
             texts = [data[ends[row] : ends[row + 1]] for row in range(len(which))]
             faults = dict(failed)
             if not faults and self._whole(which):
-                return self._all(texts, which[0])
+                with suppress(ValueError, KeyError, TypeError):  # else row by row, which tells which one it is
+                    return self._all(texts, which[0])
         whole = memoryview(columns.data)
         objects: list[Any] = []
         for row, (reader, start, length) in enumerate(zip(which, starts, lengths, strict=True)):
