@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.forward import Forward
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
     from kcli.producer.intake.send_lines import LineOptions
-    from kcli.producer.intake.send_records import Delivered, Headers, Row
+    from kcli.producer.intake.send_records import Delivered, Given, Headers
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.batch import Batch
@@ -230,7 +230,7 @@ class Producer:
         """Send one record and wait until it is stored (A5.01); where. Raises as `send` and its promise."""
         return await (await self.send(topic, value, key, headers, partition, timestamp))
 
-    async def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
+    async def send_all(self, topic: str, rows: Iterable[Given]) -> list[RecordMetadata | BaseException]:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all of them:
         where each was stored, or why not, in their order. One that may not be sent spoils none of the others."""
         sent: list[asyncio.Future[RecordMetadata]] = []
@@ -247,7 +247,7 @@ class Producer:
                 sent.append(refused)
         return await asyncio.gather(*sent, return_exceptions=True)
 
-    async def send_records(self, topic: str, rows: Sequence[Row]) -> None:
+    async def send_records(self, topic: str, rows: Sequence[Given]) -> None:
         """Accept rows of (partition or None, timestamp in ms or None, key, value, headers), without promises.
         Raises as `send`; rows before a bad one are accepted."""
         if self._formats is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.model import GroupMetadata, TopicPartition
     from kcli.producer.batches.batch import RecordMetadata
     from kcli.producer.batches.ledger import Counts
-    from kcli.producer.intake.send_records import Delivered, Headers, Row
+    from kcli.producer.intake.send_records import Delivered, Given, Headers
     from kcli.producer.producer import Producer
     from kcli.producer.transactions.offsets import Position
     from kcli.sync.loop_thread import LoopThread
@@ -105,12 +105,12 @@ class SyncProducer:
         """Send one record and wait until it is stored; where. Raises as `send` and its future."""
         return self._thread.run(self._producer.send_and_wait(topic, value, key, headers, partition, timestamp))
 
-    def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
+    def send_all(self, topic: str, rows: Iterable[Given]) -> list[RecordMetadata | BaseException]:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all: where each
         was stored, or why not, in their order."""
         return self._thread.run(self._producer.send_all(topic, rows))
 
-    def send_records(self, topic: str, rows: Sequence[Row]) -> None:
+    def send_records(self, topic: str, rows: Sequence[Given]) -> None:
         """Accept rows as those of `send_all`, without promises: `flush` and `counts` tell what became of them."""
         self._thread.run(self._producer.send_records(topic, rows))
 

@@ -40,9 +40,7 @@ def test_partitions_are_assigned_and_end_where_they_should(kafka: kcli.SyncClien
         consumer.stop_at({AT[0]: 10, AT[1]: 2})
         consumer.incremental_assign({AT[1]: 0, AT[0]: 0})
         assert consumer.assignment == {AT[0], AT[1]}
-        assert not consumer.finished
-        assert values(consumer) == [1, 4, 24, 27]
-        assert consumer.finished
+        assert (consumer.finished, values(consumer), consumer.finished) == (False, [1, 4, 24, 27], True)
         assert consumer.position(AT[0]) == 10
 
 
