@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kcli.admin.configs.resources import Resource as Resource
     from kcli.admin.results import Results as Results
     from kcli.admin.topics.topics import NewTopic as NewTopic
+    from kcli.broker.broker import NetworkBroker as NetworkBroker
     from kcli.client import Client as Client
     from kcli.consumer.consumer import Consumer as Consumer
     from kcli.consumer.poll import Fetched as Fetched
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from kcli.metrics.values import Histogram as Histogram
     from kcli.metrics.values import ProducerMetrics as ProducerMetrics
     from kcli.metrics.values import RequestMetrics as RequestMetrics
+    from kcli.model import Address as Address
     from kcli.model import Broker as Broker
     from kcli.model import Cluster as Cluster
     from kcli.model import GroupMetadata as GroupMetadata
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from kcli.producer.producer import Producer as Producer
     from kcli.proto.columns import Message as Message
     from kcli.proto.columns import Record as Record
+    from kcli.proto.messages import api_name as api_name
     from kcli.sandbox.sandbox import Sandbox as Sandbox
     from kcli.sandbox.settings import SandboxSettings as SandboxSettings
     from kcli.sandbox.thread import SandboxThread as SandboxThread
@@ -80,6 +83,7 @@ _WHERE = {
     "admin.configs.resources": "Operation Resource",
     "admin.results": "Results",
     "admin.topics.topics": "NewTopic",
+    "broker.broker": "NetworkBroker",
     "client": "Client",
     "consumer.consumer": "Consumer",
     "consumer.poll": "Fetched",
@@ -92,10 +96,11 @@ _WHERE = {
     "lag.snapshot": "GroupLag",
     "metrics.hooks": "Hooks",
     "metrics.values": "ClientMetrics ConsumerMetrics ProducerMetrics RequestMetrics Histogram",
-    "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
+    "model": "Address Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
     "producer.batches.batch": "BatchOutcome RecordMetadata",
     "producer.producer": "Producer",
     "proto.columns": "Message Record",
+    "proto.messages": "api_name",
     "sandbox.sandbox": "Sandbox",
     "sandbox.settings": "SandboxSettings",
     "sandbox.thread": "SandboxThread",
