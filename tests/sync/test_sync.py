@@ -372,7 +372,7 @@ def test_administration(kafka: kcli.SyncClient) -> None:
     admin = kafka.admin
     created = admin.create_topics([kcli.NewTopic(topic="made", partitions=2)])
     assert not isinstance(created["made"], kcli.KcliError)
-    assert admin.create_partitions({"made": 3}) == {"made": None}
+    assert admin.create_partitions({"made": 3}) == {"made": True}
     at = TopicPartition("made", 0)
     with kafka.producer() as producer:
         producer.send_all("made", [(0, None, None, b"v", ())] * 5)
@@ -381,7 +381,7 @@ def test_administration(kafka: kcli.SyncClient) -> None:
     assert not isinstance(start, kcli.KcliError)
     assert start.offset == 2
     topic = kcli.Resource("topic", "made")
-    assert admin.alter_configs({topic: [kcli.Operation(name="retention.ms", value="1000")]}) == {topic: None}
+    assert admin.alter_configs({topic: [kcli.Operation(name="retention.ms", value="1000")]}) == {topic: True}
     (config,) = admin.describe_configs([topic], ["retention.ms"])[topic]  # type: ignore[misc]
     assert config.value == "1000"
     assert admin.commit("made-group", {at: 3}) == {at: True}
