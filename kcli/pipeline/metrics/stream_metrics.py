@@ -8,7 +8,7 @@ from typing import Any
 
 from kcli.metrics.server import Rows, page
 from kcli.pipeline.jobs.bad import bad_of
-from kcli.pipeline.jobs.files.timed import Written
+from kcli.pipeline.jobs.lake.table import Written
 from kcli.pipeline.jobs.work import Look, lag_of, rows_of
 from kcli.pipeline.progress import Progress
 from kcli.values import Value

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kcli.cli.parsing.shared import KcliOption
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.pipeline.jobs.lake.table import Written
 
 
 class ExportOptions(
@@ -183,6 +183,7 @@ class Exporting(Job):
     def look(self) -> None:
         """Ask the cluster."""
         self.input.look()
+        self.merging.check_topics(self.input.named, pattern=self.input.selection.pattern is not None)
         if self.kept is not None:
             self.kept.look(self.input.topics)
         if not self.frame.streaming:
@@ -205,7 +206,7 @@ class Exporting(Job):
         frame = merging.seen(frame)
         frame = chosen(frame, where, merging.select, [*form.partition_by, *beside], (*form.made, *merging.beside))
         frame = frame.drop(SEEN)
-        self._export = Export(frame, form, self.folder.table, told(self.frame))
+        self._export = Export(frame, form, self.folder.table, merging.merge, told(self.frame))
         if self.kept is not None:
             self.kept.begin()
         if not streaming:

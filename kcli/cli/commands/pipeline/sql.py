@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import typer
     from pyspark.sql import SparkSession
 
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.pipeline.jobs.lake.table import Written
 
 
 class SqlOptions(RowsOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions):
@@ -113,6 +113,7 @@ class Querying(Job):
         """Which topics are meant, and where their ranges begin and end; with `measure` bytes per record too. Raises
         KcliError."""
         named = self._named()
+        Merging(self.options, None).check_topics(named)
         for topic in named:
             options = self.each.get(topic, self.options)
             if options.schema_mode and not self.writes_to:

@@ -9,15 +9,11 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.checkpoints import begun
 from kcli.pipeline.sink.storage import as_s3a
 from kcli.system.processes import born, machine
-
-if TYPE_CHECKING:
-    from kcli.pipeline.jobs.lake.committer import Committer
 
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)
@@ -29,8 +25,8 @@ class Folder:
     """`place` is a path or a URI; `mode` is error, append or overwrite. `recover` and `check` first, write to `target`,
     then `settle` or `undo`."""
 
-    table: Committer | None = None
-    """The Delta table in it, where kcli commits to its log."""
+    table = None
+    """It is none: see `lake.destination.Destination`."""
 
     def __init__(self, place: str, mode: str, *, direct: bool = False) -> None:
         self.place = place.removeprefix("file://") if place.startswith("file:///") else place

@@ -80,6 +80,7 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     """Move the checkpoint to a place. Returns the exit code. Raises UsageError."""
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
+    from kcli.pipeline.jobs.lake.table import Reset
 
     rewinding.check(state)
     other = registry.live(str(state.path))
@@ -103,6 +104,7 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
 
         async def apply(cluster: Cluster) -> None:
             number = rewinding.rewrite(state, ready, sunk=sunk)
+            Reset.note(state.path, number)
             for row in rows:
                 row.settle(None)
             _say_done(options, state, ready, number)

@@ -13,7 +13,7 @@ from kcli.values import Value
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.pipeline.jobs.lake.table import Written
 
 
 class Outcome(Value):

@@ -120,10 +120,15 @@ class Source:
         return " OR ".join([*each, f"partition NOT IN ({', '.join(map(str, numbers))})"])
 
     @property
-    def label(self) -> str:
-        """The topics, in a sentence."""
+    def named(self) -> list[str]:
+        """The topics and patterns of the line."""
         patterns = self.selection.pattern.patterns if self.selection.pattern is not None else ()
-        return ", ".join([*self.selection.topics, *patterns])
+        return [*self.selection.topics, *patterns]
+
+    @property
+    def label(self) -> str:
+        """The same in a sentence."""
+        return ", ".join(self.named)
 
     def look(self, *, measure: bool = False) -> None:
         """Fix the range; take samples where a schema has to be made of them; with `measure` bytes per record too.
