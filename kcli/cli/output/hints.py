@@ -62,7 +62,6 @@ WORDS = {
     "columns-changed": ". --file-format delta widens columns (--schema-mode evolve); else write to another DIR with "
     "another --name",
     "delta-jars": ", --conf spark.jars.packages=io.delta:…",
-    "drain": ": `kcli pipeline drain {id}`, then finalize",
     "java-home": "; --java-home names one, too",
     "json-schema": "; --value-schema 'id BIGINT, name STRING' says it",
     "partition-by": " (--partition-by)",

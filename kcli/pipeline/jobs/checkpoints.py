@@ -14,7 +14,7 @@ from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import KEY, from_offsets
 from kcli.pipeline.sink.storage import storage_here
 from kcli.system import files
-from kcli.values import Value, field
+from kcli.values import Frozen, Value, field
 
 ELSEWHERE = "checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
 MOST = 16 << 20
@@ -154,6 +154,22 @@ class Beside:
             part.replace(self.path)
         except OSError as problem:
             raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
+
+
+class Sink(Frozen):
+    """What a pipeline writes to, in a file beside its checkpoint: `folder` of files, "" for a topic or a table."""
+
+    folder: str = ""
+
+    @classmethod
+    def of(cls, checkpoint: Path) -> Sink | None:
+        """None where no run of kcli noted it."""
+        known = Beside(checkpoint, "sink", "the sink of a pipeline").known
+        return cls(folder=known["folder"]) if "folder" in known else None
+
+    def note(self, checkpoint: Path) -> None:
+        """Write it down. Raises UsageError."""
+        Beside(checkpoint, "sink", "the sink of a pipeline").keep({"folder": self.folder})
 
 
 def latest(batches: Iterable[str]) -> int:

@@ -154,6 +154,7 @@ class Exporting(Job):
         self.conf = conf_of(frame, self.form, self.folder)
         self.destination = out
         self.writes_to = self.folder.place
+        self.exclusive = "" if self.form.is_table else self.folder.place
         place = self.folder.place if self.form.form == "iceberg" else out
         self.quarantine = place_of(frame, options, place)
         self.kept = quarantine_of(frame, options, self.quarantine)

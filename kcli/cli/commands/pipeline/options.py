@@ -104,6 +104,9 @@ class EngineOptions(SparkOptions):
             "python3 on a cluster).",
         ),
     ] = None
+    spark_ui: Annotated[
+        bool, typer.Option("--spark-ui", help="Turn Spark's web UI on while it runs, and print its address.")
+    ] = False
     remote: Annotated[
         str | None,
         typer.Option("--remote", metavar="sc://HOST:PORT", help="A Spark Connect server, instead of --master."),
@@ -156,6 +159,15 @@ class DryRunOptions(ReportOptions):
 
 class PipelineOptions(ModeOptions, EngineOptions, MetricsOptions, DryRunOptions, ConnectionOptions):
     """What every command has that moves records on Spark."""
+
+    stop_file: Annotated[
+        str | None,
+        typer.Option(
+            "--stop-file",
+            metavar="FILE",
+            help="End after the current batch once FILE exists, as after SIGTERM; kcli then deletes it.",
+        ),
+    ] = None
 
 
 class QueryOptions(Options):

@@ -105,7 +105,7 @@ class Querying(Job):
             )
         self.output: Output = output_of(frame, options)
         self.destination = self.output.label
-        self.writes_to = self.output.writes_to
+        self.writes_to, self.exclusive = self.output.writes_to, self.output.exclusive
         self.prints = self.output.prints
         self.conf = self.output.conf
 

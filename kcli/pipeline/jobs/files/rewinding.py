@@ -1,8 +1,8 @@
 """Move a checkpoint, back or forth. Numbers of batches stay without gaps, as Spark's file sink wants them.
 
 A reset records that the last whole batch ended at the new place. A batch that was begun and is not whole is forgotten,
-unless a folder of files has it already: then it is whole, and ended there, because Spark's file sink skips a number that
-it has seen. `skip_to` adds a whole batch that ends where a table is.
+unless a folder of files has it already: then it is whole, and ended there, because Spark's file sink skips a number
+that it has seen. `skip_to` adds a whole batch that ends where a table is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint, names, text_of
-from kcli.pipeline.jobs.files.folder import DELTA, LOG
+from kcli.pipeline.jobs.files.folder import LOG
 from kcli.pipeline.offset_options import from_offsets, to_json
 from kcli.pipeline.sink.storage import storage_here
 
@@ -90,12 +90,7 @@ def sunk(checkpoint: Checkpoint, destination: str) -> bool:
             f"batch {checkpoint.batch} is not complete, and this machine cannot see whether {destination} has its "
             "files: let the pipeline end the batch first, then reset it"
         )
-    folder = Path(destination)
-    if (folder / DELTA).is_dir():
-        from kcli.pipeline.jobs.files import delta
-
-        return delta.written(folder, checkpoint.query) >= checkpoint.batch
-    log = folder / LOG  # every tenth batch is in a file with those before it
+    log = Path(destination) / LOG  # every tenth batch is in a file with those before it
     return any((log / f"{checkpoint.batch}{suffix}").exists() for suffix in ("", ".compact"))
 
 

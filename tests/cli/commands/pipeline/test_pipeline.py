@@ -61,7 +61,6 @@ WRONG = [
     ("copy a b --to-X a=b", "--to-X is about DST's cluster"),
     ("copy a b --exactly-once --repartition", "--repartition would mix them"),
     ("copy a b --exactly-once --connector jvm", "--exactly-once is kcli's"),
-    ("warmup --java-home /nowhere", "--java-home /nowhere: there is no bin/java in it"),
     ("exprot t out", "pipeline: unknown command 'exprot'; did you mean export?"),
 ]
 
@@ -71,8 +70,6 @@ WRONG = [
 def test_what_makes_no_sense_is_refused_in_one_sentence(line, sentence, capsys, monkeypatch):
     import shlex
 
-    if line.startswith("warmup"):
-        pytest.importorskip("pyspark")
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
     assert main(["pipeline", *shlex.split(line)]) == 2

@@ -46,6 +46,7 @@ class Frame:
         self.max_rows = options.max_per_batch or 0
         self.max_bytes = _bytes(options.max_bytes_per_batch)
         self.prometheus = _address(options.prometheus)
+        self.stop_file = None if options.stop_file is None else Path(options.stop_file)
 
     @property
     def streaming(self) -> bool:
@@ -72,6 +73,8 @@ class Frame:
             conf |= store_conf(options.checkpoint or "", conf, "--checkpoint ")
         if options.python is not None:
             conf["spark.pyspark.python"] = options.python
+        if options.spark_ui:
+            conf["spark.ui.enabled"] = "true"
         wanted = list(packages)
         if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
             wanted.append(jvm_connector())
@@ -143,6 +146,7 @@ def _check_engine(options: PipelineOptions) -> None:
             ("--memory", options.memory),
             ("--java-home", options.java_home),
             ("--python", options.python),
+            ("--spark-ui", options.spark_ui or None),
         ):
             if value is not None:
                 raise UsageError(f"{flag} configures a Spark that kcli starts; --remote uses a server")

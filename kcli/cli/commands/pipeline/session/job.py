@@ -33,7 +33,9 @@ class Job:
     source = ""
     destination = ""
     writes_to = ""
-    """The folder of files that is written, where there is one."""
+    """The folder or table that is written, where there is one."""
+    exclusive = ""
+    """The same of a folder of files, which one run at a time writes."""
     spans: Mapping[TopicPartition, tuple[int, int]] | None = None
     packages: tuple[str, ...] = ()
     conf: tuple[tuple[str, str], ...] = ()

@@ -93,7 +93,8 @@ class Output:
     prints = False
     label = ""
     writes_to = ""
-    """The folder of files, where there is one."""
+    exclusive = ""
+    """As `Job` has them."""
     conf: tuple[tuple[str, str], ...] = ()
     """Settings of Spark for it."""
     cuts = True
@@ -269,6 +270,7 @@ class IntoFiles(Output):
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
         self.label = self.folder.place if form == "iceberg" else out
         self.writes_to = self.folder.place
+        self.exclusive = "" if self.form.is_table else self.folder.place
         self._rows = -1
 
     def check(self, source: str, statements: Sequence[str]) -> None:

@@ -89,6 +89,8 @@ OPTIONS = {
     "java-home": "java_home",
     "python": "python",
     "memory": "memory",
+    "spark-ui": "spark_ui",
+    "stop-file": "stop_file",
     "metrics": "metrics",
     "prometheus": "prometheus",
     "max-per-batch": "max_per_batch",
