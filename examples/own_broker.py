@@ -13,15 +13,12 @@ from collections import defaultdict
 from typing import Any
 
 import kcli
-from kcli.broker.broker import NetworkBroker
-from kcli.model import Address
-from kcli.proto.messages import api_name
 
 SPENT: dict[str, list[float]] = defaultdict(list)
 """Seconds of each request, by its name."""
 
 
-class TimedBroker(NetworkBroker):
+class TimedBroker(kcli.NetworkBroker):
     """Everything a client asks a broker goes through `ask`."""
 
     async def ask(self, request: Any, *args: Any, **options: Any) -> Any:
@@ -29,13 +26,13 @@ class TimedBroker(NetworkBroker):
         try:
             return await super().ask(request, *args, **options)
         finally:
-            SPENT[api_name(request.api_key)].append(time.perf_counter() - started)
+            SPENT[kcli.api_name(request.api_key)].append(time.perf_counter() - started)
 
 
 async def main(bootstrap: str, topic: str) -> None:
     settings = kcli.ClientSettings(bootstrap=kcli.parse_bootstrap(bootstrap), client_id="timed")
 
-    def connect(address: Address, node_id: int) -> TimedBroker:
+    def connect(address: kcli.Address, node_id: int) -> TimedBroker:
         return TimedBroker(address, node_id, settings)
 
     async with kcli.Client(settings, connect=connect) as client:

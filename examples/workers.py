@@ -14,13 +14,10 @@ import asyncio
 import signal
 import sys
 
-from kcli.client import Client
-from kcli.consumer.poll import Fetched
-from kcli.consumer.workers import Workers
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
+import kcli
 
 
-async def work(fetched: Fetched, stop: asyncio.Event) -> None:
+async def work(fetched: kcli.Fetched, stop: asyncio.Event) -> None:
     """Process one fetch of one partition. It is committed when this returns; what it raises ends the program. `stop` is
     set when the partition is lost: another member reads the same records then."""
     for batch in fetched.batches:
@@ -32,12 +29,11 @@ async def work(fetched: Fetched, stop: asyncio.Event) -> None:
 
 
 async def main(bootstrap: str, group: str, *topics: str) -> None:
-    async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
-        own = GroupSettings(group=group, auto_commit=False)  # the workers commit
-        small = ConsumerSettings(partition_max_bytes=64 * 1024)  # as much as a worker is given at once
-        async with client.consumer(small, own) as consumer:
+    async with kcli.Client(bootstrap) as client:
+        small = kcli.ConsumerSettings(partition_max_bytes=64 * 1024)  # as much as a worker is given at once
+        async with client.consumer(settings=small, group=group) as consumer:
             consumer.on_notice = lambda text: print(text, file=sys.stderr)
-            workers = Workers(consumer, work, size=8)
+            workers = kcli.Workers(consumer, work, size=8)
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, workers.stop)
             await workers.run(topics)

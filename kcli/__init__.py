@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from kcli.admin.admin import Admin as Admin
     from kcli.admin.configs.resources import Operation as Operation
     from kcli.admin.configs.resources import Resource as Resource
+    from kcli.admin.results import Results as Results
     from kcli.admin.topics.topics import NewTopic as NewTopic
+    from kcli.broker.broker import NetworkBroker as NetworkBroker
     from kcli.client import Client as Client
     from kcli.consumer.consumer import Consumer as Consumer
     from kcli.consumer.poll import Fetched as Fetched
@@ -39,12 +41,14 @@ if TYPE_CHECKING:
     from kcli.errors import UnsupportedVersion as UnsupportedVersion
     from kcli.errors import UsageError as UsageError
     from kcli.grammar.bound import Bound as Bound
+    from kcli.lag.snapshot import GroupLag as GroupLag
     from kcli.metrics.hooks import Hooks as Hooks
     from kcli.metrics.values import ClientMetrics as ClientMetrics
     from kcli.metrics.values import ConsumerMetrics as ConsumerMetrics
     from kcli.metrics.values import Histogram as Histogram
     from kcli.metrics.values import ProducerMetrics as ProducerMetrics
     from kcli.metrics.values import RequestMetrics as RequestMetrics
+    from kcli.model import Address as Address
     from kcli.model import Broker as Broker
     from kcli.model import Cluster as Cluster
     from kcli.model import GroupMetadata as GroupMetadata
@@ -55,21 +59,31 @@ if TYPE_CHECKING:
     from kcli.producer.producer import Producer as Producer
     from kcli.proto.columns import Message as Message
     from kcli.proto.columns import Record as Record
+    from kcli.proto.messages import api_name as api_name
     from kcli.sandbox.sandbox import Sandbox as Sandbox
     from kcli.sandbox.settings import SandboxSettings as SandboxSettings
     from kcli.sandbox.thread import SandboxThread as SandboxThread
+    from kcli.secret import Secret as Secret
+    from kcli.security import OAuth as OAuth
+    from kcli.security import Sasl as Sasl
     from kcli.security import Security as Security
+    from kcli.security import Tls as Tls
     from kcli.settings import ClientSettings as ClientSettings
     from kcli.settings import ConsumerSettings as ConsumerSettings
     from kcli.settings import GroupSettings as GroupSettings
     from kcli.settings import ProducerSettings as ProducerSettings
     from kcli.settings import parse_bootstrap as parse_bootstrap
     from kcli.sync.client import SyncClient as SyncClient
+    from kcli.sync.consumer import SyncConsumer as SyncConsumer
+    from kcli.sync.producer import SyncProducer as SyncProducer
+    from kcli.sync.workers import SyncWorkers as SyncWorkers
 
 _WHERE = {
     "admin.admin": "Admin",
     "admin.configs.resources": "Operation Resource",
+    "admin.results": "Results",
     "admin.topics.topics": "NewTopic",
+    "broker.broker": "NetworkBroker",
     "client": "Client",
     "consumer.consumer": "Consumer",
     "consumer.poll": "Fetched",
@@ -79,18 +93,24 @@ _WHERE = {
     "errors": "Aborted AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError "
     "KcliError UnknownOutcome UnsupportedVersion UsageError",
     "grammar.bound": "Bound",
+    "lag.snapshot": "GroupLag",
     "metrics.hooks": "Hooks",
     "metrics.values": "ClientMetrics ConsumerMetrics ProducerMetrics RequestMetrics Histogram",
-    "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
+    "model": "Address Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
     "producer.batches.batch": "BatchOutcome RecordMetadata",
     "producer.producer": "Producer",
     "proto.columns": "Message Record",
+    "proto.messages": "api_name",
     "sandbox.sandbox": "Sandbox",
     "sandbox.settings": "SandboxSettings",
     "sandbox.thread": "SandboxThread",
-    "security": "Security",
+    "secret": "Secret",
+    "security": "OAuth Sasl Security Tls",
     "settings": "ClientSettings ConsumerSettings GroupSettings ProducerSettings parse_bootstrap",
     "sync.client": "SyncClient",
+    "sync.consumer": "SyncConsumer",
+    "sync.producer": "SyncProducer",
+    "sync.workers": "SyncWorkers",
 }
 __all__ = ["__version__", *(name for names in _WHERE.values() for name in names.split())]  # noqa: PLE0604
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+from collections.abc import Mapping
 from weakref import WeakSet
 
 from kcli.broker.broker import ControllerBroker, NetworkBroker
@@ -30,10 +31,14 @@ if TYPE_CHECKING:
     from typing import Self, TypeVar
 
     from kcli.admin.admin import Admin
+    from kcli.config.properties.client_defaults import Defaults
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
     from kcli.errors import AuthError
+    from kcli.formats import Format, Formats
+    from kcli.grammar.bound import Bound
+    from kcli.lag.snapshot import GroupLag
     from kcli.metrics.hooks import Hooks
     from kcli.metrics.values import ClientMetrics
     from kcli.model import Address, BrokerConnection, Cluster
@@ -62,19 +67,33 @@ _clients: WeakSet[Client] = WeakSet()
 class Client:
     """One cluster: `async with Client("localhost:9092") as client:`.
 
-    `settings` may be the bootstrap addresses alone. `connect` makes the connections to brokers instead of kcli's own:
+    `settings` may be the bootstrap addresses alone, or a mapping of Kafka's property names, such as
+    `{"bootstrap.servers": "localhost:9092", "linger.ms": 20}`: those of producers, consumers and groups are the
+    defaults of what this client makes, and `group.id` is the group of its consumers.
+
+    `connect` makes the connections to brokers instead of kcli's own:
     it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
     such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). `registry` is where `schemas` are
-    looked up, `hooks` are called when something happens. Raises UsageError for addresses that are none."""
+    looked up, `hooks` are called when something happens. Raises UsageError for addresses that are none, and for a
+    property that is unknown or has a wrong value."""
 
     def __init__(
         self,
-        settings: ClientSettings | str,
+        settings: ClientSettings | Mapping[str, object] | str,
         *,
         connect: Connect | None = None,
         registry: RegistrySettings | None = None,
         hooks: Hooks | None = None,
     ) -> None:
+        self._defaults: Defaults | None = None
+        if isinstance(settings, Mapping):
+            from kcli.config.properties.client_defaults import of_properties
+
+            settings, self._defaults, properties = of_properties(settings)
+            if registry is None and properties.names_registry:
+                from kcli.registry.settings import registry_of
+
+                registry = registry_of(properties)
         if isinstance(settings, str):
             try:
                 settings = ClientSettings(bootstrap=parse_bootstrap(settings))
@@ -88,6 +107,7 @@ class Client:
         self.cluster: Cluster = (cluster := NetworkCluster(connect, settings))
         self._registry = registry
         self._schemas: OpenSchemas | None = None
+        self._opened: dict[RegistrySettings, OpenSchemas] = {}  # of formats
         self._users: WeakSet[User] = WeakSet()  # producers and consumers; closed ones too
         self._closed = self._forked = False
         _clients.add(self)
@@ -175,8 +195,8 @@ class Client:
         try:
             users = [user.client_closed() for user in self._users]
             ends = await asyncio.gather(*users, return_exceptions=True)
-            if self._schemas is not None:
-                await self._schemas.close()
+            for schemas in (*([] if self._schemas is None else [self._schemas]), *self._opened.values()):
+                await schemas.close()
             if self._telemetry is not None:
                 await self._telemetry.close()
         finally:
@@ -185,31 +205,88 @@ class Client:
             if problem is not None:
                 raise problem
 
-    def producer(self, settings: ProducerSettings | None = None, interceptors: Sequence[Interceptor] = ()) -> Producer:
-        """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""
+    async def lag(self, group: str, *, isolation: str = "read_uncommitted") -> GroupLag:
+        """The lag of a group: its sum, its status, and each partition. Raises GroupMissing, KcliError."""
+        from kcli.lag.snapshot import lag_of
+
+        self._check()
+        return await lag_of(self.cluster, group, isolation)
+
+    def producer(
+        self,
+        settings: ProducerSettings | None = None,
+        interceptors: Sequence[Interceptor] = (),
+        *,
+        key: Format | None = None,
+        value: Format | None = None,
+    ) -> Producer:
+        """A producer, to be used in an `async with` inside the client's. `key` and `value` are formats (kcli.formats):
+        objects are sent then. Raises UsageError with a read-only profile."""
         self._check("producing")
         from kcli.producer.producer import Producer
 
-        own = ProducerSettings() if settings is None else _of_kind("settings", settings, ProducerSettings)
+        own = self._own(settings, "producer", ProducerSettings)
         age = self.settings.metadata_max_age
-        producer = Producer(self.cluster, own, interceptors, self._observer, metadata_max_age=age)
+        producer = Producer(
+            self.cluster, own, interceptors, self._observer, metadata_max_age=age, formats=self._formats(key, value)
+        )
         self._users.add(producer)
         return producer
 
-    def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | str | None = None) -> Consumer:
-        """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
+    def consumer(
+        self,
+        *topics: str,
+        group: GroupSettings | str | None = None,
+        start: Bound | str | None = None,
+        stop_at_end: bool = False,
+        settings: ConsumerSettings | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
+    ) -> Consumer:
+        """A consumer, to be used in an `async with` inside the client's.
+
+        With topics it reads them from the beginning of its block. Without a group that is all partitions from `start`:
+        earliest, latest or a Bound; None is the `reset` of the settings. Where `start` is latest, its place is known
+        when the block begins. A member of a group starts at the group's commits, and at `start` (earliest or latest) in
+        partitions without one. `stop_at_end` ends the iteration where the topics ended when the block began, with
+        read_committed at the last stable offset; not in a group. Without topics, `subscribe` or `assign` says what is
+        read. `key` and `value` are formats (kcli.formats): messages have objects then, and batches have bytes. Raises
+        UsageError for a selection that makes no sense."""
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
+        if group is None and self._defaults is not None and self._defaults.group.group:
+            group = self._defaults.group
         if isinstance(group, str):
-            group = GroupSettings(group=group)
+            group = (GroupSettings() if self._defaults is None else self._defaults.group).replace(group=group)
         if group is not None and not _of_kind("group", group, GroupSettings).group:
             raise UsageError("group: expected the name of a group, GroupSettings(group='billing')")
-        settings = ConsumerSettings() if settings is None else _of_kind("settings", settings, ConsumerSettings)
-        self._make_room(settings)
-        own, observer = self.settings, self._observer
+        own = self._own(settings, "consumer", ConsumerSettings)
+        selection = None
+        if topics:
+            from kcli.consumer.selection import Selection, start_of
+
+            if stop_at_end and group is not None:
+                raise UsageError("stop_at_end: a group has no end; read without a group")
+            begin = start_of(start, own.reset, group=group is not None)
+            selection = Selection(
+                topics=topics, group=group is not None, start=begin, stop_at_end=stop_at_end, isolation=own.isolation
+            )
+            if isinstance(start, str) and (group is not None or settings is None):
+                own = own.replace(reset=start)
+        elif start is not None or stop_at_end:
+            raise UsageError("which topics? start and stop_at_end go with consumer('orders', …)")
+        self._make_room(own)
+        client, observer = self.settings, self._observer
         consumer = Consumer(
-            self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age, observer=observer
+            self.cluster,
+            own,
+            group,
+            selection=selection,
+            objects=self._formats(key, value),
+            rack=client.rack,
+            metadata_max_age=client.metadata_max_age,
+            observer=observer,
         )
         self._users.add(consumer)
         return consumer
@@ -224,6 +301,32 @@ class Client:
         consumer = ShareConsumer(self.cluster, settings, share, self._observer)
         self._users.add(consumer)
         return consumer
+
+    def _formats(self, key: Format | None, value: Format | None) -> Formats | None:
+        """What makes objects of keys and values, and back; None for bytes."""
+        if key is None and value is None:
+            return None
+        from kcli.formats import Formats
+
+        return Formats(key, value, self._schemas_of)
+
+    def _schemas_of(self, registry: RegistrySettings | None) -> Schemas | None:
+        """The schemas of a format's registry, of the client's own for None; closed with the client."""
+        if registry is None:
+            return None if self._registry is None else self.schemas
+        if registry not in self._opened:
+            from kcli.registry.lookup import open_schemas
+
+            own = self.settings
+            self._opened[registry] = open_schemas(registry, guard=own.guard, profile=own.profile)
+        return self._opened[registry]
+
+    def _own(self, settings: Kind | None, name: str, kind: type[Kind]) -> Kind:
+        """The settings given, else the client's defaults."""
+        if settings is not None:
+            return _of_kind("settings", settings, kind)
+        defaults: Kind = kind() if self._defaults is None else getattr(self._defaults, name)
+        return defaults
 
     def _make_room(self, settings: ConsumerSettings) -> None:
         """A frame that was asked for is not an attack (B1)."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from inspect import Signature
     from typing import Any, ClassVar, TypeVar, dataclass_transform
 
     T = TypeVar("T")
@@ -76,6 +77,19 @@ class ValueType(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> None:
         super().__init__(name, bases, body)
+
+    @property
+    def __signature__(cls) -> Signature:
+        """For `help` and editors: the fields, their types and defaults."""
+        from inspect import Parameter, Signature
+
+        fields: tuple[Field, ...] = getattr(cls, "__fields__", ())
+        return Signature(
+            [
+                Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.make_default(), annotation=f.annotation)
+                for f in fields
+            ]
+        )
 
 
 class Value(metaclass=ValueType):

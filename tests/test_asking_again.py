@@ -56,7 +56,7 @@ async def transact(client: Client, retry: Retry) -> None:
 
 
 async def read(client: Client, retry: Retry) -> None:
-    async with client.consumer(ConsumerSettings(**retry)) as consumer:
+    async with client.consumer(settings=ConsumerSettings(**retry)) as consumer:
         consumer.assign({AT: Bound("earliest")})
         while True:
             await consumer.poll(0.2)
@@ -64,7 +64,7 @@ async def read(client: Client, retry: Retry) -> None:
 
 async def join(client: Client, retry: Retry, protocol: str = "classic") -> None:
     group = GroupSettings(group="g", protocol=protocol, auto_commit_interval=0.2)
-    async with client.consumer(ConsumerSettings(**retry), group) as consumer:
+    async with client.consumer(settings=ConsumerSettings(**retry), group=group) as consumer:
         await consumer.subscribe(["t"])
         while True:
             await consumer.poll(0.2)

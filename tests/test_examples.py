@@ -15,7 +15,7 @@ from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 ROOT = Path(__file__).parent.parent
 
@@ -48,7 +48,7 @@ async def test_A3_01_two_that_share_the_partitions_lose_nothing_and_end_with_the
                     if one.returncode is None:
                         one.kill()
                         await one.wait()
-            async with client.consumer(ConsumerSettings(), GroupSettings(group="billing")) as consumer:
+            async with client.consumer(group=GroupSettings(group="billing")) as consumer:
                 committed = await consumer.committed([TopicPartition("orders", n) for n in range(4)])
                 assert [one and one.offset for one in committed.values()] == [sent // 4] * 4
 

@@ -6,7 +6,7 @@ import sys
 from kcli.client import Client
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
-from kcli.settings import ClientSettings, ConsumerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, parse_bootstrap
 
 bootstrap, topic = sys.argv[1:3]
 
@@ -15,7 +15,7 @@ async def main() -> None:
     size = 0
     async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
         places = [TopicPartition(topic, p) for p in await client.cluster.partitions(topic)]
-        async with client.consumer(ConsumerSettings()) as consumer:
+        async with client.consumer() as consumer:
             consumer.assign(dict.fromkeys(places, Bound("earliest")))
             consumer.stop_at({at: (await _end(client, at)) for at in places})
             while not consumer.finished:

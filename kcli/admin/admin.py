@@ -1,15 +1,17 @@
 """`client.admin`: questions about a cluster and changes of it, for programs.
 
-A method that takes several items returns a result for each: its value, or the KcliError with which it failed.
+A method that takes several items returns `Results`: for each its value, or the KcliError with which it failed.
 """
 
 from __future__ import annotations
 
+from kcli.admin.results import Results
 from kcli.asking.coordinators import Coordinators
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     from kcli.admin.cluster.cluster import ClusterDescription
     from kcli.admin.configs.resources import Config, Operation, Resource
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from kcli.asking.offsets import LogOffset
     from kcli.errors import KcliError
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+
+    Item = TypeVar("Item")
 
 
 class Admin:
@@ -34,17 +38,13 @@ class Admin:
 
     # -- topics -----------------------------------------------------------------------------------------------------
 
-    async def topics(
-        self, names: Iterable[str] | None = None, *, internal: bool = False
-    ) -> dict[str, Topic | KcliError]:
+    async def topics(self, names: Iterable[str] | None = None, *, internal: bool = False) -> Results[str, Topic]:
         """The named topics, or all; Kafka's own only with `internal`. TopicMissing for a name that there is not."""
         from kcli.admin.topics.topics import describe_topics
 
-        return await describe_topics(self._cluster, names, internal=internal)
+        return Results(await describe_topics(self._cluster, names, internal=internal))
 
-    async def create_topics(
-        self, topics: Iterable[NewTopic], *, dry_run: bool = False
-    ) -> dict[str, Created | KcliError]:
+    async def create_topics(self, topics: Iterable[NewTopic], *, dry_run: bool = False) -> Results[str, Created]:
         """Create topics and wait until every broker knows them; with `dry_run` the controller only checks. Raises
         DeadlineExceeded where a broker does not know them within 30 s."""
         from kcli.admin.topics.topics import create_topics, wait_for_topics
@@ -54,36 +54,34 @@ class Admin:
         if not dry_run:
             created = [name for name, outcome in outcomes.items() if not isinstance(outcome, KcliError)]
             await wait_for_topics(self._cluster, created)
-        return outcomes
+        return Results(outcomes)
 
-    async def delete_topics(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
-        """Delete topics: True where it will be gone, TopicMissing where there was none."""
+    async def delete_topics(self, names: Iterable[str]) -> Results[str, bool]:
+        """Delete topics; TopicMissing where there was none."""
         from kcli.admin.topics.topics import delete_topics
 
-        return await delete_topics(self._cluster, names)
+        return Results(await delete_topics(self._cluster, names))
 
-    async def create_partitions(
-        self, counts: Mapping[str, int], *, dry_run: bool = False
-    ) -> dict[str, KcliError | None]:
-        """Raise each topic to that number of partitions; None where it was done."""
+    async def create_partitions(self, counts: Mapping[str, int], *, dry_run: bool = False) -> Results[str, bool]:
+        """Raise each topic to that number of partitions."""
         from kcli.admin.topics.delete_records import grow_topics
 
-        return await grow_topics(self._cluster, counts, dry_run=dry_run)
+        return _done(await grow_topics(self._cluster, counts, dry_run=dry_run))
 
-    async def delete_records(self, before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | KcliError]:
+    async def delete_records(self, before: Mapping[TopicPartition, int]) -> Results[TopicPartition, int]:
         """Delete the records before each offset; where each log starts then."""
         from kcli.admin.topics.delete_records import delete_records
 
-        return await delete_records(self._cluster, before)
+        return Results(await delete_records(self._cluster, before))
 
     async def list_offsets(
         self, wanted: Mapping[TopicPartition, int], isolation: str = "read_uncommitted"
-    ) -> dict[TopicPartition, LogOffset | KcliError]:
+    ) -> Results[TopicPartition, LogOffset]:
         """The offset of each partition at a time (ms since the epoch; -1 the end, -2 the start, -3 the youngest
         record). With isolation read_committed the end is the last stable offset."""
         from kcli.asking.offsets import list_offsets
 
-        return await list_offsets(self._cluster, wanted, isolation)
+        return Results(await list_offsets(self._cluster, wanted, isolation))
 
     # -- groups -----------------------------------------------------------------------------------------------------
 
@@ -96,68 +94,71 @@ class Admin:
             raise error
         return listed
 
-    async def describe_groups(self, names: Iterable[str]) -> dict[str, Described | KcliError]:
+    async def describe_groups(self, names: Iterable[str]) -> Results[str, Described]:
         """State, members and assignments; GroupMissing for a name that there is not."""
         from kcli.admin.groups.groups import find_groups
 
         wanted = list(names)
-        return (await find_groups(Coordinators(self._cluster), wanted))[0] if wanted else {}
+        return Results((await find_groups(Coordinators(self._cluster), wanted))[0] if wanted else {})
 
-    async def delete_groups(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
-        """Delete groups without members: True where it is gone, GroupInUse or GroupMissing where not."""
+    async def delete_groups(self, names: Iterable[str]) -> Results[str, bool]:
+        """Delete groups without members; GroupInUse or GroupMissing where one is not gone."""
         from kcli.admin.groups.groups import delete_groups
 
-        return await delete_groups(Coordinators(self._cluster), names)
+        return Results(await delete_groups(Coordinators(self._cluster), names))
 
-    async def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> dict[str, bool | KcliError]:
-        """Remove these members from a classic or a consumer group, or all: True where it left, MemberMissing for an id
-        that there is not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
+    async def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> Results[str, bool]:
+        """Remove these members from a classic or a consumer group, or all; MemberMissing for an id that there is
+        not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
         from kcli.admin.groups.members import remove_by_id
 
         described = (await self.describe_groups([group]))[group]
-        return await remove_by_id(Coordinators(self._cluster), described, member_ids)
+        return Results(await remove_by_id(Coordinators(self._cluster), described, member_ids))
 
-    async def committed(
-        self, groups: Iterable[str]
-    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
+    async def committed(self, groups: Iterable[str]) -> Results[str, Results[TopicPartition, OffsetAndMetadata]]:
         """All that each group committed; a group that does not exist has committed nothing."""
         from kcli.admin.groups.commits import committed_offsets
+        from kcli.errors import KcliError
 
-        return await committed_offsets(Coordinators(self._cluster), groups)
+        found = await committed_offsets(Coordinators(self._cluster), groups)
+        return Results({group: one if isinstance(one, KcliError) else Results(one) for group, one in found.items()})
 
     async def commit(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
-    ) -> dict[TopicPartition, bool | KcliError]:
+    ) -> Results[TopicPartition, bool]:
         """Commit offsets for a group without members. Errors: UNKNOWN_MEMBER_ID if it has some, UnknownOutcome if no
         response came."""
         from kcli.admin.groups.commits import write_commits
         from kcli.model import OffsetAndMetadata
 
         given = {at: OffsetAndMetadata(to) if isinstance(to, int) else to for at, to in offsets.items()}
-        return await write_commits(Coordinators(self._cluster), group, given)
+        return Results(await write_commits(Coordinators(self._cluster), group, given))
 
-    async def delete_commits(
-        self, group: str, partitions: Iterable[TopicPartition]
-    ) -> dict[TopicPartition, bool | KcliError]:
+    async def delete_commits(self, group: str, partitions: Iterable[TopicPartition]) -> Results[TopicPartition, bool]:
         """Delete committed offsets of a group; GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic."""
         from kcli.admin.groups.commits import delete_commits
 
-        return await delete_commits(Coordinators(self._cluster), group, partitions)
+        return Results(await delete_commits(Coordinators(self._cluster), group, partitions))
 
     # -- configs ----------------------------------------------------------------------------------------------------
 
     async def describe_configs(
         self, resources: Iterable[Resource], names: Sequence[str] = ()
-    ) -> dict[Resource, list[Config] | KcliError]:
+    ) -> Results[Resource, list[Config]]:
         """The configs of topics, brokers, loggers, groups or client metrics, all or only `names`."""
         from kcli.admin.configs.resources import describe_configs
 
-        return await describe_configs(self._cluster, resources, names=names)
+        return Results(await describe_configs(self._cluster, resources, names=names))
 
     async def alter_configs(
         self, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
-    ) -> dict[Resource, KcliError | None]:
-        """Set, delete, append or subtract configs, each resource whole or not at all; None where it was done."""
+    ) -> Results[Resource, bool]:
+        """Set, delete, append or subtract configs, each resource whole or not at all."""
         from kcli.admin.configs.resources import alter_configs
 
-        return await alter_configs(self._cluster, changes, dry_run=dry_run)
+        return _done(await alter_configs(self._cluster, changes, dry_run=dry_run))
+
+
+def _done(outcomes: Mapping[Item, KcliError | None]) -> Results[Item, bool]:
+    """True for the items without an error."""
+    return Results({item: True if error is None else error for item, error in outcomes.items()})

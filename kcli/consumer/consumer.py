@@ -1,17 +1,18 @@
 """The consumer: batches of assigned partitions, or of those that a group assigns.
 
-`poll` returns fetched batches, never single records; the next call marks them as done. A `poll` that is cancelled, or
-whose `decode` raises, has taken nothing: the next call returns the same records. The rule is in `Link`.
+`poll` returns fetched batches; the next call marks them as done. A `poll` that is cancelled, or whose `decode` raises,
+has taken nothing: the next call returns the same records. `messages` gives single ones. The rule is in `Link`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
 from kcli.consumer.poll import Delivery, Fetched
-from kcli.errors import BrokerError, Closed, DeadlineExceeded, UsageError
+from kcli.errors import BrokerError, Closed, DeadlineExceeded, DecodeError, UnknownOutcome, UsageError
 from kcli.grammar.bound import Bound, checked_bound
 from kcli.metrics.observer import ConsumerObserver
 from kcli.model import GroupMetadata, OffsetAndMetadata
@@ -20,20 +21,47 @@ from kcli.text.checked import shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from typing import Any, Protocol
 
     from kcli.consumer.fetch.cursor import Cursor, Piece
     from kcli.consumer.fetch.lateness import Lateness
     from kcli.consumer.fetch.states import FetchState
     from kcli.consumer.group.group_bridge import Told
     from kcli.consumer.group.session import Session
+    from kcli.consumer.messages import Stream
+    from kcli.consumer.selection import Selection
     from kcli.errors import KcliError
     from kcli.metrics.observer import Observer
     from kcli.metrics.values import ConsumerMetrics
     from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
+    from kcli.proto.columns import Columns, Message
     from kcli.settings import ConsumerSettings, GroupSettings
 
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
+
+    class Objects(Protocol):
+        """What makes objects of keys and values: `kcli.formats.Formats`."""
+
+        async def read(self, columns: Columns) -> list[tuple[Any, Any]]:
+            """The key and the value of each row."""
+            ...
+
+        def message(self, message: Message, key: Any, value: Any) -> Message | None:
+            """The message with its objects, None for one that is passed over."""
+            ...
+
+    class Transacting(Protocol):
+        """A `Producer` with a transactional id."""
+
+        def transaction(self) -> AbstractAsyncContextManager[object]:
+            """A transaction that commits at the end, and aborts when its block raises."""
+            ...
+
+        async def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata) -> None:
+            """Commit a group's positions together with the transaction."""
+            ...
 
 
 def named(at: TopicPartition) -> str:
@@ -58,11 +86,16 @@ class Consumer:
         settings: ConsumerSettings,
         group: GroupSettings | None = None,
         *,
+        selection: Selection | None = None,
+        objects: Objects | None = None,
         rack: str = "",
         metadata_max_age: float = 300.0,
         observer: Observer | None = None,
     ) -> None:
         self._cluster = cluster
+        self._selection = selection
+        self._stream: Stream | None = None  # of `messages`, or of a SyncConsumer
+        self.objects = objects  # what makes objects of the keys and values of messages
         self._settings = settings
         self._group_settings = group
         self._metadata_max_age = metadata_max_age
@@ -84,11 +117,23 @@ class Consumer:
         self._leaving = False  # closing, and the group's callbacks may still commit (E39)
 
     async def __aenter__(self) -> Consumer:
+        """Begin to read the topics of `client.consumer("orders", …)`, if it named some. Raises KcliError."""
+        if self._selection is not None:
+            try:
+                await self._selection.begin(self, self._cluster)
+            except BaseException:
+                await self.close()
+                raise
         return self
 
     async def __aexit__(self, kind: object = None, *_: object) -> None:
         """Close. When the block was left by an exception, what the last poll handed out is not done: the next owner
         reads it again, at least once (E38)."""
+        if self._stream is not None:
+            if kind is None:
+                self._stream.finish()
+            self._stream.look()
+            self._stream.release()
         if kind is not None:
             self._link.dropped()
         await self.close()
@@ -291,12 +336,14 @@ class Consumer:
     def position(self, at: TopicPartition) -> int | None:
         """The next offset to be delivered (E24); None before the start is known. Raises UsageError if not owned."""
         offset = self._cursor(at).position
-        return offset if offset >= 0 else None
+        there = None if self._stream is None else self._stream.position(at)
+        return there if there is not None else offset if offset >= 0 else None
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
         """Continue at another offset; fetched records are dropped. What is committed next is this offset, also if it
         is before what was done. Raises UsageError if the partition is not owned."""
         cursor = self._cursor(at)
+        self._release()
         cursor.era += 1
         if isinstance(to, OffsetAndMetadata):
             cursor.seek(checked_bound("seek: offset", to.offset), to.leader_epoch)
@@ -304,6 +351,8 @@ class Consumer:
             cursor.seek(checked_bound("seek: offset", to))
         place = None if cursor.position < 0 else OffsetAndMetadata(cursor.position, cursor.epoch)
         self._link.sought(at, place)
+        if self._stream is not None:
+            self._stream.sought(at)
         self._reader.changed()
 
     def validate_position(self, at: TopicPartition) -> None:
@@ -317,6 +366,7 @@ class Consumer:
         """Return no records of these; buffered records stay, and requests in flight continue (E28, E30). A name is a
         topic: all its partitions, also those that are assigned later, whatever the state of single ones. Raises
         UsageError for a partition that is not owned."""
+        self._release()
         if self._mark_paused(what, True):
             self._reader.changed()
 
@@ -378,6 +428,9 @@ class Consumer:
         single: bool = False,
     ) -> list[Fetched]:
         """The same; `single`: of one partition."""
+        if self._stream is not None:
+            self._stream.finish()
+            self._release()
         loop = asyncio.get_running_loop()
         began = loop.time()
         deadline = None if timeout is None else began + timeout
@@ -448,6 +501,71 @@ class Consumer:
             if not got and self.finished:
                 return
 
+    # -- messages, one after another ---------------------------------------------------------------------------------
+
+    async def messages(self) -> AsyncIterator[Message]:
+        """Messages one after another, until finished or closed: `async for message in consumer.messages()`. A message
+        is done when the next one is asked for. What was fetched and not taken when a loop ends is returned by the next
+        call, whichever it is. For many records a loop over the consumer itself, which gives batches, is quicker. Raises
+        as `poll`, and a partition's error in its place."""
+        stream = self._stream or self.stream_for(self._next_batch, lambda function: function())
+        objects = self.objects
+        while not self._closed or self._client_closed:
+            if objects is None:
+                for message in stream.messages:
+                    yield message
+            else:
+                with contextlib.suppress(StopIteration):
+                    while True:
+                        yield stream.next_made(objects)
+            try:
+                pieces = await self.take_made()
+            except Closed:
+                if self._client_closed:
+                    raise
+                return
+            if not pieces and self.finished:
+                return
+            stream.add(pieces)
+
+    async def take_made(self) -> list[Piece]:
+        """As `take`, for `stream_for`: with the objects of the messages. Raises KcliError where a registry does not
+        answer; nothing is taken then."""
+        pieces = await self.take()
+        if self.objects is not None and self._stream is not None:
+            try:
+                for piece in pieces:
+                    for batch in piece.fetched.batches:
+                        with contextlib.suppress(DecodeError):  # the iterator raises it in the batch's place
+                            columns = batch.columns()
+                            made = await self.objects.read(columns)
+                            for offset, objects in zip(columns.offsets, made, strict=True):
+                                self._stream.objects[piece.at.topic, piece.at.partition, offset] = objects
+            except BaseException:
+                self.give_back(pieces)
+                self._stream.objects.clear()
+                raise
+        return pieces
+
+    def _next_batch(self) -> None:
+        """The messages of a batch are taken. Raises StopIteration where the next one has to be waited for."""
+        assert self._stream is not None
+        if not self._stream.advance():
+            raise StopIteration
+
+    def stream_for(self, more: Callable[[], None], soon: Callable[[Callable[[], object]], object]) -> Stream:
+        """The stream of messages, whose `more` opens the next batch. `soon` calls a function in the loop's thread."""
+        from kcli.consumer.messages import Stream
+
+        link = self._link
+        self._stream = link.stream = Stream(link, more, lambda: soon(link.returned.set))
+        return self._stream
+
+    def _release(self) -> None:
+        """Messages that were fetched and not taken go back: the next call returns them, whichever it is."""
+        if self._stream is not None:
+            self.give_back(self._stream.release())
+
     async def _decoded(self, pieces: list[Piece], decode: Decode) -> list[Piece]:
         """Those that `decode` is through with; what it raises for the first is raised, and no piece is taken."""
         ready = 0
@@ -480,6 +598,51 @@ class Consumer:
         """Return these, of those that `take` gave and in their order, with the next call."""
         self._delivery.give_back(pieces)
 
+    # -- exactly once ------------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def transaction(
+        self, producer: Transacting, timeout: float | None = None, max_records: int | None = None
+    ) -> AsyncIterator[list[Message]]:
+        """`async with consumer.transaction(producer) as messages:` polls, and makes one transaction of what the block
+        sends and of the positions after the messages (KIP-447). An exception in the block aborts it, and the next call
+        returns the same messages. Without messages at the `timeout` (s) there is no transaction. The consumer makes no
+        other commits: with `auto_commit=True` this is a UsageError. Raises as `poll`, `Producer.commit` and
+        `send_offsets`; after UnknownOutcome and Fenced, close both and begin again."""
+        self.commit_by_hand()
+        fetched = await self.poll(timeout, max_records=max_records)
+        places, committing = self._link.out.copy(), False
+        try:
+            for one in fetched:
+                if one.error is not None:
+                    raise one.error
+            from kcli.consumer.messages import messages_of
+
+            messages = [message for one in fetched for message in messages_of(one)]
+            if self.objects is not None:
+                messages = await self._made(fetched, messages)
+            if not fetched:
+                yield messages
+                return
+            member = self.group_metadata()
+            async with producer.transaction():
+                yield messages
+                await producer.send_offsets(places, member)
+                committing = True
+        except BaseException as problem:
+            if not (committing and isinstance(problem, UnknownOutcome)):
+                self.untake()
+            raise
+        self._link.committed(places)
+
+    async def _made(self, fetched: Sequence[Fetched], messages: Sequence[Message]) -> list[Message]:
+        """Messages with the objects of their keys and values. Raises DecodeError and KcliError."""
+        assert self.objects is not None
+        columns = [batch.columns() for one in fetched for batch in one.batches]
+        rows = [row for one in columns for row in await self.objects.read(one)]
+        made = [self.objects.message(message, *row) for message, row in zip(messages, rows, strict=True)]
+        return [message for message in made if message is not None]
+
     # -- the group --------------------------------------------------------------------------------------------------
 
     async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
@@ -487,12 +650,17 @@ class Consumer:
         BrokerError for a partition that is not owned now (E38), UsageError without a group."""
         session = self._in_group()
         if offsets is None:
+            if self._stream is not None:
+                self._stream.finish()
             self._link.handed_back()
             await session.commit(self._link.to_commit(None))
             return
         places = {at: self._with_epoch(at, offset) for at, offset in offsets.items()}
         await session.commit(places)
         self._link.committed(places)
+        if self._stream is not None:
+            for at, place in places.items():
+                self._stream.confirmed(at, place.offset)
 
     def commit_by_hand(self) -> None:
         """Commit nothing from now on but by `commit` with offsets, for `Workers`. Raises UsageError if the settings say

@@ -20,11 +20,13 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from concurrent.futures import ThreadPoolExecutor
 
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.poll import Fetched
 
     Work = Callable[[Fetched, asyncio.Event], Awaitable[None]]
+    PlainWork = Callable[[Fetched, asyncio.Event], None]
 
 PATIENCE = 0.2  # seconds of a poll: what a worker did meanwhile is committed in between
 LAST_COMMIT = 5.0  # seconds for a commit while an exception is on its way
@@ -99,9 +101,10 @@ class Worker:
 
 class Workers:
     """`work(fetched, stop)` is called with what was fetched of one partition, one call at a time for each partition and
-    in order. A record is done when `work` has returned: that is committed every `commit_interval` seconds, when a
-    partition goes, and at the end. Nothing else is, so a consumer with `auto_commit=True` is a UsageError.
-    What it raises ends `run` with it. `size` is how many fetches of a partition may wait.
+    in order. It is a coroutine function, or a plain function, which is called in one of `threads` threads. A record is
+    done when `work` has returned: that is committed every `commit_interval` seconds, when a partition goes, and at the
+    end. Nothing else is, so a consumer with `auto_commit=True` is a UsageError. What it raises ends `run` with it.
+    `size` is how many fetches of a partition may wait.
 
     The event `stop` is set when the partition is lost: the group took it away and `work` did not return within the
     rebalance timeout less a margin, or the membership is gone. Another member reads the same records then; `work`
@@ -109,16 +112,24 @@ class Workers:
     `on_notice` gets a notice for each partition that is lost so. If this member gets the partition again, its next
     call waits until the lost one has ended.
 
-        async with client.consumer(settings, GroupSettings(group="g")) as consumer:
+        async with client.consumer("orders", group="g") as consumer:
             await Workers(consumer, work).run(["orders"])
     """
 
     def __init__(
-        self, consumer: Consumer, work: Work, *, size: int = 8, commit_interval: float = 5.0, grace: float = 1.0
+        self,
+        consumer: Consumer,
+        work: Work | PlainWork,
+        *,
+        size: int = 8,
+        commit_interval: float = 5.0,
+        grace: float = 1.0,
+        threads: int = 32,
     ) -> None:
         consumer.commit_by_hand()
         self._consumer = consumer
-        self._work = work
+        self._threads: ThreadPoolExecutor | None = None
+        self._work = self._in_threads(work, threads)
         self._size = max(size, 4)
         self._every = commit_interval
         self._grace = grace
@@ -126,6 +137,31 @@ class Workers:
         self._losers: dict[TopicPartition, Worker] = {}  # lost their partition and have not ended
         self._held: set[TopicPartition] = set()  # paused by us, not by the user
         self._stopping = False
+
+    def _in_threads(self, work: Work | PlainWork, threads: int) -> Work:
+        """The function as a coroutine function. A call of a plain one cannot be cancelled: its worker ends when it has
+        returned, so that a partition never has two calls."""
+        from concurrent.futures import ThreadPoolExecutor
+        from inspect import isawaitable, iscoroutinefunction
+
+        if iscoroutinefunction(work):
+            coroutine_function: Work = work
+            return coroutine_function
+        pool = self._threads = ThreadPoolExecutor(threads, thread_name_prefix="kcli-worker")
+
+        async def call(fetched: Fetched, stop: asyncio.Event) -> None:
+            under_way = asyncio.get_running_loop().run_in_executor(pool, work, fetched, stop)
+            try:
+                await asyncio.wait({under_way})
+            except asyncio.CancelledError:
+                stop.set()
+                await asyncio.wait({under_way})
+                raise
+            result = under_way.result()
+            if isawaitable(result):  # of a callable that hides a coroutine function
+                await result
+
+        return call
 
     @property
     def partitions(self) -> set[TopicPartition]:
@@ -158,6 +194,8 @@ class Workers:
                 task.cancel()
             await asyncio.gather(*ending, return_exceptions=True)
             await self._commit_last(workers)
+            if self._threads is not None:
+                self._threads.shutdown(wait=False)
 
     async def _commit_last(self, workers: Sequence[Worker]) -> None:
         """What is done when `run` ends by an exception; after a regular end nothing is left."""

@@ -13,7 +13,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, bad, good
 from kcli.asking.offsets import LogOffset, bounds
 from kcli.errors import BrokerError, KcliError
-from kcli.lag.figures import Sample
+from kcli.lag.figures import Lag, Sample, Total, measure, total
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.text.names import Names
 from kcli.values import Value, field
@@ -54,6 +54,38 @@ class Snapshot(Value):
     own: list[str] = field(factory=list)
     failed: dict[str, KcliError] = field(factory=dict)
     brokers: dict[int, KcliError] = field(factory=dict)
+
+
+class GroupLag(Value):
+    """The lag of a group now: `total` is its sum, `partitions` has each partition that it committed or owns."""
+
+    total: Total = field(factory=Total)
+    partitions: dict[TopicPartition, Lag] = field(factory=dict)
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets behind, in all; None where no partition's lag is known. With `at_least` it may be more."""
+        return self.total.lag
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the lag of some partitions is unknown."""
+        return self.total.at_least
+
+    @property
+    def status(self) -> str:
+        """The worst status of a partition."""
+        return self.total.status
+
+
+async def lag_of(cluster: Cluster, group: str, isolation: str = "read_uncommitted") -> GroupLag:
+    """The lag of one group. Raises GroupMissing, and KcliError where the group cannot be read."""
+    shot = await take(cluster, Names([group], literal=True), isolation=isolation)
+    for error in (*shot.failed.values(), *shot.brokers.values()):
+        raise error
+    rows = [measure(sample) for one in shot.groups for sample in one.samples]
+    found = {TopicPartition(row.sample.topic, row.sample.partition): row for row in rows}
+    return GroupLag(total=total(rows, group), partitions=found)
 
 
 async def take(

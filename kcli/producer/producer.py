@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from types import TracebackType
-    from typing import Self, Unpack
+    from typing import Any, Protocol, Self, Unpack
 
     from kcli.metrics.observer import Observer
     from kcli.metrics.values import ProducerMetrics
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.forward import Forward
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
     from kcli.producer.intake.send_lines import LineOptions
-    from kcli.producer.intake.send_records import Delivered, Headers, Row
+    from kcli.producer.intake.send_records import Delivered, Given, Headers
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.batch import Batch
@@ -37,6 +37,22 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Lines
     from kcli.proto.core import Promise
     from kcli.settings import ProducerSettings
+
+    class Formats(Protocol):
+        """What makes bytes of objects: `kcli.formats.Formats`."""
+
+        def ready(self, topic: str) -> bool:
+            """Whether `write` needs no registry any more."""
+            ...
+
+        async def prepare(self, topic: str) -> None:
+            """Look up the schemas of a topic."""
+            ...
+
+        def write(self, topic: str, key: Any, value: Any) -> tuple[bytes | None, bytes | None]:
+            """Key and value as they are sent."""
+            ...
+
 
 __all__ = ["BatchOutcome", "Producer", "RecordMetadata"]
 
@@ -59,8 +75,10 @@ class Producer:
         observer: Observer | None = None,
         *,
         metadata_max_age: float = 300.0,
+        formats: Formats | None = None,
     ) -> None:
         self._cluster = cluster
+        self._formats = formats
         self._settings = settings
         placement = self._placement = Placement(cluster, settings, metadata_max_age)
         self._forward: Forward | None = None
@@ -132,8 +150,8 @@ class Producer:
     async def send(
         self,
         topic: str,
-        value: bytes | None,
-        key: bytes | None = None,
+        value: Any,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
@@ -141,11 +159,15 @@ class Producer:
         block: bool = True,
         on_delivery: Delivered | None = None,
     ) -> asyncio.Future[RecordMetadata]:
-        """Accept one record; the promise returns its position, or raises the error (UnknownOutcome if it may be stored
-        all the same). `timestamp` is in milliseconds; `on_delivery` is called once with (metadata, None) or (None,
-        error), with (None, None) if the promise was cancelled. Waits for metadata and room up to `max_block` in all
-        (D7); `block=False` raises BufferFull at once. Raises Closed, UsageError, BufferFull, BrokerError (no such topic
-        or partition), DeadlineExceeded."""
+        """Accept one record, of bytes or None, or of what the producer's formats take; the promise returns its
+        position, or raises the error (UnknownOutcome if it may be stored all the same). `timestamp` is in milliseconds;
+        `on_delivery` is called once with (metadata, None) or (None, error), with (None, None) if the promise was
+        cancelled. Waits for metadata and room up to `max_block` in all (D7); `block=False` raises BufferFull at once.
+        Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition), DeadlineExceeded, EncodeError
+        for what a format refuses."""
+        if self._formats is not None:
+            await self._formats.prepare(topic)
+            key, value = self._formats.write(topic, key, value)
         hooks = self._interceptors
         if hooks is None:
             try:
@@ -175,16 +197,17 @@ class Producer:
     def send_soon(
         self,
         topic: str,
-        value: bytes | None,
-        key: bytes | None = None,
+        value: Any,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> asyncio.Future[RecordMetadata]:
         """`send` for a callback on the event loop, which cannot wait: a full buffer is BufferFull at once, and a topic
         that is not known yet is looked up in a task, whose error is that of the returned future."""
-        if self._interceptors is None:
-            promise = self._records.send_now(topic, value, key, headers, partition, timestamp)
+        if self._interceptors is None and (self._formats is None or self._formats.ready(topic)):
+            sent: tuple[Any, Any] = (key, value) if self._formats is None else self._formats.write(topic, key, value)
+            promise = self._records.send_now(topic, sent[1], sent[0], headers, partition, timestamp)
             if promise is not None:
                 return promise
         self._check_send()
@@ -198,8 +221,8 @@ class Producer:
     async def send_and_wait(
         self,
         topic: str,
-        value: bytes | None,
-        key: bytes | None = None,
+        value: Any,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
@@ -207,7 +230,7 @@ class Producer:
         """Send one record and wait until it is stored (A5.01); where. Raises as `send` and its promise."""
         return await (await self.send(topic, value, key, headers, partition, timestamp))
 
-    async def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
+    async def send_all(self, topic: str, rows: Iterable[Given]) -> list[RecordMetadata | BaseException]:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all of them:
         where each was stored, or why not, in their order. One that may not be sent spoils none of the others."""
         sent: list[asyncio.Future[RecordMetadata]] = []
@@ -224,9 +247,12 @@ class Producer:
                 sent.append(refused)
         return await asyncio.gather(*sent, return_exceptions=True)
 
-    async def send_records(self, topic: str, rows: Sequence[Row]) -> None:
+    async def send_records(self, topic: str, rows: Sequence[Given]) -> None:
         """Accept rows of (partition or None, timestamp in ms or None, key, value, headers), without promises.
         Raises as `send`; rows before a bad one are accepted."""
+        if self._formats is not None:
+            await self._formats.prepare(topic)
+            rows = [(row[0], row[1], *self._formats.write(topic, row[2], row[3]), row[4]) for row in rows]
         if self._interceptors is None:
             await self._records.send_rows(topic, rows)
             return

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
-    from typing import NamedTuple
+    from typing import Any, NamedTuple
 
     from kcli.proto.buffer import Buffer
 
@@ -26,18 +26,22 @@ if TYPE_CHECKING:
         headers: Headers
 
     class Message(NamedTuple):
-        """One record and where it is from. `timestamp` is in ms since the epoch."""
+        """One record and where it is from. Key and value are bytes or None, or what the consumer's formats make.
+        `timestamp` is in ms since the epoch, of the producer where `timestamp_type` is "create", of the broker where it
+        is "append". `leader_epoch` is -1 where it is unknown."""
 
         topic: str
         partition: int
         offset: int
         timestamp: int
-        key: bytes | None
-        value: bytes | None
+        key: Any
+        value: Any
         headers: Headers
+        timestamp_type: str
+        leader_epoch: int
 else:
     Record = namedtuple("Record", "offset timestamp key value headers")
-    Message = namedtuple("Message", "topic partition offset timestamp key value headers")
+    Message = namedtuple("Message", "topic partition offset timestamp key value headers timestamp_type leader_epoch")
 
 
 class Columns:

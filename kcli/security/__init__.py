@@ -9,6 +9,8 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.secret import Secret
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM", "GSSAPI")
@@ -75,12 +77,14 @@ class Assertion(Frozen):
 
 class OAuth(Frozen):
     """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints
-    one each time, or an OIDC `token_endpoint`. That is asked with client credentials, the id and the secret or an
+    one each time, a `token_function` that returns one each time (a plain function, called in a thread), or an OIDC
+    `token_endpoint`. That is asked with client credentials, the id and the secret or an
     assertion, or with the grant `jwt_bearer`, for which the assertion is all (KIP-1139)."""
 
     token: Secret | None = None
     token_file: str = ""
     token_command: tuple[str, ...] = ()
+    token_function: Callable[[], str] | None = None
     token_endpoint: str = ""  # https; http only on loopback
     client_id: str = ""
     client_secret: Secret | None = None

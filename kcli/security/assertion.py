@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from base64 import urlsafe_b64encode
+from contextlib import suppress
 
 from kcli.errors import AuthError, UsageError
 from kcli.system import files
@@ -48,14 +49,12 @@ def _claims(assertion: Assertion) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _template(path: str) -> dict[str, Any]:
-    try:
+    template: Any = None
+    with suppress(ValueError, RecursionError):
         template = json.loads(_read(path, "template of the assertion"))
-    except (ValueError, RecursionError):
-        template = None
-    parts = template.values() if isinstance(template, dict) else [None]
-    if not all(isinstance(part, dict) for part in parts):
+    if not isinstance(template, dict) or not all(isinstance(part, dict) for part in template.values()):
         raise AuthError(f'the template of the assertion {path} is not JSON such as {{"header": {{}}, "payload": {{}}}}')
-    return dict(template)
+    return template
 
 
 def _sign(assertion: Assertion, data: bytes) -> bytes:

@@ -16,8 +16,11 @@ from kcli.tasks import in_daemon_thread, retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.security import OAuth
 
+SOURCES = ("token", "token_file", "token_command", "token_function", "token_endpoint")
 USED = 0.8  # of a token's life
 MARGIN = 2.0  # seconds that a token has to live for when it is sent
 
@@ -26,11 +29,7 @@ class Tokens:
     """Where the tokens of a client come from. Raises UsageError when the settings name no source, or more than one."""
 
     def __init__(self, oauth: OAuth | None) -> None:
-        named = (
-            []
-            if oauth is None
-            else [name for name in ("token", "token_file", "token_command", "token_endpoint") if getattr(oauth, name)]
-        )
+        named = [] if oauth is None else [name for name in SOURCES if getattr(oauth, name)]
         if oauth is None or len(named) != 1:
             what = "wants one of" if not named else "wants one, and not several, of"
             raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")
@@ -80,7 +79,7 @@ class Tokens:
 
 
 def obtain(oauth: OAuth) -> str:
-    """Return the token of the settings, a file or a command. It blocks: not for the loop's thread."""
+    """Return the token of the settings, a file, a command or a function. It blocks: not for the loop's thread."""
     if oauth.token is not None:
         return oauth.token.reveal().strip()
     if oauth.token_file:
@@ -89,7 +88,20 @@ def obtain(oauth: OAuth) -> str:
         except (OSError, UnicodeDecodeError) as problem:
             reason = getattr(problem, "strerror", None) or "is not a token"
             raise AuthError(f"the token file {oauth.token_file}: {reason}") from None
+    if oauth.token_function is not None:
+        return _returned(oauth.token_function)
     return _printed(oauth.token_command, oauth.timeout)
+
+
+def _returned(function: Callable[[], str]) -> str:
+    """What the program's function returns."""
+    try:
+        token = function()
+    except Exception as problem:
+        raise AuthError(f"the token function raised {type(problem).__name__}: {problem}") from problem
+    if not isinstance(token, str) or not token.strip().isascii() or not token.strip():
+        raise AuthError(f"the token function returned no token but a value of type {type(token).__name__}")
+    return token.strip()
 
 
 def _printed(words: tuple[str, ...], seconds: float) -> str:

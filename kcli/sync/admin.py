@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from kcli.admin.cluster.cluster import ClusterDescription
     from kcli.admin.configs.resources import Config, Operation, Resource
     from kcli.admin.groups.rows import Described, Listed
+    from kcli.admin.results import Results
     from kcli.admin.topics.topics import Created, NewTopic, Topic
     from kcli.asking.offsets import LogOffset
-    from kcli.errors import KcliError
     from kcli.model import OffsetAndMetadata, TopicPartition
     from kcli.sync.loop_thread import LoopThread
 
@@ -28,30 +28,30 @@ class SyncAdmin:
         """Cluster id, controller and brokers."""
         return self._thread.run(self._admin.describe_cluster())
 
-    def topics(self, names: Iterable[str] | None = None, *, internal: bool = False) -> dict[str, Topic | KcliError]:
+    def topics(self, names: Iterable[str] | None = None, *, internal: bool = False) -> Results[str, Topic]:
         """The named topics, or all; Kafka's own only with `internal`. TopicMissing for a name that there is not."""
         return self._thread.run(self._admin.topics(names, internal=internal))
 
-    def create_topics(self, topics: Iterable[NewTopic], *, dry_run: bool = False) -> dict[str, Created | KcliError]:
+    def create_topics(self, topics: Iterable[NewTopic], *, dry_run: bool = False) -> Results[str, Created]:
         """Create topics and wait until every broker knows them; with `dry_run` the controller only checks. Raises
         DeadlineExceeded where a broker does not know them within 30 s."""
         return self._thread.run(self._admin.create_topics(topics, dry_run=dry_run))
 
-    def delete_topics(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
-        """Delete topics: True where it will be gone, TopicMissing where there was none."""
+    def delete_topics(self, names: Iterable[str]) -> Results[str, bool]:
+        """Delete topics; TopicMissing where there was none."""
         return self._thread.run(self._admin.delete_topics(names))
 
-    def create_partitions(self, counts: Mapping[str, int], *, dry_run: bool = False) -> dict[str, KcliError | None]:
-        """Raise each topic to that number of partitions; None where it was done."""
+    def create_partitions(self, counts: Mapping[str, int], *, dry_run: bool = False) -> Results[str, bool]:
+        """Raise each topic to that number of partitions."""
         return self._thread.run(self._admin.create_partitions(counts, dry_run=dry_run))
 
-    def delete_records(self, before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | KcliError]:
+    def delete_records(self, before: Mapping[TopicPartition, int]) -> Results[TopicPartition, int]:
         """Delete the records before each offset; where each log starts then."""
         return self._thread.run(self._admin.delete_records(before))
 
     def list_offsets(
         self, wanted: Mapping[TopicPartition, int], isolation: str = "read_uncommitted"
-    ) -> dict[TopicPartition, LogOffset | KcliError]:
+    ) -> Results[TopicPartition, LogOffset]:
         """The offset of each partition at a time (ms since the epoch; -1 the end, -2 the start, -3 the youngest
         record). With isolation read_committed the end is the last stable offset."""
         return self._thread.run(self._admin.list_offsets(wanted, isolation))
@@ -60,46 +60,42 @@ class SyncAdmin:
         """All groups, of every type, by name. Raises KcliError when a broker did not list its groups."""
         return self._thread.run(self._admin.groups())
 
-    def describe_groups(self, names: Iterable[str]) -> dict[str, Described | KcliError]:
+    def describe_groups(self, names: Iterable[str]) -> Results[str, Described]:
         """State, members and assignments; GroupMissing for a name that there is not."""
         return self._thread.run(self._admin.describe_groups(names))
 
-    def delete_groups(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
-        """Delete groups without members: True where it is gone, GroupInUse or GroupMissing where not."""
+    def delete_groups(self, names: Iterable[str]) -> Results[str, bool]:
+        """Delete groups without members; GroupInUse or GroupMissing where one is not gone."""
         return self._thread.run(self._admin.delete_groups(names))
 
-    def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> dict[str, bool | KcliError]:
-        """Remove these members from a classic or a consumer group, or all: True where it left, MemberMissing for an id
-        that there is not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
+    def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> Results[str, bool]:
+        """Remove these members from a classic or a consumer group, or all; MemberMissing for an id that there is
+        not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
         return self._thread.run(self._admin.remove_members(group, member_ids))
 
-    def committed(
-        self, groups: Iterable[str]
-    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
+    def committed(self, groups: Iterable[str]) -> Results[str, Results[TopicPartition, OffsetAndMetadata]]:
         """All that each group committed; a group that does not exist has committed nothing."""
         return self._thread.run(self._admin.committed(groups))
 
     def commit(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
-    ) -> dict[TopicPartition, bool | KcliError]:
+    ) -> Results[TopicPartition, bool]:
         """Commit offsets for a group without members. Errors: UNKNOWN_MEMBER_ID if it has some, UnknownOutcome if no
         response came."""
         return self._thread.run(self._admin.commit(group, offsets))
 
-    def delete_commits(
-        self, group: str, partitions: Iterable[TopicPartition]
-    ) -> dict[TopicPartition, bool | KcliError]:
+    def delete_commits(self, group: str, partitions: Iterable[TopicPartition]) -> Results[TopicPartition, bool]:
         """Delete committed offsets of a group; GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic."""
         return self._thread.run(self._admin.delete_commits(group, partitions))
 
     def describe_configs(
         self, resources: Iterable[Resource], names: Sequence[str] = ()
-    ) -> dict[Resource, list[Config] | KcliError]:
+    ) -> Results[Resource, list[Config]]:
         """The configs of topics, brokers, loggers, groups or client metrics, all or only `names`."""
         return self._thread.run(self._admin.describe_configs(resources, names))
 
     def alter_configs(
         self, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
-    ) -> dict[Resource, KcliError | None]:
-        """Set, delete, append or subtract configs, each resource whole or not at all; None where it was done."""
+    ) -> Results[Resource, bool]:
+        """Set, delete, append or subtract configs, each resource whole or not at all."""
         return self._thread.run(self._admin.alter_configs(changes, dry_run=dry_run))

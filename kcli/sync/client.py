@@ -8,12 +8,14 @@ from kcli.sync.loop_thread import LoopThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from types import TracebackType
     from typing import Self, TypeVar
 
     from kcli.client import Connect
+    from kcli.formats import Format
     from kcli.grammar.bound import Bound
+    from kcli.lag.snapshot import GroupLag
     from kcli.metrics.hooks import Hooks
     from kcli.metrics.values import ClientMetrics
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
@@ -28,7 +30,11 @@ class SyncClient:
     """One cluster. Its event loop runs in a thread, from the beginning of the `with` block to its end."""
 
     def __init__(
-        self, settings: ClientSettings | str, *, connect: Connect | None = None, hooks: Hooks | None = None
+        self,
+        settings: ClientSettings | Mapping[str, object] | str,
+        *,
+        connect: Connect | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         """As `Client`; hooks are called in the thread."""
         self._settings = settings
@@ -68,12 +74,14 @@ class SyncClient:
 
         return thread.run(call())
 
-    def producer(self, settings: ProducerSettings | None = None) -> SyncProducer:
-        """A producer, to be used in a `with` block inside the client's."""
+    def producer(
+        self, settings: ProducerSettings | None = None, *, key: Format | None = None, value: Format | None = None
+    ) -> SyncProducer:
+        """A producer, to be used in a `with` block inside the client's. The arguments are as in `Client.producer`."""
         from kcli.sync.producer import SyncProducer
 
         thread, client = self._in_use()
-        return SyncProducer(thread, thread.call(lambda: client.producer(settings)))
+        return SyncProducer(thread, thread.call(lambda: client.producer(settings, key=key, value=value)))
 
     def consumer(
         self,
@@ -82,17 +90,32 @@ class SyncClient:
         start: Bound | str | None = None,
         stop_at_end: bool = False,
         settings: ConsumerSettings | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
     ) -> SyncConsumer:
-        """A consumer of topics, to be used in a `with` block inside the client's.
-
-        Without a group it reads all partitions from `start`: earliest, latest or a Bound; None is the `reset` of the
-        settings. Where `start` is latest, its place is known when the block begins. A member of a group starts at the
-        group's commits, and at `start` (earliest or latest) in partitions without one. `stop_at_end` ends the iteration
-        where the topics ended when the block began, with read_committed at the last stable offset; not in a group."""
-        from kcli.sync.consumer import Selection, SyncConsumer
+        """A consumer, to be used in a `with` block inside the client's. The arguments are as in `Client.consumer`."""
+        from kcli.sync.consumer import SyncConsumer
 
         thread, client = self._in_use()
-        return SyncConsumer(thread, client, Selection(topics, group, start, stop_at_end), settings)
+        return SyncConsumer(
+            thread,
+            thread.call(
+                lambda: client.consumer(
+                    *topics,
+                    group=group,
+                    start=start,
+                    stop_at_end=stop_at_end,
+                    settings=settings,
+                    key=key,
+                    value=value,
+                )
+            ),
+        )
+
+    def lag(self, group: str, *, isolation: str = "read_uncommitted") -> GroupLag:
+        """As `Client.lag`."""
+        thread, client = self._in_use()
+        return thread.run(client.lag(group, isolation=isolation))
 
     @property
     def metrics(self) -> ClientMetrics:

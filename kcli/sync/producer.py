@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
-    from typing import Self
+    from typing import Any, Self
 
     from kcli.metrics.values import ProducerMetrics
     from kcli.model import GroupMetadata, TopicPartition
     from kcli.producer.batches.batch import RecordMetadata
     from kcli.producer.batches.ledger import Counts
-    from kcli.producer.intake.send_records import Headers, Row
+    from kcli.producer.intake.send_records import Delivered, Given, Headers
     from kcli.producer.producer import Producer
     from kcli.producer.transactions.offsets import Position
     from kcli.sync.loop_thread import LoopThread
@@ -47,6 +47,11 @@ class SyncProducer:
             self._thread.run(self._producer.__aexit__(kind, error, trace))
 
     @property
+    def as_async(self) -> Producer:
+        """The producer, for coroutines on the client's loop (`SyncClient.run`)."""
+        return self._producer
+
+    @property
     def counts(self) -> Counts:
         """How many records were accepted, acknowledged, failed, and are unknown."""
         return self._producer.counts
@@ -59,16 +64,21 @@ class SyncProducer:
     def send(
         self,
         topic: str,
-        value: bytes | None,
-        key: bytes | None = None,
+        value: Any,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
+        *,
+        on_delivery: Delivered | None = None,
     ) -> Future[RecordMetadata]:
-        """Accept one record; `result()` of the future returns its position, or raises the error. Raises as
-        `Producer.send`. Each call is a turn to the loop's thread: for many records `send_records` is quicker.
-        A callback or a hook runs in the client's own thread; it gets BufferFull where others wait for room."""
+        """Accept one record; `result()` of the future returns its position, or raises the error. `on_delivery` is
+        called once, with (metadata, None) or (None, error). Raises as `Producer.send`. Each call is a turn to the
+        loop's thread: for many records `send_records` is quicker. A callback or a hook runs in the client's own thread;
+        it gets BufferFull where others wait for room."""
         stored: Future[RecordMetadata] = Future()
+        if on_delivery is not None:
+            stored.add_done_callback(lambda settled: _report(settled, on_delivery))
 
         async def accept() -> None:
             (await self._producer.send(topic, value, key, headers, partition, timestamp)).add_done_callback(
@@ -86,8 +96,8 @@ class SyncProducer:
     def send_and_wait(
         self,
         topic: str,
-        value: bytes | None,
-        key: bytes | None = None,
+        value: Any,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
@@ -95,12 +105,12 @@ class SyncProducer:
         """Send one record and wait until it is stored; where. Raises as `send` and its future."""
         return self._thread.run(self._producer.send_and_wait(topic, value, key, headers, partition, timestamp))
 
-    def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
+    def send_all(self, topic: str, rows: Iterable[Given]) -> list[RecordMetadata | BaseException]:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all: where each
         was stored, or why not, in their order."""
         return self._thread.run(self._producer.send_all(topic, rows))
 
-    def send_records(self, topic: str, rows: Sequence[Row]) -> None:
+    def send_records(self, topic: str, rows: Sequence[Given]) -> None:
         """Accept rows as those of `send_all`, without promises: `flush` and `counts` tell what became of them."""
         self._thread.run(self._producer.send_records(topic, rows))
 
@@ -116,16 +126,28 @@ class SyncProducer:
         """Drop the records that are not sent yet, with `Aborted`; how many. Waits for those on the wire."""
         return self._thread.run(self._producer.abort_buffered())
 
+    def begin(self) -> None:
+        """As `Producer.begin`."""
+        self._thread.run(self._producer.begin())
+
+    def commit(self) -> None:
+        """As `Producer.commit`."""
+        self._thread.run(self._producer.commit())
+
+    def abort(self) -> None:
+        """As `Producer.abort`."""
+        self._thread.run(self._producer.abort())
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Self]:
         """`with producer.transaction():` commits at the end, and aborts when the block raises."""
-        self._thread.run(self._producer.begin())
+        self.begin()
         try:
             yield self
-            self._thread.run(self._producer.commit())
+            self.commit()
         except BaseException as problem:
             try:
-                self._thread.run(self._producer.abort())
+                self.abort()
             except KcliError as worse:
                 problem.add_note(f"and the transaction could not be aborted: {worse}")
             raise
@@ -133,6 +155,16 @@ class SyncProducer:
     def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
         """Commit a group's positions together with the transaction (KIP-447)."""
         self._thread.run(self._producer.send_offsets(offsets, group))
+
+
+def _report(settled: Future[RecordMetadata], on_delivery: Delivered) -> None:
+    """Call a record's function with what became of it."""
+    if settled.cancelled():
+        on_delivery(None, None)
+    elif (problem := settled.exception()) is not None:
+        on_delivery(None, problem if isinstance(problem, KcliError) else KcliError(str(problem)))
+    else:
+        on_delivery(settled.result(), None)
 
 
 def _tell(stored: Future[RecordMetadata], settled: asyncio.Future[RecordMetadata]) -> None:

@@ -100,7 +100,7 @@ class Tail:
 
     async def follow(self, client: Client) -> None:
         """Until cancelled; with `first` until there is enough. Raises KcliError for what ends a consumer."""
-        async with client.consumer(_settings(self._isolation)) as consumer:
+        async with client.consumer(settings=_settings(self._isolation)) as consumer:
             consumer.assign(await self._places(client))
             if self.filters:
                 consumer.decode = self.decode
@@ -230,7 +230,7 @@ async def stretch(
     found: list[Seen] = []
     if not wanted:
         return found
-    async with client.consumer(_settings(isolation)) as consumer:
+    async with client.consumer(settings=_settings(isolation)) as consumer:
         consumer.assign({at: start for at, (start, _) in wanted.items()})
         consumer.stop_at({at: stop for at, (_, stop) in wanted.items()})
         while not consumer.finished:

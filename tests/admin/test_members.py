@@ -12,7 +12,7 @@ from kcli.admin.groups.rows import Described, GroupMissing, Member
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
 
 if TYPE_CHECKING:
     from kcli.sandbox.thread import SandboxThread
@@ -27,7 +27,7 @@ async def static_members(sandbox: SandboxThread, *names: str, group: str = "g") 
     async with client_of(sandbox) as client:
         for name in names:
             settings = GroupSettings(group=group, instance_id=name, auto_commit=False)
-            async with client.consumer(ConsumerSettings(), settings) as consumer:
+            async with client.consumer(group=settings) as consumer:
                 await consumer.subscribe(["orders"])
                 await consumer.poll(0.5)
 

@@ -27,7 +27,7 @@ from kcli.sandbox.sandbox import Sandbox
 from kcli.secret import Secret
 from kcli.security import Aws, OAuth, Sasl, Security, Tls
 from kcli.security.tokens import Tokens, expiry
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.idp import Idp, unsecured
 
 from .peers import settings
@@ -189,6 +189,7 @@ async def test_B17_tokens_of_every_source(tmp_path: Path) -> None:
                 bearer(unsecured("alice")),
                 bearer(token_file=str(file)),
                 bearer(token_command=("cat", str(file))),
+                bearer(token_function=lambda: unsecured("alice")),
                 bearer(token_endpoint=idp.token_url, client_id="alice", client_secret=Secret("s")),
             ):
                 async with connected(near(sandbox, sasl=sasl)) as broker:
@@ -203,6 +204,9 @@ async def test_B17_tokens_of_every_source(tmp_path: Path) -> None:
         ({"token_command": ("/nowhere/command",)}, "cannot be run: No such file"),
         ({"token_command": ("false",)}, "failed with exit code 1"),
         ({"token_command": ("true",)}, "printed nothing"),
+        ({"token_function": lambda: 1 / 0}, "the token function raised ZeroDivisionError: division by zero"),
+        ({"token_function": lambda: b"x"}, "the token function returned no token but a value of type bytes"),
+        ({"token_function": lambda: " "}, "the token function returned no token"),
         ({"token_command": ("sleep", "5"), "timeout": 0.05}, "did not end within 0.05 s"),
         ({"token": "two words"}, "token is not one"),
         ({"token": unsecured("alice", -60)}, "s ago: get a new one"),
@@ -344,7 +348,7 @@ async def _traffic(client: Client, enough: Callable[[], bool], in_flight: int) -
     count, end = 0, time.monotonic() + 60
     async with (
         client.producer(ProducerSettings(linger=0.0, max_in_flight=in_flight)) as producer,
-        client.consumer(ConsumerSettings()) as consumer,
+        client.consumer() as consumer,
     ):
         consumer.assign({TopicPartition("t", 0): Bound("earliest")})
         while not enough() or len(read) < count:

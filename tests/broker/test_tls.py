@@ -22,7 +22,7 @@ from kcli.secret import Secret
 from kcli.security import Security, Tls, tls
 from kcli.security.tls import client_context
 from kcli.security.tls_faults import explain
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import PASSWORD, Authority, Issued
 
 from .peers import settings
@@ -317,7 +317,7 @@ async def test_B5_a_peer_that_does_not_read_holds_back_who_writes_over_tls(pki: 
                 most = max(most, connection._transport.get_write_buffer_size())
                 await asyncio.sleep(0.01)
             assert most < 8 * 1024 * 1024
-            async with client.consumer(ConsumerSettings()) as consumer:
+            async with client.consumer() as consumer:
                 consumer.assign({TopicPartition("t", 0): Bound("earliest")})
                 read: list[bytes] = []
                 async with asyncio.timeout(20):

@@ -12,7 +12,7 @@ import pytest
 from kcli.client import Client
 from kcli.sandbox.sandbox import Sandbox
 from kcli.security import Security, Tls
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import Authority
 
 from .securing import served
@@ -35,7 +35,7 @@ async def there_and_back(values: list[bytes], folder: Path, **producing: Any) ->
             await producer.flush()
             assert [one.result().offset for one in sent] == [n // 2 for n in range(len(values))]
         group = GroupSettings(group="g")
-        async with client.consumer(ConsumerSettings(), group) as consumer:
+        async with client.consumer(group=group) as consumer:
             await consumer.subscribe(["t"])
             read: list[bytes | None] = []
             async with asyncio.timeout(20):

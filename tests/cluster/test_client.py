@@ -94,7 +94,7 @@ async def test_A4_03_every_client_has_a_client_id_of_its_own() -> None:
 async def test_B8_two_members_of_a_group_on_one_client_do_not_wait_for_each_other() -> None:
     group = GroupSettings(group="g", heartbeat_interval=0.1)
     async with Sandbox(topics={"t": 4}, rebalance_delay=0.0) as sandbox, Client(settings(sandbox.bootstrap)) as client:
-        async with client.consumer(ConsumerSettings(), group) as one, client.consumer(ConsumerSettings(), group) as two:
+        async with client.consumer(group=group) as one, client.consumer(group=group) as two:
             await one.subscribe(["t"])
             await two.subscribe(["t"])
             async with asyncio.timeout(8):
@@ -104,9 +104,9 @@ async def test_B8_two_members_of_a_group_on_one_client_do_not_wait_for_each_othe
 
 async def test_B1_the_frame_limit_follows_what_a_consumer_asks_for() -> None:
     client = Client(settings("127.0.0.1:1"))
-    client.consumer(ConsumerSettings())
+    client.consumer()
     assert client.settings.max_frame == 100 * 1024 * 1024
-    client.consumer(ConsumerSettings(fetch_max_bytes=200 * 1024 * 1024))
+    client.consumer(settings=ConsumerSettings(fetch_max_bytes=200 * 1024 * 1024))
     assert client.settings.max_frame > 200 * 1024 * 1024
     await client.cluster.close()
 

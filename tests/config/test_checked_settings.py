@@ -231,6 +231,6 @@ async def test_settings_of_another_kind_are_refused() -> None:
         with pytest.raises(kcli.UsageError, match="settings of type GroupSettings: expected ProducerSettings"):
             client.producer(group)
         with pytest.raises(kcli.UsageError, match="settings of type GroupSettings: expected ConsumerSettings"):
-            client.consumer(group)
+            client.consumer(settings=group)
         with pytest.raises(kcli.UsageError, match="group of type ConsumerSettings: expected GroupSettings"):
             client.consumer(group=kcli.ConsumerSettings())  # type: ignore[arg-type]

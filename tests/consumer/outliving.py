@@ -49,7 +49,7 @@ async def tell(client: Client, topic: str, group: GroupSettings, records: int) -
         read.update((fetched.partition, record.offset) for batch in fetched.batches for record in batch)
 
     def member() -> Consumer:
-        return client.consumer(ConsumerSettings(fetch_max_wait=0.05), group)
+        return client.consumer(settings=ConsumerSettings(fetch_max_wait=0.05), group=group)
 
     async with member() as one, member() as two:
         notices: list[str] = []

@@ -27,7 +27,7 @@ from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_commit import OffsetCommitRequest
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.sync.consumer import Selection, SyncConsumer
+from kcli.sync.consumer import SyncConsumer
 from tests.consumer.group.fake_848 import Fake848
 from tests.consumer.group.fakes import FakeKafka
 from tests.consumer.log import FakeCluster, Log, batch
@@ -36,7 +36,7 @@ from tests.producer.world import JumpingLoop, cancelled
 
 WAYS = (
     "async for", "async poll", "async mixed", "decode", "assign", "workers", "sync for", "sync poll", "sync mixed",
-    "sync commit",
+    "sync commit", "async messages", "async messages mixed",
 )  # fmt: skip
 PROTOCOLS = ("range", "cooperative-sticky", "consumer")
 TPS = [TopicPartition("t", n) for n in range(3)]
@@ -349,8 +349,14 @@ class AsyncProgram(Steps):
         loops = self.schedule.way in ("async for", "decode") or (
             self.schedule.way == "async mixed" and self.dice.random() < 0.5
         )
+        messages = self.schedule.way == "async messages" or (
+            self.schedule.way == "async messages mixed" and self.dice.random() < 0.6
+        )
         with contextlib.suppress(TimeoutError, Broken):
             async with asyncio.timeout(patience):
+                if messages:
+                    await self.take_messages()
+                    return
                 if not loops:
                     self.ask()
                     self.take_all(await self.consumer.poll(max_records=self.dice.choice([None, None, 1, 3])))
@@ -366,6 +372,19 @@ class AsyncProgram(Steps):
                     left -= 1
                     await asyncio.sleep(self.dice.choice([0, 0, 0.05]))
                     self.ask()
+
+    async def take_messages(self) -> None:
+        left = self.dice.choice([0, 1, 4, 11])
+        self.ask()
+        async for message in self.consumer.messages():
+            self.take(TopicPartition(message.topic, message.partition), [message.offset], message.offset + 1)
+            if self.dice.random() < 0.05:
+                raise Broken
+            if left == 0:
+                break
+            left -= 1
+            await asyncio.sleep(self.dice.choice([0, 0, 0, 0.05]))
+            self.ask()
 
     async def step(self) -> None:
         what, at = self.choose(), self.dice.choice(TPS)
@@ -521,11 +540,10 @@ class SyncProgram(Steps):
         return self.schedule.loop.run_until_complete(bounded())
 
     def begin(self) -> None:
-        selection = Selection(("t",), self.settings, None, False)
         thread: Any = self
-        client: Any = Stub(self)
-        self.sync = SyncConsumer(thread, client, selection, SETTINGS)
+        self.sync = SyncConsumer(thread, self.make())
         self.sync.__enter__()
+        self.sync.subscribe(["t"])
 
     def call(self, function: Any) -> Any:
         async def call() -> Any:
@@ -616,13 +634,6 @@ class SyncProgram(Steps):
         self.paused = set(self.consumer.paused)
         self.ask()
         self.take_all(self.sync.poll(0.2))
-
-
-class Stub:
-    """The client of a synchronous program."""
-
-    def __init__(self, program: Any) -> None:
-        self.cluster, self.consumer = program.world, program.make
 
 
 def way_of(seed: Any) -> Any:

@@ -10,7 +10,7 @@ from kcli.client import Client
 from kcli.errors import BrokerError, UnsupportedVersion
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox import Sandbox
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 MODERN = GroupSettings(group="g", protocol="consumer")
 
@@ -31,11 +31,11 @@ async def test_E31_a_pause_stays_with_what_stays_and_ends_with_what_is_revoked()
     async with Sandbox(topics={"t": 2}) as sandbox:
         settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))
         async with Client(settings) as client, Client(settings) as other:
-            async with client.consumer(ConsumerSettings(), MODERN) as first:
+            async with client.consumer(group=MODERN) as first:
                 await first.subscribe(["t"])
                 await polled(first, until=lambda: len(first.assignment) == 2)
                 first.pause(*first.assignment)
-                async with other.consumer(ConsumerSettings(), MODERN) as second:
+                async with other.consumer(group=MODERN) as second:
                     await second.subscribe(["t"])
                     await polled(first, second, until=lambda: len(first.assignment) == len(second.assignment) == 1)
                     stayed = first.assignment
@@ -49,7 +49,7 @@ async def test_E31_a_pause_stays_with_what_stays_and_ends_with_what_is_revoked()
 async def test_E57_E62_the_broker_finds_topics_by_pattern_and_says_what_it_cannot_read():
     async with Sandbox(topics={"ta": 1, "tb": 1, "u": 1}) as sandbox:
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
-            async with client.consumer(ConsumerSettings(), MODERN) as consumer:
+            async with client.consumer(group=MODERN) as consumer:
                 await consumer.subscribe("t.*")
                 want = {TopicPartition("ta", 0), TopicPartition("tb", 0)}
                 await polled(consumer, until=lambda: consumer.assignment == want)
@@ -64,7 +64,7 @@ async def test_E59_a_broker_without_kip_848_is_told_by_name():
     async with Sandbox(topics={"t": 1}) as sandbox:
         sandbox.faults.wire.speak_only("ConsumerGroupHeartbeat", 9, 9)
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
-            async with client.consumer(ConsumerSettings(), MODERN) as consumer:
+            async with client.consumer(group=MODERN) as consumer:
                 await consumer.subscribe(["t"])
                 with pytest.raises(UnsupportedVersion, match=r"no KIP-848 .* group\.protocol=classic"):
                     await polled(consumer, until=lambda: False)
@@ -79,7 +79,7 @@ async def test_E37_what_is_committed_is_the_position_with_its_leader_epoch_and_a
                 async with producer.transaction():
                     await producer.send("t", b"a")
             at = TopicPartition("t", 0)
-            async with client.consumer(ConsumerSettings(), settings) as consumer:
+            async with client.consumer(group=settings) as consumer:
                 await consumer.subscribe(["t"])
                 await polled(consumer, until=lambda: consumer.assignment and consumer.position(at) == 2)
                 await consumer.commit()

@@ -43,7 +43,7 @@ class Reader:
     """Reads to the ends and keeps books: the next record of a partition is always the one expected."""
 
     def __init__(self, client, **changes):
-        self.consumer = client.consumer(SETTINGS.replace(**changes))
+        self.consumer = client.consumer(settings=SETTINGS.replace(**changes))
         self.following = dict.fromkeys(TPS, 0)
         self.errors = []
         self.skipped = []
@@ -185,7 +185,7 @@ async def test_C9_a_truncated_log_is_noticed(reset):
                 await producer.send("t", b"%d" % n)
             await producer.flush(5)
         said = []
-        async with client.consumer(SETTINGS.replace(reset=reset)) as consumer, asyncio.timeout(10):
+        async with client.consumer(settings=SETTINGS.replace(reset=reset)) as consumer, asyncio.timeout(10):
             consumer.on_notice = said.append
             consumer.assign({TPS[0]: 0})
             while consumer.position(TPS[0]) != 50:

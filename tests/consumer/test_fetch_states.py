@@ -52,7 +52,7 @@ def leader(sandbox: Sandbox, at: kcli.TopicPartition = AT) -> int:
 
 
 async def test_fetching_paused_and_ended(sandbox: Sandbox) -> None:
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(QUICK) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=QUICK) as consumer:
         consumer.assign({AT: 0, OTHER: 0})
         fetching = await becomes(consumer, "fetching")
         assert fetching == ("fetching", leader(sandbox), 0.0, "")
@@ -72,7 +72,7 @@ async def test_fetching_paused_and_ended(sandbox: Sandbox) -> None:
 
 async def test_full_until_it_is_polled(sandbox: Sandbox) -> None:
     settings = QUICK.replace(partition_max_bytes=500)
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=settings) as consumer:
         consumer.assign({AT: 0})
         async with asyncio.timeout(10):
             while consumer.fetch_states()[AT].state != "full":  # noqa: ASYNC110 - a state tells of no change
@@ -83,7 +83,7 @@ async def test_full_until_it_is_polled(sandbox: Sandbox) -> None:
 
 
 async def test_no_leader_and_the_last_error(sandbox: Sandbox) -> None:
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(QUICK) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=QUICK) as consumer:
         consumer.assign({AT: 0})
         await becomes(consumer, "fetching")
         first = leader(sandbox)
@@ -96,7 +96,7 @@ async def test_no_leader_and_the_last_error(sandbox: Sandbox) -> None:
 
 
 async def test_backing_off_has_the_reason_and_the_time(sandbox: Sandbox) -> None:
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(QUICK) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=QUICK) as consumer:
         consumer.assign({AT: 0})
         await becomes(consumer, "fetching")
         sandbox.faults.error("Fetch", codes.KAFKA_STORAGE_ERROR, times=FOREVER)
@@ -111,14 +111,14 @@ async def test_backing_off_has_the_reason_and_the_time(sandbox: Sandbox) -> None
 
 async def test_resolving_while_the_start_is_looked_up(sandbox: Sandbox) -> None:
     sandbox.faults.wire.delay("ListOffsets", 0.5)
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(QUICK) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=QUICK) as consumer:
         consumer.assign({AT: kcli.Bound("earliest")})
         await becomes(consumer, "resolving")
         await becomes(consumer, "fetching")
 
 
 async def test_validating_while_a_new_leader_is_asked(sandbox: Sandbox) -> None:
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(QUICK) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=QUICK) as consumer:
         consumer.assign({AT: 0})
         while not await consumer.poll(1.0):
             pass
@@ -129,7 +129,7 @@ async def test_validating_while_a_new_leader_is_asked(sandbox: Sandbox) -> None:
 
 
 async def test_throttled_for_more_than_a_minute(sandbox: Sandbox) -> None:
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(QUICK) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=QUICK) as consumer:
         consumer.assign({AT: 0})
         await becomes(consumer, "fetching")
         sandbox.faults.wire.throttle("Fetch", 90_000)
@@ -139,7 +139,7 @@ async def test_throttled_for_more_than_a_minute(sandbox: Sandbox) -> None:
 
 async def test_failed_until_a_seek(sandbox: Sandbox) -> None:
     settings = QUICK.replace(reset="none")
-    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings) as consumer:
+    async with kcli.Client(sandbox.bootstrap) as client, client.consumer(settings=settings) as consumer:
         consumer.assign({AT: 77})
         state = await becomes(consumer, "failed")
         assert "offset 77 is out of range" in state.reason
@@ -154,7 +154,7 @@ async def test_rebalancing_while_a_callback_runs(sandbox: Sandbox) -> None:
         seen.extend(consumer.fetch_states().values())
 
     async with kcli.Client(sandbox.bootstrap) as client:
-        async with client.consumer(QUICK, kcli.GroupSettings(group="g")) as consumer:
+        async with client.consumer(settings=QUICK, group=kcli.GroupSettings(group="g")) as consumer:
             await consumer.subscribe(["t"], on_assigned=look)
             while not seen:
                 await consumer.poll(0.1)

@@ -26,7 +26,7 @@ async def test_B31_a_handler_that_holds_the_loop_is_told_once_in_a_while(
     with SandboxThread(topics={"t": 1}) as sandbox:
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
             group = GroupSettings(group="g", protocol=protocol, auto_commit=False)
-            async with client.consumer(ConsumerSettings(fetch_max_wait=0.05), group) as consumer:
+            async with client.consumer(settings=ConsumerSettings(fetch_max_wait=0.05), group=group) as consumer:
                 consumer.on_notice = said.append
                 await consumer.subscribe(["t"])
                 async with asyncio.timeout(30):
@@ -52,7 +52,7 @@ async def test_B31_a_consumer_without_a_group_is_told_nothing(monkeypatch: pytes
     said: list[str] = []
     with SandboxThread(topics={"t": 1}) as sandbox:
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
-            async with client.consumer(ConsumerSettings(fetch_max_wait=0.05)) as consumer:
+            async with client.consumer(settings=ConsumerSettings(fetch_max_wait=0.05)) as consumer:
                 consumer.on_notice = said.append
                 consumer.assign({TopicPartition("t", 0): 0})
                 for _ in range(2):

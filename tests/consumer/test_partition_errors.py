@@ -121,12 +121,12 @@ async def test_C8_a_member_reads_a_topic_that_was_made_anew(protocol: str, reset
     async with world() as (sandbox, client):
         await send(client, b"old 0", b"old 1", b"old 2")
         group = kcli.GroupSettings(group="g", protocol=protocol)
-        async with client.consumer(kcli.ConsumerSettings(reset="earliest"), group) as consumer:
+        async with client.consumer(settings=kcli.ConsumerSettings(reset="earliest"), group=group) as consumer:
             await consumer.subscribe(["t"])
             assert await polled(consumer, 10.0) == ([], [b"old 0", b"old 1", b"old 2"])
         own = kcli.ConsumerSettings(reset=reset)
         notices: list[str] = []
-        async with client.consumer(own, group) as consumer:
+        async with client.consumer(settings=own, group=group) as consumer:
             consumer.on_notice = notices.append
             await consumer.subscribe(["t"])
             await send(client, b"old 3")
@@ -153,7 +153,7 @@ async def test_C8_a_position_that_the_group_did_not_give_is_an_error(how: str) -
         await send(client, b"old")
         group = kcli.GroupSettings(group="g")
         own = kcli.ConsumerSettings(reset="none" if how == "none" else "earliest")
-        async with client.consumer(own, group if how == "none" else None) as consumer:
+        async with client.consumer(settings=own, group=group if how == "none" else None) as consumer:
             if how == "none":
                 await client.admin.commit("g", {AT: 0, OTHER: 0})
                 await consumer.subscribe(["t"])

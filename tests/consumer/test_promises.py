@@ -21,7 +21,7 @@ def test_nothing_is_lost_and_only_what_is_done_is_committed(way: str) -> None:
 
 def test_every_way_of_reading_has_its_share_of_schedules() -> None:
     ways = [promises.way_of(seed) for seed in range(1000)]
-    assert {ways.count(way) for way in promises.WAYS} == {100}
+    assert {ways.count(way) for way in promises.WAYS} <= {83, 84}
 
 
 @pytest.mark.parametrize("way", ["async mixed", "sync mixed", "workers"])

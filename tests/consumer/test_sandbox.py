@@ -9,7 +9,7 @@ from kcli.consumer.offsets import resolve
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 COUNT = 3000
 TPS = [TopicPartition("t", n) for n in range(3)]
@@ -27,7 +27,7 @@ async def test_assigned_partitions_are_read_to_their_ends():
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
             await fill(client)
             ends = await resolve(client.cluster, dict.fromkeys(TPS, Bound("latest")))
-            async with client.consumer(ConsumerSettings(), None) as consumer:
+            async with client.consumer() as consumer:
                 consumer.assign(dict.fromkeys(TPS, Bound("earliest")))
                 consumer.stop_at({at: end.offset for at, end in ends.items()})
                 values = []
@@ -46,7 +46,7 @@ async def test_two_members_share_a_topic_and_a_third_run_finds_nothing_left():
 
         async def member(stop):
             async with Client(settings) as client:
-                async with client.consumer(ConsumerSettings(), GroupSettings(group="g")) as consumer:
+                async with client.consumer(group=GroupSettings(group="g")) as consumer:
                     await consumer.subscribe(["t"])
                     while not stop():
                         for fetched in await consumer.poll(0.05):
@@ -56,6 +56,6 @@ async def test_two_members_share_a_topic_and_a_third_run_finds_nothing_left():
             await asyncio.gather(*(member(lambda: len(values) >= COUNT) for _ in range(2)))
         assert sorted(values) == list(range(COUNT))
         async with Client(settings) as client:
-            async with client.consumer(ConsumerSettings(), GroupSettings(group="g")) as consumer:
+            async with client.consumer(group=GroupSettings(group="g")) as consumer:
                 committed = await consumer.committed(TPS)
                 assert [one.offset for one in committed.values()] == [COUNT // 3] * 3

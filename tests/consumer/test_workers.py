@@ -37,7 +37,9 @@ async def running(records: int = 0) -> AsyncIterator[tuple[Sandbox, Client]]:
 
 
 def member(client: Client, small: bool = True) -> Consumer:
-    return client.consumer(ConsumerSettings(partition_max_bytes=80 if small else 1 << 20, fetch_max_wait=0.02), GROUP)
+    return client.consumer(
+        settings=ConsumerSettings(partition_max_bytes=80 if small else 1 << 20, fetch_max_wait=0.02), group=GROUP
+    )
 
 
 async def until(holds: Callable[[], bool], within: float = 15.0) -> None:

@@ -13,7 +13,7 @@ from kcli.consumer.poll import Fetched
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import BatchOutcome, Producer, RecordMetadata
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.kafka.checker import ACKED, FAILED, PENDING, UNKNOWN, Read, Sent, disorder, problems
 
 KEYS = 20
@@ -119,7 +119,7 @@ class Load:
 
     async def _follow(self) -> None:
         async with Client(self._client_settings) as client:
-            async with client.consumer(ConsumerSettings()) as consumer:
+            async with client.consumer() as consumer:
                 consumer.on_notice = self.notices.append
                 consumer.assign(dict.fromkeys(self._places, Bound("earliest")))
                 while not (self._stop.is_set() and self._tasks[0].done()):
@@ -146,7 +146,7 @@ async def read_all(settings: ClientSettings, places: list[TopicPartition]) -> li
     """All that is in the log now."""
     found: list[Read] = []
     async with Client(settings) as client:
-        async with client.consumer(ConsumerSettings()) as consumer:
+        async with client.consumer() as consumer:
             ends = await _ends(client, places)
             consumer.assign(dict.fromkeys(places, Bound("earliest")))
             consumer.stop_at(ends)

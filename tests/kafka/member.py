@@ -64,7 +64,7 @@ async def _kcli_life(place: Place, life: str) -> None:
     client_settings = ClientSettings(bootstrap=parse_bootstrap(place.bootstrap), client_id=life)
     async with Client(client_settings) as client:
         try:
-            async with client.consumer(ConsumerSettings(reset="earliest"), group) as consumer:
+            async with client.consumer(settings=ConsumerSettings(reset="earliest"), group=group) as consumer:
                 await consumer.subscribe([place.topic])
                 while not place.leave.is_set():
                     got = await consumer.poll(0.1)

@@ -10,7 +10,7 @@ from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.asking.offsets import list_offsets
 from kcli.client import Client
 from kcli.model import TopicPartition
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -65,7 +65,7 @@ class Topics:
             ats = [TopicPartition(topic, one) for one in await client.cluster.partitions(topic)]
             ends = await list_offsets(client.cluster, dict.fromkeys(ats, -1))
             found: list[tuple[int, Any]] = []
-            async with client.consumer(ConsumerSettings()) as consumer:
+            async with client.consumer() as consumer:
                 consumer.assign(dict.fromkeys(ats, 0))
                 consumer.stop_at({at: ends[at].offset for at in ats})  # type: ignore[union-attr]
                 while not consumer.finished:

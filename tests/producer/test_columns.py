@@ -15,14 +15,14 @@ from kcli.proto.columns import Lines
 from kcli.proto.core import partition_of, split_lines
 from kcli.proto.plain.headers import encode_headers
 from kcli.sandbox.sandbox import Sandbox
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
 
 async def everything(client, topic):
     ats = [TopicPartition(topic, one) for one in await client.cluster.partitions(topic)]
     ends = await list_offsets(client.cluster, dict.fromkeys(ats, -1))
     rows = []
-    async with client.consumer(ConsumerSettings()) as consumer:
+    async with client.consumer() as consumer:
         consumer.assign(dict.fromkeys(ats, 0))
         consumer.stop_at({at: ends[at].offset for at in ats})
         while not consumer.finished:
@@ -89,7 +89,7 @@ async def test_rows_in_columns_keep_their_headers_over_many_steps() -> None:
             async with client.producer(ProducerSettings()) as producer:
                 await producer.send_columns("t", text, Lines(starts, nothing, starts, lengths, 0), headers=headers)
                 await producer.flush()
-            async with client.consumer(ConsumerSettings()) as consumer:
+            async with client.consumer() as consumer:
                 consumer.assign({TopicPartition("t", 0): 0})
                 consumer.stop_at({TopicPartition("t", 0): count})
                 read = [record async for fetched in consumer for batch in fetched.batches for record in batch]

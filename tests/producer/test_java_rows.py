@@ -40,7 +40,7 @@ def test_A4_05_text_is_refused_with_the_name_of_the_field(field: str, given: tup
         async with producing(World()) as producer:
             value, key = given
             with pytest.raises(UsageError, match=f"{field} '[vk]': expected bytes or None"):
-                await producer.send("t", b"v" if field == "key" else value, key)  # type: ignore[arg-type]
+                await producer.send("t", b"v" if field == "key" else value, key)
         balanced(producer)
 
     play(scene())

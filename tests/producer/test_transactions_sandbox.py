@@ -28,7 +28,7 @@ async def committed(client: Client) -> list[bytes | None]:
     answer = (await list_offsets(client.cluster, {AT: LATEST}, "read_committed"))[AT]
     assert not isinstance(answer, Exception)
     found: list[bytes | None] = []
-    async with client.consumer(ConsumerSettings(isolation="read_committed")) as consumer:
+    async with client.consumer(settings=ConsumerSettings(isolation="read_committed")) as consumer:
         consumer.assign({AT: Bound("earliest")})
         consumer.stop_at({AT: answer.offset})
         while not consumer.finished:
@@ -89,7 +89,7 @@ async def test_D40_consume_transform_produce_with_a_members_place_in_its_group(p
                     await plain.send("in", b"%d" % n)
             group = GroupSettings(group="g", protocol=protocol, auto_commit=False)
             async with (
-                client.consumer(ConsumerSettings(), group) as consumer,
+                client.consumer(group=group) as consumer,
                 client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
             ):
                 await consumer.subscribe(["in"])

@@ -121,8 +121,10 @@ def test_messages_are_the_records_of_batch_after_batch_with_their_places(
 ) -> None:
     batches = [opened(core, built(core, rows)), opened(core, built(core, more))]
     batches[1].first = first
-    expected = [("a", 7, *record) for record in core.read_records(batches[0])]
-    expected += [("b", 8, *record) for record in core.read_records(batches[1])]
+    batches[1].attributes, batches[1].leader_epoch = batches[1].attributes | 8, 12
+    epoch = batches[0].leader_epoch
+    expected = [("a", 7, *record, "create", epoch) for record in core.read_records(batches[0])]
+    expected += [("b", 8, *record, "append", 12) for record in core.read_records(batches[1])]
     left: list[Any] = [(batches[1], "b", 8), None, (batches[0], "a", 7)]  # a turn that opens nothing is no end
 
     def go_on() -> None:
@@ -149,7 +151,7 @@ def test_messages_that_are_dropped_are_not_given_and_a_broken_batch_opens_nothin
     broken.body_end -= 1
     found: list[Any] = [batch]
     stream: Any = core.Messages(lambda: stream.open(found.pop(), "t", 0) if found else next(iter(())))
-    assert next(stream) == ("t", 0, 0, 1, b"k", b"v", [("h", b"w")])
+    assert next(stream) == ("t", 0, 0, 1, b"k", b"v", [("h", b"w")], "create", batch.leader_epoch)
     stream.drop()
     assert (stream.after, stream.left(), list(stream)) == (-1, False, [])
     with pytest.raises(DecodeError):

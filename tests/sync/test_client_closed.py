@@ -110,7 +110,7 @@ async def test_a_member_of_a_closed_client_leaves_without_committing_its_last_po
         async with client.producer() as producer:
             await producer.send_and_wait("t", b"1")
         group = kcli.GroupSettings(group="g")
-        async with client.consumer(kcli.ConsumerSettings(reset="earliest"), group) as consumer:
+        async with client.consumer(settings=kcli.ConsumerSettings(reset="earliest"), group=group) as consumer:
             await consumer.subscribe(["t"])
             assert await consumer.poll(20)
             await close(client)

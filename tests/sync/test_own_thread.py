@@ -93,7 +93,7 @@ def test_wrong_records_and_closed_producers_are_told_to_the_callback(bootstrap: 
     with kcli.SyncClient(bootstrap) as kafka:
         calls, late = Calls(), Calls()
         with kafka.producer() as producer:
-            producer.send("orders", b"1").add_done_callback(calls(lambda: producer.send("dlq", 5)))  # type: ignore[arg-type]
+            producer.send("orders", b"1").add_done_callback(calls(lambda: producer.send("dlq", 5)))
             assert "value 5" in str(calls.wait())
 
             def send_late() -> object:

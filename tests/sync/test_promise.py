@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import kcli
+from kcli.consumer.messages import Stream
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
-from kcli.sync.consumer import Stream, SyncConsumer
+from kcli.sync.consumer import SyncConsumer
 from tests.each import each
 
 AT = TopicPartition("t", 0)
@@ -448,7 +449,7 @@ def test_the_reset_of_the_settings_is_where_reading_starts(kafka: kcli.SyncClien
 async def test_workers_commit_what_their_function_returned_from(sandbox: SandboxThread) -> None:
     async with kcli.Client(sandbox.bootstrap) as client:
         with pytest.raises(kcli.UsageError, match="auto_commit=True"):
-            kcli.Workers(client.consumer(group=quick("w", auto_commit=True)), lambda *_: None)  # type: ignore[arg-type]
+            kcli.Workers(client.consumer(group=quick("w", auto_commit=True)), lambda *_: None)
         async with client.consumer(group=quick("w", auto_commit_interval=0.05)) as consumer:
 
             async def work(fetched: kcli.Fetched, stop: asyncio.Event) -> None:

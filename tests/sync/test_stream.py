@@ -6,8 +6,8 @@ from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
+from kcli.consumer.messages import Stream
 from kcli.model import OffsetAndMetadata, TopicPartition
-from kcli.sync.consumer import Stream
 
 AT = TopicPartition("t", 0)
 

@@ -12,7 +12,7 @@ from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.pages import page_of
 from kcli.tui.routes import find
@@ -65,7 +65,7 @@ async def seed(bootstrap: str) -> None:
 
 async def read(client: Client, group: str, topics: list[str], least: int) -> None:
     """Read and commit at least so many records, then leave."""
-    async with client.consumer(ConsumerSettings(), GroupSettings(group=group, auto_commit=False)) as consumer:
+    async with client.consumer(group=GroupSettings(group=group, auto_commit=False)) as consumer:
         await consumer.subscribe(topics)
         done = 0
         while done < least:

@@ -21,7 +21,7 @@ from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read
 from kcli.model import OffsetAndMetadata, TopicPartition
-from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.settings import GroupSettings
 from kcli.tui.actions import keys
 from kcli.tui.app import Dashboard
 from kcli.tui.beat.leaving import CHANGES
@@ -444,7 +444,7 @@ async def test_debug_tells_memory_frames_and_what_is_kept(world: World) -> None:
 async def test_enter_on_a_member_shows_its_partitions(world: World) -> None:
     async with Client(world.settings(client_id="worker")) as client:
         group = GroupSettings(group="reading", auto_commit=False)
-        async with client.consumer(ConsumerSettings(), group) as consumer:
+        async with client.consumer(group=group) as consumer:
             await consumer.subscribe(["orders"])
             await consumer.poll(5.0)
             await consumer.commit()

@@ -14,7 +14,6 @@ from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
-from kcli.settings import ConsumerSettings
 from kcli.tui.actions.producing import Draft, headers_of, partition_of
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.screens.groups import Groups
@@ -61,7 +60,7 @@ async def test_the_name_of_a_topic_is_completed_and_the_form_is_no_higher_than_i
 
 async def last(world: World, partition: int) -> tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]:
     """The newest record of a partition."""
-    async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+    async with Client(world.settings()) as client, client.consumer() as consumer:
         consumer.assign({TopicPartition("orders", partition): Bound("relative", 1)})
         found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
     return found[-1].key, found[-1].value, list(found[-1].headers)

@@ -13,7 +13,7 @@ from textual.widgets import Input, Select
 
 from kcli.client import Client
 from kcli.errors import UsageError
-from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.settings import GroupSettings
 from kcli.tui.dialogs.reset import Reset, wish
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.rows import Rows
@@ -134,7 +134,7 @@ async def test_what_is_outside_of_the_log_is_clamped_and_said(world: World) -> N
 async def test_a_group_at_work_is_refused_with_who_is_in_it(world: World) -> None:
     async with Client(world.settings(client_id="worker")) as client:
         group = GroupSettings(group="billing", auto_commit=False)
-        async with client.consumer(ConsumerSettings(), group) as consumer:
+        async with client.consumer(group=group) as consumer:
             await consumer.subscribe(["orders"])
             await consumer.poll(5.0)
             async with world.open() as pilot:

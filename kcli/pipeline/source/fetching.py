@@ -54,7 +54,7 @@ def gathered(
     DeadlineExceeded when nothing came for `poll_timeout` seconds, and what the client raises."""
     into = Gather("key" in columns, "value" in columns, "headers" in columns)
     with client_of(sealed) as kafka:
-        consumer = kafka.client.consumer(sealed.consumer)
+        consumer = kafka.client.consumer(settings=sealed.consumer)
         try:
             position, known = wanted.start, False
             _begin(kafka, consumer, wanted, position)

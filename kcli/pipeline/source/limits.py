@@ -39,7 +39,7 @@ async def measured(
         decompress=False,
     )
     found: Sizes = {}
-    async with client.consumer(settings) as consumer:
+    async with client.consumer(settings=settings) as consumer:
         consumer.assign({at: starts[at] for at in chosen})
         while len(found) < len(chosen):
             polled = await consumer.poll(patience)

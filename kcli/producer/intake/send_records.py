@@ -13,6 +13,7 @@ from kcli.text.checked import shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from kcli.errors import KcliError
     from kcli.model import Cluster
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     Headers = Sequence[tuple[str, bytes | None]]
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
+    Given = tuple[int | None, int | None, Any, Any, Headers]
+    """A row of a program, whose key and value may be what the producer's formats take."""
     Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
 
 ROW = "a row has five parts: (partition or None, timestamp or None, key, value, headers)"

@@ -135,7 +135,7 @@ def read_records(Header h):
 cdef class Messages:
     """As plain.messages.Messages."""
 
-    cdef object more, kind
+    cdef object more, kind, timestamp_type, leader_epoch
     cdef Opened opened
     cdef int64_t base
     cdef readonly str topic
@@ -145,6 +145,7 @@ cdef class Messages:
     def __init__(self, more):
         self.more, self.kind = more, Message
         self.topic, self.partition, self.after = "", -1, -1
+        self.timestamp_type, self.leader_epoch = "create", -1
 
     def open(self, Header h, str topic not None, partition):
         """As plain.messages.Messages.open."""
@@ -157,6 +158,7 @@ cdef class Messages:
         opened.check()
         opened.walk = begin
         self.opened, self.base, self.topic, self.partition = opened, h.base_offset, topic, partition
+        self.timestamp_type, self.leader_epoch = "append" if h.attributes & 8 else "create", h.leader_epoch
 
     def drop(self):
         """As plain.messages.Messages.drop."""
@@ -187,7 +189,7 @@ cdef class Messages:
         cdef int64_t offset = self.base + row.delta
         self.after = offset + 1
         kind = <PyTypeObject*> self.kind
-        message = (<AllocType*> kind).tp_alloc(kind, 7)
+        message = (<AllocType*> kind).tp_alloc(kind, 9)
         put_item(message, 0, topic)
         put_item(message, 1, partition)
         put_item(message, 2, offset)
@@ -195,6 +197,8 @@ cdef class Messages:
         put_item(message, 4, bytes_or_none(row.key, row.key_length))
         put_item(message, 5, bytes_or_none(row.value, row.value_length))
         put_item(message, 6, header_list(row.headers, row.end, row.header_count) if row.header_count else NOTHING)
+        put_item(message, 7, self.timestamp_type)
+        put_item(message, 8, self.leader_epoch)
         return message
 
 

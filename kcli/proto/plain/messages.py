@@ -17,7 +17,7 @@ class Messages:
     """An iterator that ends when `more` raises StopIteration. At the end of a batch `more()` is called, again and again
     until it has opened another. `after` is one past the last offset given of the batch, -1 before the first."""
 
-    __slots__ = ("_more", "_rows", "after", "partition", "topic")
+    __slots__ = ("_about", "_more", "_rows", "after", "partition", "topic")
 
     def __init__(self, more: Callable[[], None]) -> None:
         self._more = more
@@ -25,12 +25,14 @@ class Messages:
         self.topic = ""
         self.partition = -1
         self.after = -1
+        self._about = "create", -1  # the type of the timestamps, and the leader epoch
 
     def open(self, h: Header, topic: str, partition: int) -> None:
         """Read this batch next; all of it is checked. Raises DecodeError, and then nothing is open."""
         self.drop()
         self._rows = list(read_records(h))[::-1]
         self.topic, self.partition = topic, partition
+        self._about = "append" if h.attributes & 8 else "create", h.leader_epoch
 
     def drop(self) -> None:
         """What is left of the batch is not given; another thread may be asking for it."""
@@ -46,11 +48,11 @@ class Messages:
 
     def __next__(self) -> Message:
         while True:
-            topic, partition = self.topic, self.partition
+            topic, partition, about = self.topic, self.partition, self._about
             try:
                 record = self._rows.pop()
             except IndexError:
                 self._more()
             else:
                 self.after = record.offset + 1
-                return Message(topic, partition, *record)
+                return Message(topic, partition, *record, *about)

@@ -14,7 +14,7 @@ from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, NamedTuple, Protocol
+    from typing import Any, NamedTuple, Protocol, TypeAlias
 
     from kcli.proto.buffer import Buffer
     from kcli.proto.spans import Spans
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     References = list[tuple[str, str]]
     """Names and texts of the schemas that one refers to, each after what it needs itself."""
-    Reader = core.AvroReader | PayloadReader
+    Reader: TypeAlias = core.AvroReader | PayloadReader
 
     class ReaderOf(Protocol):
         """What makes readers: `Readers`."""

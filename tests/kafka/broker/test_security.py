@@ -24,7 +24,7 @@ from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.secret import Secret
 from kcli.security import OAuth, Sasl, Security, Tls
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.certificates import PASSWORD
 from tests.idp import Idp, unsecured
 from tests.kafka.artifacts import libs
@@ -314,7 +314,7 @@ async def _produce(
     read back at the same time by the same client: how many, and what was read."""
     begun, count, read = time.monotonic(), 0, list[int]()
     settings = ProducerSettings(acks=acks, idempotence=acks == -1, linger=0.0, batch_size=2000)
-    async with one.producer(settings) as producer, one.consumer(ConsumerSettings()) as consumer:
+    async with one.producer(settings) as producer, one.consumer() as consumer:
         consumer.assign(dict.fromkeys((TopicPartition(topic, 0), TopicPartition(topic, 1)), Bound("earliest")))
         sent = []
         while (passed := time.monotonic() - begun) < seconds or (passed < 10 * seconds and not enough()):

@@ -190,7 +190,7 @@ class Scene:
     async def _read(self, group: str, reads: Reads, names: list[str]) -> None:
         static: dict[str, Any] = {"instance_id": reads.instance, "session_timeout": 300.0} if reads.instance else {}
         settings = GroupSettings(group=self.prefix + group, protocol=reads.protocol, auto_commit=False, **static)
-        consumer = self.client.consumer(ConsumerSettings(), settings)
+        consumer = self.client.consumer(group=settings)
         await self._stack.enter_async_context(consumer)
         await consumer.subscribe(self.prefix + reads.topics if reads.pattern else names)
         if reads.away or reads.gone:

@@ -13,7 +13,7 @@ from kcli.consumer.classic.member import GroupSession
 from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
 from tests.consumer.group.fakes import Reader
 from tests.kafka.cluster import Kafka
 
@@ -123,7 +123,7 @@ async def test_C8_a_member_reads_on_in_a_topic_that_was_created_again(
                     await producer.send_and_wait(topic, value)
 
         await renewed(b"old 0", b"old 1", b"old 2")
-        async with client.consumer(ConsumerSettings(), group) as consumer:
+        async with client.consumer(group=group) as consumer:
             await consumer.subscribe([topic])
             await until_read(b"old 0", b"old 1", b"old 2")
             await consumer.poll(1.0)  # they are done, and committed

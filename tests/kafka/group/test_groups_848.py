@@ -12,7 +12,7 @@ import pytest
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.errors import BrokerError
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
+from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
 from tests.kafka.cluster import Kafka
 from tests.kafka.strangers import Confluent, until
 from tests.programs import KCLI, Background, kcli
@@ -121,7 +121,7 @@ async def forever(consumer: Consumer) -> None:
 async def test_E62_patterns_are_the_brokers_and_it_says_what_it_cannot_read(kafka: Kafka, topic: str) -> None:
     group = GroupSettings(group=f"g-{topic}", protocol="consumer", auto_commit=False)
     async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap))) as client, asyncio.timeout(40):
-        async with client.consumer(ConsumerSettings(), group) as consumer:
+        async with client.consumer(group=group) as consumer:
             await consumer.subscribe(topic[:-1] + "[a-z0-9]")
             while len(consumer.assignment) != 6:
                 await consumer.poll(0.1)

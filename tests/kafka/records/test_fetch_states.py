@@ -37,7 +37,7 @@ async def test_a_paused_partition_and_one_whose_leader_is_killed_and_comes_back(
     leader = await asyncio.to_thread(kafka3.leader, topic)
     at = kcli.TopicPartition(topic, 0)
     settings = kcli.ConsumerSettings(fetch_max_wait=0.2)
-    async with kcli.Client(kafka3.bootstrap) as client, client.consumer(settings) as consumer:
+    async with kcli.Client(kafka3.bootstrap) as client, client.consumer(settings=settings) as consumer:
         consumer.assign({at: 0})
         assert await becomes(consumer, at, "fetching") == [("fetching", leader.id, "")]
         consumer.pause(at)
@@ -68,7 +68,7 @@ async def test_a_frozen_leader_is_backed_off_from(kafka3: Kafka, topic_name: Cal
     leader = await asyncio.to_thread(kafka3.leader, topic)
     at = kcli.TopicPartition(topic, 0)
     settings = kcli.ConsumerSettings(fetch_max_wait=0.2, request_timeout=1.5)
-    async with kcli.Client(kafka3.bootstrap) as client, client.consumer(settings) as consumer:
+    async with kcli.Client(kafka3.bootstrap) as client, client.consumer(settings=settings) as consumer:
         consumer.assign({at: 0})
         await becomes(consumer, at, "fetching")
         async with client.producer() as producer:

@@ -21,12 +21,12 @@ def test_a_program_without_async_does_its_main_job(kafka: Kafka) -> None:
             assert producer.flush(30) == 0
             assert producer.counts.acked == 1000
         with client.consumer(topic, stop_at_end=True) as consumer:
-            assert sorted((message.value for message in consumer), key=int) == lines  # type: ignore[arg-type]
+            assert sorted((message.value for message in consumer), key=int) == lines
         seen = []
         for part in (400, 600):
             with client.consumer(topic, group=group) as consumer:
                 seen += [next(consumer).value for _ in range(part)]
-        assert sorted(seen, key=int) == lines  # type: ignore[arg-type]
+        assert sorted(seen, key=int) == lines
         commits = client.admin.committed([group])[group]
         assert isinstance(commits, dict)
         assert sum(at.offset for at in commits.values() if not isinstance(at, kcli.KcliError)) == 1000

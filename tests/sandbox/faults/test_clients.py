@@ -48,7 +48,7 @@ async def read(client: Client, end: int, start: int = 0, **changes: Any) -> tupl
     """The offsets delivered up to `end`, and the errors; an error ends it. The position is always the next offset."""
     offsets: list[int] = []
     errors: list[KcliError] = []
-    async with client.consumer(READING.replace(**changes)) as consumer, asyncio.timeout(10):
+    async with client.consumer(settings=READING.replace(**changes)) as consumer, asyncio.timeout(10):
         consumer.assign({AT: Bound("offset", start)})
         consumer.stop_at({AT: end})
         while not consumer.finished and not errors:
@@ -167,7 +167,7 @@ async def test_E6_a_bomb_is_an_error_that_names_the_place(codec: str) -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         await write(client, 3)
         sandbox.faults.logs.bomb("t", 0, 1 << 30, codec)
-        async with client.consumer(READING.replace(max_decompressed=1 << 20)) as consumer, asyncio.timeout(10):
+        async with client.consumer(settings=READING.replace(max_decompressed=1 << 20)) as consumer, asyncio.timeout(10):
             consumer.assign({AT: Bound("offset", 0)})
             said: list[str] = []
             seen: list[int] = []

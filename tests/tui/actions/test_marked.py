@@ -17,7 +17,7 @@ from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
-from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.settings import GroupSettings
 from kcli.tui.actions.changes.groups import DeleteGroups
 from kcli.tui.dialogs import reset
 from kcli.tui.dialogs.change import Changing
@@ -177,7 +177,7 @@ async def test_a_reset_waits_until_the_members_have_left(world: World, monkeypat
     monkeypatch.setattr(reset, "AGAIN", 0.1)
     async with Client(world.settings(client_id="worker")) as client, world.open(size=(150, 36)) as pilot:
         group = GroupSettings(group="billing", auto_commit=False)
-        async with client.consumer(ConsumerSettings(), group) as consumer:
+        async with client.consumer(group=group) as consumer:
             await consumer.subscribe(["orders"])
             await consumer.poll(5.0)
             await pilot.press("r")
@@ -196,7 +196,7 @@ async def test_a_reset_that_waits_is_not_made_once_its_dialog_is_closed(
 ) -> None:
     monkeypatch.setattr(reset, "AGAIN", 0.1)
     async with Client(world.settings()) as client, world.open(size=(150, 36)) as pilot:
-        async with client.consumer(ConsumerSettings(), GroupSettings(group="billing", auto_commit=False)) as consumer:
+        async with client.consumer(group=GroupSettings(group="billing", auto_commit=False)) as consumer:
             await consumer.subscribe(["orders"])
             await consumer.poll(5.0)
             await pilot.press("r")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.client import Client
-from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.settings import GroupSettings
 from kcli.tui.screens.group import Group, Member
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import shows, until, visit
@@ -29,7 +29,7 @@ async def static_members(world: World, *names: str, protocol: str = "classic") -
     async with Client(world.settings(client_id="app")) as client:
         for name in names:
             settings = GroupSettings(group=world.group, instance_id=name, auto_commit=False, protocol=protocol)
-            async with client.consumer(ConsumerSettings(), settings) as consumer:
+            async with client.consumer(group=settings) as consumer:
                 await consumer.subscribe([world.topic])
                 await consumer.poll(0.5)
 

@@ -34,7 +34,9 @@ async def play(bootstrap: str) -> None:
 
 async def _replay(client: Client) -> None:
     """A group that is set back again and again: its member seeks to the beginning and commits that."""
-    async with client.consumer(ConsumerSettings(reset="earliest"), GroupSettings(group="replayer")) as consumer:
+    async with client.consumer(
+        settings=ConsumerSettings(reset="earliest"), group=GroupSettings(group="replayer")
+    ) as consumer:
         await consumer.subscribe(["audit.log"])
         while True:
             until = asyncio.get_running_loop().time() + AGAIN
@@ -48,7 +50,7 @@ async def _replay(client: Client) -> None:
 
 async def _never_commit(client: Client) -> None:
     settings = GroupSettings(group="fresh-deploy", auto_commit=False)
-    async with client.consumer(ConsumerSettings(), settings) as consumer:
+    async with client.consumer(group=settings) as consumer:
         await consumer.subscribe(["recommendations"])
         while True:
             await consumer.poll(1.0)

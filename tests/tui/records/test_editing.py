@@ -11,7 +11,7 @@ from textual.widgets import Checkbox, TextArea
 from kcli.client import Client
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
-from kcli.settings import ConsumerSettings, ProducerSettings
+from kcli.settings import ProducerSettings
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.records.editing import LARGE, can_be_edited, in_lines, on_one_line
 from tests.tui.conftest import seen, shows, until, visit
@@ -72,7 +72,7 @@ async def sent(world: World, pilot: Pilot[int]) -> str:
     """Send what is in the form; the value that is stored."""
     await pilot.press("ctrl+s")
     await shows(pilot, "1 sent")
-    async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+    async with Client(world.settings()) as client, client.consumer() as consumer:
         consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
         found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
     return (found[-1].value or b"").decode()
@@ -148,7 +148,7 @@ async def test_without_a_registry_what_a_schema_has_written_is_sent_as_it_is(wor
         await shows(pilot, "sent as it is stored: no schema registry is named")
         await pilot.press(*"typed", "ctrl+s")
         await shows(pilot, "1 sent")
-        async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+        async with Client(world.settings()) as client, client.consumer() as consumer:
             consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
             found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
     assert [(record.key, record.value) for record in found] == [(b"named", value)]
@@ -170,7 +170,7 @@ async def test_what_a_terminal_would_act_on_is_drawn_as_symbols_and_sent_as_it_w
         assert all(one.isprintable() for one in drawn.replace("\n", ""))
         await pilot.press("ctrl+s")
         await shows(pilot, "1 sent")
-        async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+        async with Client(world.settings()) as client, client.consumer() as consumer:
             consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
             found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
     assert [(record.key, record.value) for record in found] == [(evil.encode(), evil.encode())]

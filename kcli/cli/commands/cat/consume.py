@@ -32,7 +32,7 @@ async def consume(line: CommandLine, stop: Stop) -> int:
             places = await stop.unless(_places(line, client))
             if places is None:
                 return 0
-            async with client.consumer(settings) as consumer:
+            async with client.consumer(settings=settings) as consumer:
                 reading = CatReading(line, client, consumer, sink)
                 spans = await stop.unless(_spans(line, client, settings, places))
                 if spans is None:
@@ -127,6 +127,6 @@ async def _committed(client: Client, settings: ConsumerSettings, group: str, pla
     """A group's positions; nothing of partitions that have none."""
     from kcli.settings import GroupSettings
 
-    async with client.consumer(settings, GroupSettings(group=group, auto_commit=False)) as asking:
+    async with client.consumer(settings=settings, group=GroupSettings(group=group, auto_commit=False)) as asking:
         found = await asking.committed(places)
     return {at: one.offset for at, one in found.items() if one is not None}

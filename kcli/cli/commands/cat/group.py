@@ -36,7 +36,7 @@ async def join(line: CommandLine, stop: Stop) -> int:
             await stop.unless(_all_there(line, client))
             if stop.asked:
                 return 0
-            async with client.consumer(line.settings.consumer(), line.settings.group()) as consumer:
+            async with client.consumer(settings=line.settings.consumer(), group=line.settings.group()) as consumer:
                 commits = Commits(consumer)
                 reading = CatReading(line, client, consumer, sink, commits)
                 member = Member(line, client, reading)

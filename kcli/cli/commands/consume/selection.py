@@ -152,7 +152,7 @@ class Selection:
         """A consumer that says resets and truncations on stderr (E20), unless -q."""
         from kcli.cli.output.messages import complain
 
-        consumer = client.consumer(self.settings, group)
+        consumer = client.consumer(settings=self.settings, group=group)
         if self.decoding is not None:
             self.decoding.attach(consumer, client)
         if not self.connection.quiet:

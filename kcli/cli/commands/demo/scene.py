@@ -75,7 +75,7 @@ async def read(
     how = ConsumerSettings(isolation=isolation)
     if most is not None:
         how = how.replace(partition_max_bytes=BITE)  # so that it progresses in all its partitions, however far behind
-    async with named, named.consumer(how, settings) as consumer:
+    async with named, named.consumer(settings=how, group=settings) as consumer:
         await consumer.subscribe([topic])
         done = 0
         while stop_after is None or done < stop_after:
@@ -96,7 +96,7 @@ async def _be_stuck(consumer: Consumer) -> None:
 async def _leave(client: Client) -> None:
     """Read a little, commit it, and never come back."""
     settings = GroupSettings(group="archive")
-    async with client.consumer(ConsumerSettings(), settings) as consumer:
+    async with client.consumer(group=settings) as consumer:
         await consumer.subscribe(["orders"])
         await consumer.poll(10.0)
         await consumer.commit()

@@ -96,7 +96,7 @@ async def test_a_consumer_that_waits_names_the_transaction(
     async with (
         undecided_topic(sandbox.bootstrap, "t", "pay-1") as producer,
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
-        client.consumer(ConsumerSettings(isolation="read_committed")) as consumer,
+        client.consumer(settings=ConsumerSettings(isolation="read_committed")) as consumer,
     ):
         consumer.assign({HELD: 0, TopicPartition("t", 1): 0})
         seen: list[bytes | None] = []

@@ -17,7 +17,7 @@ from kcli.cli.parsing import parser, resolver
 from kcli.client import Client
 from kcli.lag.history import GroupStanding
 from kcli.lag.status import TXN_BLOCKED
-from kcli.settings import ConsumerSettings, GroupSettings, ProducerSettings
+from kcli.settings import GroupSettings, ProducerSettings
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_group
 from kcli.tui.widgets.frames import Tabs
@@ -71,7 +71,7 @@ async def seeded(shop: Shop) -> routes.Member:
         async with client.producer(ProducerSettings(transactional_id="loader")) as loader, loader.transaction():
             await loader.send("payments", b"done", partition=1)
         settings = GroupSettings(group="live", instance_id="pod-7", auto_commit=False, session_timeout=600.0)
-        async with client.consumer(ConsumerSettings(), settings) as consumer:
+        async with client.consumer(group=settings) as consumer:
             await consumer.subscribe(["payments"])
             await consumer.poll(0.5)
         group = (await find_groups(Coordinators(client.cluster), ["live"]))[0]["live"]

@@ -1,0 +1,333 @@
+"""What keys and values are for a program: `client.consumer("orders", value=avro(registry))`.
+
+from kcli.formats import avro, json, json_schema, protobuf, text
+
+A format makes objects of what a consumer reads, and bytes of what a producer sends. Nothing is looked up before the
+first record, and nothing is imported that is not used.
+"""
+
+from __future__ import annotations
+
+from kcli.errors import DecodeError, EncodeError, KcliError, UsageError
+from kcli.proto.columns import Message
+from kcli.schemas import AVRO, JSON, PROTOBUF
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Literal
+
+    from kcli.proto.columns import Columns
+    from kcli.registry.settings import RegistrySettings
+    from kcli.schemas import Schemas
+
+    Errors = Literal["keep", "raise", "skip"]
+    Encode = Callable[[Any], bytes]
+
+ERRORS = ("keep", "raise", "skip")
+
+
+class Undecoded:
+    """A key or a value that its format cannot read: `reason` says why, and `data` are its bytes."""
+
+    __slots__ = ("data", "reason")
+
+    def __init__(self, data: bytes, reason: str) -> None:
+        self.data = data
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"Undecoded({self.data!r}, {self.reason!r})"
+
+    def error(self, place: str) -> DecodeError:
+        """The error of it at a place, such as `orders[0] offset 7: value`."""
+        return DecodeError(f"{place}: {self.reason}")
+
+
+class Format:
+    """How keys or values are read and written. `errors` says what a consumer does with one that cannot be read: "keep"
+    gives the program an `Undecoded`, "raise" raises DecodeError in its place, "skip" passes the record over."""
+
+    name = "bytes"
+
+    def __init__(self, errors: Errors = "keep") -> None:
+        if errors not in ERRORS:
+            raise UsageError(f"errors {errors!r}: expected keep, raise or skip")
+        self.errors = errors
+
+    async def read(self, columns: Columns, kind: str, schemas: Schemas | None) -> list[Any]:
+        """The keys or the values (`kind`) of records, in their order. Raises KcliError where a registry does not
+        answer."""
+        starts, lengths = _column(columns, kind)
+        whole = memoryview(columns.data)
+        return [
+            None if length < 0 else self._one(bytes(whole[start : start + length]))
+            for start, length in zip(starts, lengths, strict=True)
+        ]
+
+    def _one(self, data: bytes) -> Any:
+        try:
+            return self.loads(data)
+        except ValueError as problem:
+            return Undecoded(data, f"no {self.name}: {problem}")
+
+    def loads(self, data: bytes) -> Any:
+        """The object of a payload. Raises ValueError."""
+        raise NotImplementedError
+
+    def dumps(self, value: Any) -> bytes:
+        """The payload of an object. Raises ValueError and TypeError."""
+        raise NotImplementedError
+
+    async def writer(self, topic: str, kind: str, schemas: Schemas | None) -> Encode:
+        """What makes bytes of objects for a topic. Raises KcliError. The function raises EncodeError."""
+        return _telling(self.dumps, f"{topic}: {kind}")
+
+    @property
+    def registry(self) -> RegistrySettings | None:
+        """The registry that it takes its schemas from."""
+        return None
+
+
+class _Json(Format):
+    name = "JSON"
+
+    def loads(self, data: bytes) -> Any:
+        from kcli.serde.formats import read_json
+
+        return read_json(data)
+
+    def dumps(self, value: Any) -> bytes:
+        from json import dumps
+
+        return dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+class _Text(Format):
+    name = "text"
+
+    def loads(self, data: bytes) -> str:
+        return data.decode()
+
+    def dumps(self, value: Any) -> bytes:
+        if not isinstance(value, str):
+            raise TypeError(f"expected a str, not {type(value).__name__}")
+        return value.encode()
+
+
+class _ByRegistry(Format):
+    """Of a registry, or by one schema."""
+
+    def __init__(
+        self,
+        kind: str,
+        registry: Registry | str | None,
+        *,
+        errors: Errors,
+        schema: str | None,
+        subject: str | None,
+        register: bool,
+        message: Any = None,
+    ) -> None:
+        super().__init__(errors)
+        self.kind, self.name = kind, {AVRO: "Avro", PROTOBUF: "Protobuf", JSON: "JSON by a schema"}[kind]
+        self._registry = Registry(registry) if isinstance(registry, str) else registry
+        if register and schema is None:
+            raise UsageError("register=True goes with schema=: which schema is registered")
+        self._schema, self._subject, self._register, self._message = schema, subject, register, message
+        self._reading: dict[str, Any] = {}
+
+    @property
+    def registry(self) -> RegistrySettings | None:
+        return None if self._registry is None else self._registry.settings
+
+    async def read(self, columns: Columns, kind: str, schemas: Schemas | None) -> list[Any]:
+        from kcli.serde.schemas.objects import ObjectReader
+
+        if schemas is None:
+            raise UsageError(f"{self.name}: no schema registry is named: avro('http://localhost:8081')")
+        reader = self._reading.get(kind)
+        if reader is None or reader.schemas is not schemas:
+            reader = self._reading[kind] = ObjectReader(kind, self.kind, schemas, self._message, Undecoded)
+        return await reader.read(columns)
+
+    async def writer(self, topic: str, kind: str, schemas: Schemas | None) -> Encode:
+        from kcli.serde.schemas.objects import object_writer
+
+        if schemas is None:
+            raise UsageError(f"{self.name}: no schema registry is named: avro('http://localhost:8081')")
+        strategy = TOPIC if self.registry is None else self.registry.strategy(kind)
+        write = await object_writer(
+            self.kind,
+            schemas,
+            topic,
+            kind,
+            strategy=strategy,
+            text=self._schema,
+            subject=self._subject,
+            register=self._register,
+            message=self._message,
+        )
+        return _telling(write, f"{topic}: {kind}")
+
+
+TOPIC = "topic"
+
+
+class Registry:
+    """A schema registry: its URL, or a mapping of property names such as `{"schema.registry.url": …,
+    "basic.auth.credentials.source": "USER_INFO", "basic.auth.user.info": "user:password"}`; `file:FOLDER` is a folder
+    of schemas in its place. Nothing is connected here. Raises UsageError."""
+
+    def __init__(self, given: str | Mapping[str, object]) -> None:
+        from kcli.config.properties.merged import Properties
+        from kcli.registry.settings import registry_of
+
+        properties = Properties()
+        for key, value in ({"schema.registry.url": given} if isinstance(given, str) else given).items():
+            properties.put(str(key), str(value), f"property {key}")
+        settings = registry_of(properties)
+        if settings is None:
+            raise UsageError("property schema.registry.url is missing: it names the registry")
+        self.settings: RegistrySettings = settings
+
+    def __repr__(self) -> str:
+        return f"Registry({self.settings.name!r})"
+
+
+def text(*, errors: Errors = "keep") -> Format:
+    """UTF-8: `str`."""
+    return _Text(errors)
+
+
+def json(*, errors: Errors = "keep") -> Format:
+    """JSON: dicts, lists, numbers, texts. It is written without spaces."""
+    return _Json(errors)
+
+
+def avro(
+    registry: Registry | str | None = None,
+    *,
+    schema: str | None = None,
+    subject: str | None = None,
+    register: bool = False,
+    errors: Errors = "keep",
+) -> Format:
+    """Avro behind the frame of a registry: dicts, with `bytes`, `datetime`, `date`, `time`, `Decimal` and `UUID` for
+    Avro's types; a union gives the value of its branch. Each record is read by the schema that its frame names.
+
+    A producer writes by the latest schema of the topic's subject, or of `subject`; by `schema`, a text, which the
+    subject has to have, or gets with `register`. Without a registry that of the client is meant
+    (`schema.registry.url`). Raises UsageError."""
+    return _ByRegistry(AVRO, registry, errors=errors, schema=schema, subject=subject, register=register)
+
+
+def protobuf(
+    registry: Registry | str | None = None,
+    *,
+    message: Any = None,
+    schema: str | None = None,
+    subject: str | None = None,
+    register: bool = False,
+    errors: Errors = "keep",
+) -> Format:
+    """Protobuf behind the frame of a registry: dicts by the JSON mapping, with the fields' names of the file; or, where
+    `message` is a generated class, its messages. `message` may also be the name of the message to write. The rest is as
+    in `avro`."""
+    return _ByRegistry(
+        PROTOBUF, registry, errors=errors, schema=schema, subject=subject, register=register, message=message
+    )
+
+
+def json_schema(
+    registry: Registry | str | None = None,
+    *,
+    schema: str | None = None,
+    subject: str | None = None,
+    register: bool = False,
+    errors: Errors = "keep",
+) -> Format:
+    """JSON behind the frame of a registry. What is written is checked against the schema. The rest is as in `avro`."""
+    return _ByRegistry(JSON, registry, errors=errors, schema=schema, subject=subject, register=register)
+
+
+class Formats:
+    """The formats of a consumer's or a producer's keys and values; None leaves bytes. `schemas` opens a registry."""
+
+    def __init__(
+        self, key: Format | None, value: Format | None, schemas: Callable[[RegistrySettings | None], Schemas | None]
+    ) -> None:
+        self._of = {kind: one for kind, one in (("key", key), ("value", value)) if one is not None}
+        for kind, one in self._of.items():
+            if not isinstance(one, Format):
+                raise UsageError(f"{kind} {type(one).__name__}: expected a format, such as kcli.formats.json()")
+        self._reads_key, self._reads_value = key is not None, value is not None
+        self._schemas = schemas
+        self._writers: dict[str, dict[str, Encode]] = {}
+
+    def _schemas_of(self, format: Format) -> Schemas | None:
+        return self._schemas(format.registry) if isinstance(format, _ByRegistry) else None
+
+    async def read(self, columns: Columns) -> list[tuple[Any, Any]]:
+        """(key, value) of each row; a column without a format is all None. Raises KcliError."""
+        none = [None] * len(columns.offsets)
+        read = {kind: await one.read(columns, kind, self._schemas_of(one)) for kind, one in self._of.items()}
+        return list(zip(read.get("key", none), read.get("value", none), strict=True))
+
+    def message(self, message: Message, key: Any, value: Any) -> Message | None:
+        """The message with its objects, None for one that is passed over. Raises DecodeError."""
+        topic, partition, offset, timestamp, stored_key, stored, headers, timestamp_type, epoch = message
+        for kind, made in (("key", key), ("value", value)):
+            if made.__class__ is Undecoded and (errors := self._of[kind].errors) != "keep":
+                if errors == "skip":
+                    return None
+                raise made.error(f"{topic}[{partition}] offset {offset}: {kind}")
+        return Message(
+            topic,
+            partition,
+            offset,
+            timestamp,
+            key if self._reads_key else stored_key,
+            value if self._reads_value else stored,
+            headers,
+            timestamp_type,
+            epoch,
+        )
+
+    def ready(self, topic: str) -> bool:
+        """Whether `write` needs no registry any more."""
+        return topic in self._writers
+
+    async def prepare(self, topic: str) -> None:
+        """Look up the schemas of a topic. Raises KcliError."""
+        if topic not in self._writers:
+            self._writers[topic] = {
+                kind: await one.writer(topic, kind, self._schemas_of(one)) for kind, one in self._of.items()
+            }
+
+    def write(self, topic: str, key: Any, value: Any) -> tuple[bytes | None, bytes | None]:
+        """Key and value as they are sent; None stays None. Raises EncodeError."""
+        writers = self._writers[topic]
+        if key is not None and "key" in writers:
+            key = writers["key"](key)
+        if value is not None and "value" in writers:
+            value = writers["value"](value)
+        return key, value
+
+
+def _column(columns: Any, kind: str) -> tuple[Any, Any]:
+    if kind == "key":
+        return columns.key_starts, columns.key_lengths
+    return columns.value_starts, columns.value_lengths
+
+
+def _telling(dumps: Encode, place: str) -> Encode:
+    def encode(value: Any) -> bytes:
+        try:
+            return dumps(value)
+        except KcliError as problem:
+            raise EncodeError(f"{place}: {problem}") from problem
+        except (ValueError, TypeError) as problem:
+            raise EncodeError(f"{place}: {problem}") from problem
+
+    return encode
