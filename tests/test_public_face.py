@@ -10,12 +10,13 @@ import pytest
 import kcli
 
 PINNED = """
-Aborted Admin AuthError BatchOutcome Bound Broker BrokerError BufferFull Client ClientMetrics ClientSettings Closed
-Cluster ConnectError Consumer ConsumerMetrics ConsumerSettings DeadlineExceeded DecodeError EncodeError Fetched
-GroupMetadata GroupSettings Histogram Hooks KcliError Message NewTopic OffsetAndMetadata Operation Producer
-ProducerMetrics ProducerSettings Record RecordMetadata RequestMetrics Resource Sandbox SandboxSettings SandboxThread
-Security ShareConsumer ShareSettings SyncClient TopicPartition UnknownOutcome UnsupportedVersion UsageError Workers
-__version__ parse_bootstrap
+Aborted Address Admin AuthError BatchOutcome Bound Broker BrokerError BufferFull Client ClientMetrics ClientSettings
+Closed Cluster ConnectError Consumer ConsumerMetrics ConsumerSettings DeadlineExceeded DecodeError EncodeError Fetched
+GroupLag GroupMetadata GroupSettings Histogram Hooks KcliError Message NetworkBroker NewTopic OAuth OffsetAndMetadata
+Operation Producer ProducerMetrics ProducerSettings Record RecordMetadata RequestMetrics Resource Results Sandbox
+SandboxSettings SandboxThread Sasl Secret Security ShareConsumer ShareSettings SyncClient SyncConsumer SyncProducer
+SyncWorkers Tls TopicPartition UnknownOutcome UnsupportedVersion UsageError Workers __version__ api_name
+parse_bootstrap
 """.split()
 """A name that programs use stays. A new one is added here."""
 

@@ -213,7 +213,7 @@ class Batches:
         return KcliError(
             f"{self._table.label} {there}, and {state.where} says that the next begins at {said(state.offsets)}: they "
             "do not belong together, and nothing was written; restore both from the same time, or start over with "
-            "another checkpoint and --append, and -o for where it begins"
+            "another checkpoint, which appends from the offsets that you choose"
         )
 
 
