@@ -100,8 +100,9 @@ class Table(Protocol):
     label: str
     where: str
 
-    def exists(self) -> bool:
-        """Whether the table is there. Raises KcliError where its store cannot be read."""
+    def exists(self) -> bool | None:
+        """Whether the table is there; None where only Spark can tell, which does not run yet. Raises KcliError where
+        its store cannot be read."""
         ...
 
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
