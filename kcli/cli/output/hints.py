@@ -61,12 +61,7 @@ WORDS = {
     "append-topic": " (--append adds what the topic has)",
     "columns-changed": ". --file-format delta widens columns (--schema-mode evolve); else write to another DIR with "
     "another --name",
-<<<<<<< HEAD
-    "delta-jars": ", --conf spark.jars.packages=io.delta:…",
-=======
     "delta-jars": ", --packages io.delta:delta-spark_4.2_2.13:4.4.0",
-    "drain": ": `kcli pipeline drain {id}`, then finalize",
->>>>>>> e4217ab4 (pipeline: let a writer of Delta write Delta tables)
     "java-home": "; --java-home names one, too",
     "json-schema": "; --value-schema 'id BIGINT, name STRING' says it",
     "partition-by": " (--partition-by)",

@@ -216,7 +216,7 @@ class DeltaTable:
             deltalake.write_deltalake(
                 self._uri if known is None else known,
                 rows,
-                mode="error" if known is None else mode,  # type: ignore[arg-type]
+                mode="error" if known is None else mode,
                 partition_by=self._by or None,
                 schema_mode="merge" if evolve and known is not None else None,
                 target_file_size=self._size,

@@ -287,7 +287,7 @@ def _reason(problem: Exception) -> str:
 @contextmanager
 def _set(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
     """These settings of the session for a while."""
-    before = {name: spark.conf.get(name, None) for name in conf}
+    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in conf}
     try:
         for name, value in conf.items():
             spark.conf.set(name, value)

@@ -32,8 +32,8 @@ EVERY = (
 )
 FILTERED = "b i8 i16 i32 i64 f32 f64 dec s bin d ts ntz part".split()
 BY_FILES = ("b",)
-"""Delta's own writer makes no range of booleans, and deltalake's dataset takes that for a range of null: it finds nothing
-(1.6.6). Its QueryBuilder and readers of the files do."""
+"""Delta's own writer makes no range of booleans, which deltalake's dataset (1.6.6) takes for a range of null: it finds
+nothing. Its QueryBuilder and readers of the files do."""
 
 
 @pytest.fixture(params=["library", "spark"])
@@ -87,7 +87,9 @@ def test_filters_on_every_column_find_what_a_scan_finds(
     query = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(tmp_path / "t"))
     (yes,) = pa.table(query.execute("SELECT count(*) AS n FROM t WHERE b = true").read_all())["n"].to_pylist()
     assert yes == pc.sum(scan["b"]).as_py()
-    _by_duckdb(found, scan, deltalake.DeltaTable(tmp_path / "t").file_uris(), BY_FILES if make is not DeltaTable else ())
+    _by_duckdb(
+        found, scan, deltalake.DeltaTable(tmp_path / "t").file_uris(), BY_FILES if make is not DeltaTable else ()
+    )
     _by_spark(spark, tmp_path / "t", scan)
 
 

@@ -280,7 +280,7 @@ def with_jars(conf: dict[str, str], packages: str | None, jars: str | None) -> d
 
 
 def delta_jars(frame: Frame) -> bool:
-    """Whether Spark has Delta's own writer: by this line, by spark-submit or Spark's defaults, or beside Spark's jars."""
+    """Whether Spark has Delta's own writer: by this line, by spark-submit, by Spark's defaults, or beside its jars."""
     conf = _known(frame)
     named = any(_DELTA.search(conf.get(name, "")) for name in (PACKAGES, JARS, EXTENSIONS))
     return named or any(jar for folder in spark_jars() for jar in folder.glob("delta-spark_*.jar"))
