@@ -25,6 +25,7 @@ from kcli.pipeline.jobs.lake.delta_history import (
     compaction_due,
     has,
     last_of,
+    merge_rows,
     newest_first,
 )
 from kcli.pipeline.jobs.lake.merging.latest import DELETED
@@ -203,7 +204,7 @@ class DeltaTable:
         self,
         known: deltalake.DeltaTable | None,
         rows: pa.RecordBatchReader,
-        mode: str,
+        mode: Any,
         commit: Commit | None,
         about: deltalake.CommitProperties | None,
         evolve: bool,
@@ -388,26 +389,3 @@ def fits(
     if list(by) != list(ours_by):
         other = UsageError(f"{label} has folders by {', '.join(by) or 'no column'}: partition by the same columns")
         raise other.hinted("partition-by")
-
-
-def merge_rows(
-    known: deltalake.DeltaTable, rows: pa.Table, merge: Merge, about: deltalake.CommitProperties | None
-) -> None:
-    """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
-    the table's changes nothing. A batch that changes nothing is no version. Raises what deltalake does."""
-    columns = {quoted(name): f"s.{quoted(name)}" for name in rows.column_names if name != DELETED}
-    same = " AND ".join(f"t.{quoted(key)} = s.{quoted(key)}" for key in merge.keys)
-    gone, later = f"s.{DELETED}", ""
-    if merge.order_by:
-        name = quoted(merge.order_by)
-        later = f" AND (t.{name} IS NULL OR s.{name} >= t.{name})"
-    merger = known.merge(rows, same, source_alias="s", target_alias="t", commit_properties=about)
-    merger.when_matched_delete(gone + later)
-    merger.when_matched_update(columns, predicate=f"NOT {gone}{later}")
-    merger.when_not_matched_insert(columns, predicate=f"NOT {gone}")
-    merger.execute()
-
-
-def quoted(name: str) -> str:
-    """A column, as SQL has it."""
-    return f"`{name.replace('`', '``')}`"

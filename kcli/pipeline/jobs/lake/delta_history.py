@@ -1,5 +1,5 @@
 """What the log of a Delta table says of its versions, whichever writer made them: the commits of a query, restores,
-the last compaction.
+the last compaction. And a merge by deltalake.
 
 Both writers keep the text of a commit under `userMetadata` of a version's commitInfo.
 """
@@ -7,11 +7,18 @@ Both writers keep the text of a commit under `userMetadata` of a version's commi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kcli.errors import KcliError
+from kcli.pipeline.jobs.lake.merging.latest import DELETED
 from kcli.pipeline.jobs.lake.table import Commit, NotCommitted
 from kcli.values import Frozen
+
+if TYPE_CHECKING:
+    import deltalake
+    import pyarrow as pa
+
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
 
 TEXT = "userMetadata"
 """Where a version keeps the text of its commit."""
@@ -122,3 +129,26 @@ def compaction_due(versions: Iterable[Version], every: float, now: float) -> boo
         if old or one.operation == "OPTIMIZE":
             return old
     return False
+
+
+def merge_rows(
+    known: deltalake.DeltaTable, rows: pa.Table, merge: Merge, about: deltalake.CommitProperties | None
+) -> None:
+    """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
+    the table's changes nothing. A batch that changes nothing is no version. Raises what deltalake does."""
+    columns = {quoted(name): f"s.{quoted(name)}" for name in rows.column_names if name != DELETED}
+    same = " AND ".join(f"t.{quoted(key)} = s.{quoted(key)}" for key in merge.keys)
+    gone, later = f"s.{DELETED}", ""
+    if merge.order_by:
+        name = quoted(merge.order_by)
+        later = f" AND (t.{name} IS NULL OR s.{name} >= t.{name})"
+    merger = known.merge(rows, same, source_alias="s", target_alias="t", commit_properties=about)
+    merger.when_matched_delete(gone + later)
+    merger.when_matched_update(columns, predicate=f"NOT {gone}{later}")
+    merger.when_not_matched_insert(columns, predicate=f"NOT {gone}")
+    merger.execute()
+
+
+def quoted(name: str) -> str:
+    """A column, as SQL has it."""
+    return f"`{name.replace('`', '``')}`"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kcli.errors import KcliError, UsageError
-from kcli.pipeline.jobs.lake.delta import fits, quoted, sentence
+from kcli.pipeline.jobs.lake.delta import fits, sentence
 from kcli.pipeline.jobs.lake.delta_history import (
     FIRST,
     Last,
@@ -25,6 +25,7 @@ from kcli.pipeline.jobs.lake.delta_history import (
     has,
     last_of,
     newest_first,
+    quoted,
 )
 from kcli.pipeline.jobs.lake.merging.latest import DELETED
 from kcli.pipeline.jobs.lake.table import NotCommitted, Written
@@ -293,8 +294,8 @@ def _set(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
             spark.conf.set(name, value)
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
+        for name, old in before.items():
+            if old is None:
                 spark.conf.unset(name)
             else:
-                spark.conf.set(name, value)
+                spark.conf.set(name, old)
