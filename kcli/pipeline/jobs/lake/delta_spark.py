@@ -130,7 +130,7 @@ class SparkDeltaTable:
         if mode == "error" and self._there(spark):
             raise UsageError(f"the table {self.label} exists").hinted("append-overwrite")
         self.check(rows, evolve=evolve)
-        writer = rows.write.format("delta").mode("append" if mode == "error" else mode)
+        writer = rows.write.format("delta").mode(mode)
         writer = writer.option("compression", self._compression)
         if evolve:
             writer = writer.option("mergeSchema", "true")

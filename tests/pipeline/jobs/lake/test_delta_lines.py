@@ -103,8 +103,9 @@ def test_where_deltas_own_writer_is_found(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert gateway.defaults() == {"spark.master": "spark://h:7077", "spark.jars.packages": DELTA_PACKAGE}
     assert delta_jars(frame_of())
-    assert frame_of().on_cluster
-    assert not frame_of(master="local[2]").on_cluster
+    assert not frame_of().on_cluster, "kcli names the master itself"
+    assert frame_of(master="spark://h:7077").on_cluster
+    assert frame_of("spark.master=yarn").on_cluster
 
 
 def test_the_package_is_that_of_the_tests() -> None:

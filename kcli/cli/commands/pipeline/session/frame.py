@@ -115,7 +115,7 @@ class Frame:
     def _master(self) -> str:
         """Where Spark runs: what spark-submit was given goes before everything, as in the session."""
         known = {**self.conf, **gateway.submitted_conf()}
-        return known.get("spark.master") or self.options.master or gateway.defaults().get("spark.master") or "local"
+        return known.get("spark.master") or self.options.master or "local"
 
     def _resumable(self, checkpoint: Path) -> Path:
         """Raise UsageError where Spark's own connector would have to resume what kcli's wrote."""
