@@ -24,7 +24,7 @@ NEWEST = "4.3"
 PINNED = "4.2"
 LATER = ("4.3", "4.4", "5.0")
 """Sparks that a writer may come out for next."""
-READER = ("tests/pipeline/source/test_source.py", "tests/pipeline/source/test_stream.py", "tests/pipeline/formats")
+READER = ("tests/pipeline/source/test_source.py", "tests/pipeline/formats/test_json.py")
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>kcli.tests</groupId>

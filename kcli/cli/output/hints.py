@@ -66,6 +66,7 @@ WORDS = {
     "json-schema": "; --value-schema 'id BIGINT, name STRING' says it",
     "partition-by": " (--partition-by)",
     "select": " (--select)",
+    "start-over": ", or start over with another checkpoint and --append, and -o for where it begins",
     "max-per-batch": " (--max-per-batch)",
     "value-column": ": --value-column NAME names it, --value json takes the whole row",
     "warehouse": "; --warehouse DIR or --catalog URL|NAME says where the table is",

@@ -116,7 +116,7 @@ class SparkDeltaTable:
                 how = (
                     f"ALTER TABLE {self._name} SET TBLPROPERTIES ('{WIDENING}' = 'true') lets Delta do it"
                     if new in whole
-                    else "write the table again, or cast the column in --select"
+                    else "write the table again, or cast the column"
                 )
                 raise UsageError(f"{self.label}: the column {path} is {old}, here {new}; {how}; nothing was written")
 

@@ -213,9 +213,8 @@ class Batches:
             there += ", written with another reset of the checkpoint"
         return KcliError(
             f"{self._table.label} {there}, and {state.where} says that the next begins at {said(state.offsets)}: they "
-            "do not belong together, and nothing was written; restore both from the same time, or start over with "
-            "another checkpoint and --append, and -o for where it begins"
-        )
+            "do not belong together, and nothing was written; restore both from the same time"
+        ).hinted("start-over")
 
 
 def _ahead(table: Offsets, checkpoint: Offsets) -> bool:
