@@ -181,8 +181,8 @@ class DeltaTable:
         found = last_of(self._versions(known), query)
         if found.version < 0:
             raise KcliError(
-                f"{self.label} has batches of this pipeline, and its log no longer says which records: restore both from "
-                "the same time"
+                f"{self.label} has batches of this pipeline, and its log no longer says which records: restore both "
+                "from the same time"
             ).hinted("start-over")
         return found
 
