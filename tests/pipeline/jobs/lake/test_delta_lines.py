@@ -29,7 +29,7 @@ LINE = ["pipeline", "export", "orders", "-b", "127.0.0.1:1", "--file-format", "d
 
 
 def frame_of(*words: str, **given: object) -> Frame:
-    return Frame(PipelineOptions(conf=list(words), bootstrap="127.0.0.1:1", **given), "export")  # type: ignore[arg-type]
+    return Frame(PipelineOptions(conf=list(words), bootstrap="127.0.0.1:1", **given), "export")
 
 
 def test_a_cluster_takes_deltas_own_writer(capsys: pytest.CaptureFixture[str]) -> None:
