@@ -101,7 +101,7 @@ WRITTEN = {
 """Options that name files to write, and profiles' files, which KCLI_CONFIG stands for."""
 LIBRARIES = {"keytab"}
 """Files that another library reads."""
-FOLDERS = {"pipeline export", "pipeline import", "pipeline finalize", "registry export"}
+FOLDERS = {"pipeline export", "pipeline import", "pipeline finalize", "pipeline clean", "registry export"}
 STREAMED = ("produce", "demo", "sandbox --tls")
 """Records, in which each is limited, and the system's own limit of a certificate."""
 

@@ -61,11 +61,12 @@ WORDS = {
     "append-topic": " (--append adds what the topic has)",
     "columns-changed": ". --file-format delta widens columns (--schema-mode evolve); else write to another DIR with "
     "another --name",
-    "delta-jars": ", --conf spark.jars.packages=io.delta:…",
+    "delta-jars": ", --packages io.delta:delta-spark_4.2_2.13:4.4.0",
     "java-home": "; --java-home names one, too",
     "json-schema": "; --value-schema 'id BIGINT, name STRING' says it",
     "partition-by": " (--partition-by)",
     "select": " (--select)",
+    "start-over": ", or start over with another checkpoint and --append, and -o for where it begins",
     "max-per-batch": " (--max-per-batch)",
     "value-column": ": --value-column NAME names it, --value json takes the whole row",
     "warehouse": "; --warehouse DIR or --catalog URL|NAME says where the table is",

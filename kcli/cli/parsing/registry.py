@@ -51,7 +51,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "pipeline": (
         "pipeline.export pipeline.importing pipeline.copy pipeline.doctor pipeline.sql "
         "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.checkpoint.checkpoint "
-        "pipeline.finalize",
+        "pipeline.finalize pipeline.clean",
         "Export, import and copy topics on Spark.",
     ),
     "tui": ("tui.tui", "Open the dashboard: groups, lag, topics, brokers, records."),

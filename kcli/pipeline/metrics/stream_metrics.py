@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from kcli.metrics.server import Rows, page
 from kcli.pipeline.jobs.bad import bad_of
@@ -13,6 +13,7 @@ from kcli.pipeline.jobs.work import Look, lag_of, rows_of
 from kcli.pipeline.progress import Progress
 from kcli.values import Value
 
+Number = TypeVar("Number", int, float)
 HELP = {
     "kcli_pipeline_rows_total": "Records read by this run, in batches that ended.",
     "kcli_pipeline_bad_rows_total": "Records of this run with a key or value that does not fit its format.",
@@ -33,7 +34,7 @@ CHECKPOINT = ("walCommit", "commitOffsets", "commitBatch")
 
 class Batch(Value):
     """A batch that ended: a line of --metrics. `time` is when, in seconds since 1970; `batch` is null where the run is
-    one batch; `lag`, `files` and `bytes` are null where they are unknown."""
+    one batch; `lag`, `commit_seconds`, `files` and `bytes` are null where they are unknown."""
 
     time: float = 0.0
     batch: int | None = None
@@ -42,7 +43,7 @@ class Batch(Value):
     lag: int | None = None
     rate: float = 0.0
     seconds: float = 0.0
-    commit_seconds: float = 0.0
+    commit_seconds: float | None = 0.0
     files: int | None = None
     bytes: int | None = None
 
@@ -66,10 +67,17 @@ def batch_of(progress: Any, written: Written | None, now: float) -> Batch:
         lag=lag if lag >= 0 else None,
         rate=round(rows / seconds, 1) if seconds else 0.0,
         seconds=seconds,
-        commit_seconds=sum(durations.get(name, 0) for name in CHECKPOINT) / 1000 if written is None else written.commit,
-        files=None if written is None else written.files,
-        bytes=None if written is None else written.bytes,
+        commit_seconds=sum(durations.get(name, 0) for name in CHECKPOINT) / 1000
+        if written is None
+        else _known(written.commit),
+        files=None if written is None else _known(written.files),
+        bytes=None if written is None else _known(written.bytes),
     )
+
+
+def _known(value: Number) -> Number | None:
+    """A figure of a table's library, which is -1 where the library does not say."""
+    return value if value >= 0 else None
 
 
 class Totals:

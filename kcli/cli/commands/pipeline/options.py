@@ -89,6 +89,17 @@ class SparkOptions(Options):
 class EngineOptions(SparkOptions):
     """Which Spark, and the connector that reads and writes topics there."""
 
+    packages: Annotated[
+        str | None,
+        typer.Option(
+            "--packages",
+            metavar="GROUP:NAME:VERSION,…",
+            help="Packages of Maven for Spark, such as io.delta:delta-spark_4.2_2.13:4.4.0: Delta's own writer.",
+        ),
+    ] = None
+    jars: Annotated[
+        str | None, typer.Option("--jars", metavar="FILE,…", help="Jars for Spark, in place of --packages.")
+    ] = None
     master: Annotated[
         str | None,
         typer.Option(

@@ -42,7 +42,7 @@ class Destination:
                 f"the table {self.table.label} exists and {checkpoint} knows nothing of it: name the checkpoint that "
                 "wrote it, or append to it"
             ).hinted("append-topic")
-        if known and not there and names(checkpoint, "commits"):
+        if known and there is False and names(checkpoint, "commits"):
             raise UsageError(
                 f"{checkpoint} says that records were written to {self.table.label}, but the table is missing: start "
                 "over with another name or checkpoint"

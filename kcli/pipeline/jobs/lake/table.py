@@ -100,8 +100,9 @@ class Table(Protocol):
     label: str
     where: str
 
-    def exists(self) -> bool:
-        """Whether the table is there. Raises KcliError where its store cannot be read."""
+    def exists(self) -> bool | None:
+        """Whether the table is there; None where only Spark can tell, which does not run yet. Raises KcliError where
+        its store cannot be read."""
         ...
 
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
@@ -212,9 +213,8 @@ class Batches:
             there += ", written with another reset of the checkpoint"
         return KcliError(
             f"{self._table.label} {there}, and {state.where} says that the next begins at {said(state.offsets)}: they "
-            "do not belong together, and nothing was written; restore both from the same time, or start over with "
-            "another checkpoint, which appends from the offsets that you choose"
-        )
+            "do not belong together, and nothing was written; restore both from the same time"
+        ).hinted("start-over")
 
 
 def _ahead(table: Offsets, checkpoint: Offsets) -> bool:

@@ -181,7 +181,7 @@ def test_a_package_that_maven_does_not_have_is_named():
     from kcli.cli.commands.pipeline.session.drive import _unresolved
 
     said = "Spark did not start: [unresolved dependency: org.apache.spark#spark-sql-kafka-0-10_2.13;4.3.0: not found]"
-    assert "Maven does not find org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0: --conf" in str(_unresolved(said))
+    assert "Maven does not find org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0: --packages" in str(_unresolved(said))
 
 
 def test_no_cluster_is_exit_code_5_before_spark_starts(tmp_path, monkeypatch, capsys):

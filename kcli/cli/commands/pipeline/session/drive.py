@@ -117,8 +117,8 @@ def _unresolved(text: str) -> UsageError:
     """What to say when Maven's places do not have a package."""
     name = text.partition("unresolved dependency: ")[2].partition(": not found")[0].replace("#", ":").replace(";", ":")
     return UsageError(
-        f"Maven does not find {name}: --conf spark.jars.packages={name.rpartition(':')[0]}:VERSION names another, "
-        "--conf spark.jars.repositories=URL another place, --conf spark.jars=FILE,… jars that are here"
+        f"Maven does not find {name}: --packages {name.rpartition(':')[0]}:VERSION names another, "
+        "--conf spark.jars.repositories=URL another place, --jars FILE,… jars that are here"
     )
 
 

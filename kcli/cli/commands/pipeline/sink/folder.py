@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.frame import DELTA, Frame
+from kcli.cli.commands.pipeline.session.frame import DELTA_PACKAGE, Frame, delta_conf
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options
@@ -108,9 +108,16 @@ def folder_of(
 
 def _delta(frame: Frame, form: FileForm, place: str) -> Table:
     from kcli.pipeline.jobs.lake.delta import DeltaTable
+    from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
-    if frame.remote is not None and not form.jars:
+    if frame.remote is not None:
         raise UsageError("--file-format delta goes with --master: the driver commits, and it has to be this machine")
+    if form.jars:
+        if form.size and form.compact is None:
+            raise UsageError("--file-size: Delta's own writer sizes files when it merges them: add --compact 1h")
+        return SparkDeltaTable(place, by=form.partition_by, compression=form.codec, size=form.size)
+    if frame.on_cluster:
+        raise UsageError(f"--file-format delta on a cluster takes Delta's own writer: --packages {DELTA_PACKAGE}")
     sized = {"size": form.size} if form.size else {}
     return DeltaTable(place, by=form.partition_by, compression=form.codec, **sized)
 
@@ -140,7 +147,8 @@ def told(frame: Frame) -> Callable[[str], None]:
 def conf_of(frame: Frame, form: FileForm, folder: Folder | Destination) -> tuple[tuple[str, str], ...]:
     """Settings of Spark for files of this form, and for the store that it writes them to. Raises UsageError where
     nothing brings Spark's client for that."""
-    settings = DELTA if form.form == "delta" and form.jars else ()
-    if folder.table is not None or frame.remote is not None or frame.dry_run:
+    by_spark = form.form == "delta" and form.jars
+    settings = delta_conf(frame) if by_spark else ()
+    if (folder.table is not None and not by_spark) or frame.remote is not None or frame.dry_run:
         return settings
     return (*settings, *store_conf(folder.place, frame.conf).items())

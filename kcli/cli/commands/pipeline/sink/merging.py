@@ -89,6 +89,8 @@ class Merging:
         if form.size or form.compression:
             flag = "--file-size" if form.size else "-z"
             raise UsageError(f"{flag}: the table's library writes the files of --merge, by the table's own properties")
+        if form.form == "delta" and form.jars:
+            return  # Spark merges, and the driver holds no rows
         if frame.max_rows > MOST_ROWS:
             raise UsageError(f"--max-per-batch {frame.max_rows}: --merge takes at most {MOST_ROWS:,} records at once")
         if frame.streaming and not frame.max_rows:

@@ -85,6 +85,8 @@ OPTIONS = {
     "master": "master",
     "remote": "remote",
     "conf": "conf",
+    "packages": "packages",
+    "jars": "jars",
     "connector": "connector",
     "java-home": "java_home",
     "python": "python",
