@@ -1,5 +1,5 @@
 """`python -m tests.pipeline.jobs.lake.flaky_store PORT SEED`: moto's S3 with a bucket `lake`, of which one request in
-five is answered by 503 or 500 while stdin's last line says `flaky`. Ends with stdin."""
+five is answered by 503 or 500 while stdin's last line says `flaky`; half of them when it is done. Ends with stdin."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ class Flaky:
         self._moto = DomainDispatcherApplication(create_backend_app)
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        if self.flaky and self._chance.random() < 0.2:
-            environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        lot = self._chance.random() if self.flaky else 1.0
+        if lot < 0.2:
+            if lot < 0.1:
+                self._moto(environ, lambda *_: None)
+            else:
+                environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             status, code = self._chance.choice(list(ANSWERS.items()))
             start(status, [("Content-Type", "application/xml")])
             return [f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()]

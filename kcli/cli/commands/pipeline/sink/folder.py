@@ -130,7 +130,9 @@ def _iceberg(frame: Frame, options: FolderOptions, form: FileForm, name: str) ->
         raise UsageError("--file-format iceberg goes with --master: the driver commits, and it has to be this machine")
     place = place_of(options.warehouse, options.catalog)
     sized = {"size": form.size} if form.size else {}
-    return IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec, **sized)
+    return IcebergTable(
+        name, place, by=form.partition_by, units=form.units, compression=form.codec, tell=told(frame), **sized
+    )
 
 
 def recover(frame: Frame, folder: Folder | Destination) -> None:

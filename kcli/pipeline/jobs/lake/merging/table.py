@@ -1,93 +1,44 @@
-"""A table that rows are merged into by a key.
-
-The tasks write the last row of each key into a folder of the attempt, as they do for a commit that adds files; the
-commit reads that folder on the driver and lets the table's library merge it, in one change of the table.
-"""
+"""The rows of a merge, on the driver: a table's own library merges them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from kcli.pipeline.jobs.lake.committer import Committer, NotCommitted
-from kcli.pipeline.jobs.lake.merging.latest import Merge, bare, check_columns, latest, marked
 from kcli.pipeline.jobs.lake.merging.limits import MOST_BYTES, MOST_ROWS
-from kcli.pipeline.sink.layout import FileEntry, Layout
-from kcli.pipeline.sink.storage import told
+from kcli.pipeline.jobs.lake.table import NotCommitted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
-class Mergeable(Committer, Protocol):
-    """A table whose library merges."""
+def staged(rows: DataFrame, label: str) -> pa.Table:
+    """The rows, in memory: a partition after the other, so that more than the driver can hold is found in time. Raises
+    NotCommitted for that."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
 
-    def merge(self, rows: pa.Table, merge: Merge, query: str, batch: int) -> None:
-        """One change of the table: rows whose key is there replace it, or delete it where DELETED says so, others are
-        added. Raises NotCommitted, KcliError."""
-        ...
-
-
-class MergedTable:
-    """A table, and how rows get into it. Everything but these is the table's own."""
-
-    def __init__(self, table: Mergeable, merge: Merge) -> None:
-        self._table = table
-        self._merge = merge
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_table":  # while it is unpickled
-            raise AttributeError(name)
-        return getattr(self._table, name)
-
-    def check(self, frame: DataFrame, *, evolve: bool) -> None:
-        """As `Committer.check`; the columns of the merge too."""
-        check_columns(frame, self._merge)
-        self._table.check(bare(frame), evolve=evolve)
-
-    def prepared(self, frame: DataFrame, attempt: str, *, evolve: bool) -> tuple[DataFrame, Layout]:
-        """The last row of each key, and the folder that the commit reads."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        check_columns(frame, self._merge)
-        _, layout = self._table.prepared(bare(frame), attempt, evolve=evolve)
-        rows = latest(marked(frame, self._merge), self._merge)
-        self._columns = to_arrow_schema(rows.schema, timezone="UTC")
-        packed = self._columns.serialize().to_pybytes()
-        return rows, layout.replace(schema=packed, parts=(), labels=(), staged=True)
-
-    def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
-        """One change of the table. Raises NotCommitted for more than the driver can hold, and as `merge` does."""
-        rows = sum(entry.rows for entry in entries)
-        size = sum(in_memory(entry) for entry in entries)
-        if rows > MOST_ROWS or size > MOST_BYTES:
+    schema = to_arrow_schema(rows.schema, timezone="UTC")
+    parts, size = [schema.empty_table()], 0
+    for row in rows.mapInArrow(packed, "rows BINARY").toLocalIterator():
+        parts.append(pa.ipc.open_stream(row["rows"]).read_all().cast(schema))
+        size += parts[-1].nbytes
+        if size > MOST_BYTES or sum(part.num_rows for part in parts) > MOST_ROWS:
             raise NotCommitted(
-                f"{self._table.label}: {rows:,} keys of {size >> 20:,} MiB in a batch are more than the driver merges, "
-                f"{MOST_ROWS:,} of {MOST_BYTES >> 20} MiB; nothing was committed: start over with another name "
-                "and fewer records per batch"
+                f"{label}: a batch has more keys than the driver merges, which is {MOST_ROWS:,} of "
+                f"{MOST_BYTES >> 20} MiB; nothing was committed: start over with another name and fewer records per "
+                "batch"
             ).hinted("max-per-batch")
-        self._table.merge(self._staged(entries), self._merge, query, batch)
-
-    def _staged(self, entries: Sequence[FileEntry]) -> pa.Table:
-        """The rows of the files."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        parts = [self._columns.empty_table()]
-        for entry in entries:
-            system, path = self._table.storage.opened(entry.path)
-            with told(entry.path):
-                rows = parquet.read_table(path, filesystem=system, partitioning=None)
-            parts.append(rows.cast(self._columns))
-        return pa.concat_tables(parts)
+    return pa.concat_tables(parts)
 
 
-def in_memory(entry: FileEntry) -> int:
-    """Bytes of a file's columns before compression, by its footer."""
-    from io import BytesIO
+def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """In a task: each batch as one cell, which crosses Spark without an object for each value."""
+    import pyarrow as pa
 
-    from pyarrow import parquet
-
-    known = parquet.read_metadata(BytesIO(entry.footer))
-    return sum(known.row_group(number).total_byte_size for number in range(known.num_row_groups))
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+            stream.write_batch(batch)
+        yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
