@@ -169,7 +169,9 @@ def test_evolve_adds_columns_to_a_delta_table_and_widens_them(
     )
 
 
-def test_a_mode_is_for_files_of_values_with_a_schema(kcli: Kcli, topics: Topics, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_mode_is_for_files_of_values_with_a_schema(
+    kcli: Kcli, topics: Topics, capfd: pytest.CaptureFixture[str]
+) -> None:
     topic = topics.make(1)
     mode = ["--schema-mode", "evolve"]
     msgpack = ["--value-format", "msgpack", "--value-schema", "id BIGINT"]
