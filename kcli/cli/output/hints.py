@@ -92,7 +92,12 @@ LETTERS = {"compression": "-z", "offset": "-o"}
 SPARK = {
     "onBad=null": "--on-bad null",
     "order_by names": "--order-by names",
+    "partition_by ": "--partition-by ",
+    "and the condition ": "and --where ",
     "registerSchemas=true": "--register",
+    "failOnDataLoss=false": "--skip-lost",
+    " (option unknownFields=fail)": "; --schema-mode evolve adds columns for them, pinned leaves them out and counts "
+    "such records, quarantine keeps them whole",
     "reset this one to the end": "reset this one to the end (`kcli pipeline checkpoint WHERE --reset-to end`)",
 }
 """Words of the command line for those of sentences that cross Spark as text."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from kcli.metrics.server import Rows, page
-from kcli.pipeline.jobs.bad import bad_of
+from kcli.pipeline.jobs.bad import bad_of, unknown_of
 from kcli.pipeline.jobs.lake.table import Written
 from kcli.pipeline.jobs.work import Look, lag_of, rows_of
 from kcli.pipeline.progress import Progress
@@ -17,6 +17,7 @@ Number = TypeVar("Number", int, float)
 HELP = {
     "kcli_pipeline_rows_total": "Records read by this run, in batches that ended.",
     "kcli_pipeline_bad_rows_total": "Records of this run with a key or value that does not fit its format.",
+    "kcli_pipeline_unknown_rows_total": "Records of this run with fields that no column has, which were left out.",
     "kcli_pipeline_batches_total": "Batches of this run that ended.",
     "kcli_pipeline_files_total": "Files that this run wrote into its table.",
     "kcli_pipeline_written_bytes_total": "Bytes of these files.",
@@ -40,6 +41,7 @@ class Batch(Value):
     batch: int | None = None
     rows: int = 0
     bad: int = 0
+    unknown: int = 0
     lag: int | None = None
     rate: float = 0.0
     seconds: float = 0.0
@@ -64,6 +66,7 @@ def batch_of(progress: Any, written: Written | None, now: float) -> Batch:
         batch=progress["batchId"],
         rows=rows,
         bad=bad_of(progress),
+        unknown=unknown_of(progress),
         lag=lag if lag >= 0 else None,
         rate=round(rows / seconds, 1) if seconds else 0.0,
         seconds=seconds,
@@ -94,6 +97,7 @@ class Totals:
         sums = self._sums
         sums["kcli_pipeline_rows_total"] += batch.rows
         sums["kcli_pipeline_bad_rows_total"] += batch.bad
+        sums["kcli_pipeline_unknown_rows_total"] += batch.unknown
         sums["kcli_pipeline_batches_total"] += 1
         sums["kcli_pipeline_files_total"] += batch.files or 0
         sums["kcli_pipeline_written_bytes_total"] += batch.bytes or 0

@@ -194,7 +194,8 @@ class Importing(Job):
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns looked up."""
         options, streaming = self.options, self.frame.streaming
-        rows = load(spark, self._load_as, self.places, self.reader, streaming=streaming)
+        texts = {options.key_column or "key", options.value_column or "value"} if options.value != "json" else ()
+        rows = load(spark, self._load_as, self.places, self.reader, streaming=streaming, texts=texts)
         frame = records(
             chosen(rows, options.sql_where, options.select),
             key=options.key_column,

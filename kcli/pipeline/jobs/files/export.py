@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import OPTION, KcliError, UsageError
-from kcli.pipeline.jobs.bad import Counted
+from kcli.pipeline.jobs.bad import BadRows, Counted
 from kcli.pipeline.jobs.checkpoints import ELSEWHERE, Beside, stored
+from kcli.pipeline.jobs.files import csv
 from kcli.pipeline.jobs.frames import with_column
 from kcli.pipeline.jobs.work import Action, Stream, Trigger
 from kcli.values import Frozen
@@ -103,6 +104,8 @@ class Export:
         table: Table | None = None,
         merge: Merge | None = None,
         tell: Callable[[str], None] = lambda sentence: None,
+        *,
+        null_bad: bool = False,
     ) -> None:
         for name, sql in form.made:
             if name not in frame.columns:
@@ -112,8 +115,16 @@ class Export:
             there = ", ".join(frame.columns)
             unknown = UsageError(f"partition_by {missing[0]}: unknown column; the columns are {there}")
             raise unknown.hinted(OPTION)
+        self.bad: BadRows | None = None
+        if not form.is_table and _texts(frame, form.partition_by):
+            frame = _folders(frame, _texts(frame, form.partition_by), null_bad=null_bad)
+            if null_bad:
+                self.bad = BadRows(frame)
+                frame = self.bad.frame
         if form.files:
             frame = frame.repartition(form.files)
+        if form.form == "csv":
+            frame = _without_bytes(frame)
         self._form = form
         self._tell = tell
         self._table, self._merge = table, merge
@@ -205,13 +216,51 @@ class Export:
     def _set(self, writer: Any) -> Any:
         writer = writer.options(**self._compressed())
         if self._form.form == "csv":
-            writer = writer.option("header", "true")
+            writer = writer.options(**csv.WRITE)
         return writer.partitionBy(*self._form.partition_by) if self._form.partition_by else writer
 
     @property
     def rows(self) -> int:
         """The number of records written; -1 where they were not counted."""
         return self._counted.rows
+
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder is called whose rows have null: a text that is this cannot be told from it."""
+
+
+def _texts(frame: DataFrame, names: Sequence[str]) -> list[str]:
+    """Which of these columns are texts."""
+    return [name for name in names if frame.schema[name].dataType.typeName() == "string"]
+
+
+def _folders(frame: DataFrame, names: Sequence[str], *, null_bad: bool) -> DataFrame:
+    """The frame, in which no value of these columns is the name that means null: it is an error, or with `null_bad`
+    null, and then a column valueError says so."""
+    from pyspark.sql import functions as f
+
+    for name in names:
+        said = (
+            f"\nkcli.errors.KcliError: partition_by {name}: a record has the text {NULL}, which is the name of the "
+            f"folder of nulls; onBad=null makes it null, and the condition \"{name} <> '{NULL}'\" leaves it out"
+        )
+        wrong = f.col(f"`{name}`") == NULL
+        instead = f.lit(None) if null_bad else f.raise_error(f.lit(said))
+        before = [f.col("valueError")] if "valueError" in frame.columns else []
+        if null_bad:
+            why = f.when(wrong, f.lit(f"{name} is {NULL}"))
+            frame = frame.withColumn("valueError", f.coalesce(*before, why))
+        frame = frame.withColumn(name, f.when(wrong, instead).otherwise(f.col(f"`{name}`")))
+    return frame
+
+
+def _without_bytes(frame: DataFrame) -> DataFrame:
+    """The frame with bytes as base64, as in JSON: CSV is text."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import BinaryType
+
+    found = [field.name for field in frame.schema.fields if isinstance(field.dataType, BinaryType)]
+    return frame.withColumns({name: f.base64(f.col(f"`{name}`")) for name in found}) if found else frame
 
 
 class ColumnsChanged(KcliError):

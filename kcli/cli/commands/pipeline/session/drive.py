@@ -49,6 +49,7 @@ class RunRow(Row, section="jobs"):
     rate: float = column("Records per second.", unit="rate")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
     checkpoint: str | None = column("Folder of the checkpoint.", table=False)
+    unknown: int = column("Records with fields that no column has, which were left out.", unit="count")
 
 
 SHAPE = shape(
@@ -321,6 +322,7 @@ class Run:
                 rate=round((records or 0) / seconds, 1) if seconds else 0.0,
                 lag=self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
                 checkpoint=self.job.checkpoint or None,
+                unknown=outcome.unknown,
             )
         )
         write(document, self.frame.format)

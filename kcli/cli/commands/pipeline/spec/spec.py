@@ -42,6 +42,7 @@ SOURCE = {
     "reader-schema": "reader_schema",
     "key-reader-schema": "key_reader_schema",
     "without-rules": "without_rules",
+    "emit-default-values": "emit_default_values",
     "min-partitions": "min_partitions",
     "skip-lost": "skip_lost",
     "on-bad": "on_bad",
