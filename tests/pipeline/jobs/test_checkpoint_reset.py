@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tm
     assert sorted(os.listdir(folder / "commits")) == ["0", "1"][: 1 + bool(sunk)]
 
 
-def test_a_batch_of_a_table_is_forgotten_and_the_reset_is_noted_for_the_table(lake):
+def test_a_batch_of_a_table_is_forgotten_and_the_reset_is_noted_for_the_table(lake: tuple[Path, str]) -> None:
     folder, topic = lake
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
     Sink().note(folder)

@@ -29,7 +29,7 @@ from kcli.pipeline.jobs.lake.delta_history import (
     newest_first,
 )
 from kcli.pipeline.jobs.lake.merging.latest import DELETED
-from kcli.pipeline.jobs.lake.staged import staged
+from kcli.pipeline.jobs.lake.staged import collected, staged
 from kcli.pipeline.jobs.lake.table import NotCommitted, Written
 from kcli.pipeline.sink.storage import as_s3, delta_options, storage_here
 from kcli.system.files import DOCUMENT, read_text
@@ -102,8 +102,7 @@ class DeltaTable:
             self._check(known, plain.schema, evolve=evolve)
             known = self._added(plain, self._wider(plain, known)) if evolve else known
         about = self._about(known, commit)
-        with staged(rows) as made:
-            changes = made.table(self.label)
+        changes = collected(rows, self.label)
         if known is None:
             import pyarrow.compute as pc
 

@@ -132,10 +132,10 @@ class IcebergTable:
     def merge(self, rows: DataFrame, merge: Merge, commit: Commit | None, *, evolve: bool) -> Written:
         """One commit in which each row replaces or deletes the row of its key, or is added. Raises as `write`."""
         from kcli.pipeline.jobs.lake.merging.latest import DELETED
-        from kcli.pipeline.jobs.lake.merging.table import staged
+        from kcli.pipeline.jobs.lake.staged import collected
 
         frame, begun = self._begun(rows.drop(DELETED), evolve=evolve)
-        changes = staged(rows, self.label)
+        changes = collected(rows, self.label)
         began = time.monotonic()
         table = self.merge_rows(changes, merge, commit, self._again(begun, frame, commit, evolve=evolve))
         snapshot = table.current_snapshot()

@@ -1,7 +1,8 @@
-"""Rows of Spark on their way to a table's library, which runs in the driver: Parquet files in a folder of their own.
+"""Rows of Spark on their way to a table's library, which runs in the driver.
 
-Spark's tasks write the folder and the library reads it in batches, so the driver holds a few batches of the rows and
-never all of them. The folder is beside Spark's own temporary files, and is deleted when the library is done.
+Rows that are added are Parquet files in a folder of their own: Spark's tasks write it and the library reads it in
+batches, so the driver holds a few batches of the rows and never all of them. The folder is beside Spark's own temporary
+files, and is deleted when the library is done. Rows that are merged are in the driver's memory, up to a limit.
 """
 
 from __future__ import annotations
@@ -40,21 +41,6 @@ class Staged:
         files = dataset.dataset(self._folder, schema=self._schema, format="parquet", partitioning=None)
         return files.scanner(batch_size=BATCH, batch_readahead=1, fragment_readahead=1).to_reader()
 
-    def table(self, label: str) -> pa.Table:
-        """All rows, for a merge into the table `label`. Raises NotCommitted for more than the driver can hold."""
-        from pyarrow import parquet
-
-        found = [parquet.read_metadata(file) for file in self._folder.glob("*.parquet")]
-        rows = sum(one.num_rows for one in found)
-        size = sum(one.row_group(number).total_byte_size for one in found for number in range(one.num_row_groups))
-        if rows > MOST_ROWS or size > MOST_BYTES:
-            raise NotCommitted(
-                f"{label}: {rows:,} keys of {size >> 20:,} MiB in a batch are more than the driver merges, "
-                f"{MOST_ROWS:,} of {MOST_BYTES >> 20} MiB; nothing was committed: start over with another name "
-                "and fewer records per batch"
-            ).hinted("max-per-batch")
-        return self.reader().read_all()
-
 
 @contextmanager
 def staged(rows: DataFrame) -> Iterator[Staged]:
@@ -73,3 +59,34 @@ def staged(rows: DataFrame) -> Iterator[Staged]:
         inside = Path(folder) / "rows"
         rows.write.option("compression", "snappy").parquet(f"file://{inside}")
         yield Staged(inside, schema)
+
+
+def collected(rows: DataFrame, label: str) -> pa.Table:
+    """The rows of a merge, in memory: a partition after the other, so that more than the driver can hold is found in
+    time. Raises NotCommitted for that."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    schema = to_arrow_schema(rows.schema, timezone="UTC")
+    parts, size = [schema.empty_table()], 0
+    for row in rows.mapInArrow(packed, "rows BINARY").toLocalIterator():
+        parts.append(pa.ipc.open_stream(row["rows"]).read_all().cast(schema))
+        size += parts[-1].nbytes
+        if size > MOST_BYTES or sum(part.num_rows for part in parts) > MOST_ROWS:
+            raise NotCommitted(
+                f"{label}: a batch has more keys than the driver merges, which is {MOST_ROWS:,} of "
+                f"{MOST_BYTES >> 20} MiB; nothing was committed: start over with another name and fewer records per "
+                "batch"
+            ).hinted("max-per-batch")
+    return pa.concat_tables(parts)
+
+
+def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """In a task: each batch as one cell, which crosses Spark without an object for each value."""
+    import pyarrow as pa
+
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+            stream.write_batch(batch)
+        yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})

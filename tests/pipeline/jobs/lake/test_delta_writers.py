@@ -42,7 +42,7 @@ def make(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[..., A
     from kcli.pipeline.jobs.lake.delta import DeltaTable
     from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
-    if "delta" not in spark.conf.get("spark.sql.extensions", ""):
+    if "delta" not in (spark.conf.get("spark.sql.extensions", "") or ""):
         pytest.skip("Delta's own jars are needed, for Spark 4.2")
     return DeltaTable if request.param == "library" else SparkDeltaTable
 

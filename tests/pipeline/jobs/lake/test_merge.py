@@ -8,7 +8,7 @@ import pytest
 
 from kcli.cli.main import main
 from kcli.errors import KcliError
-from kcli.pipeline.jobs.lake.merging import table as merging
+from kcli.pipeline.jobs.lake import staged as merging
 from kcli.pipeline.jobs.lake.merging.latest import Merge
 from tests.pipeline.jobs.lake.events import EVENTS, event, row, tombstone
 from tests.pipeline.jobs.lake.readers import by_pyiceberg, table_of
@@ -156,13 +156,13 @@ def test_a_batch_that_the_driver_cannot_hold_is_refused(
     from kcli.pipeline.jobs.lake.table import NotCommitted
 
     rows = spark.range(1000, numPartitions=3).withColumn("at", f.timestamp_millis("id"))
-    found = merging.staged(rows, "lake")
+    found = merging.collected(rows, "lake")
     assert sorted(found["id"].to_pylist()) == list(range(1000))
     assert str(found.schema.field("at").type) == "timestamp[us, tz=UTC]"
-    assert merging.staged(rows.where("id < 0"), "lake").num_rows == 0
+    assert merging.collected(rows.where("id < 0"), "lake").num_rows == 0
     monkeypatch.setattr(merging, limit, value)
     with pytest.raises(NotCommitted, match="lake: a batch has more keys than the driver merges"):
-        merging.staged(rows, "lake")
+        merging.collected(rows, "lake")
 
 
 def test_events_of_another_shape_are_said_to_be_none() -> None:
