@@ -188,15 +188,19 @@ class DeltaTable:
     # -- what is written --------------------------------------------------------------------------------------------
 
     def _about(self, known: deltalake.DeltaTable | None, commit: Commit | None) -> deltalake.CommitProperties | None:
-        """What the version says of itself. Raises NotCommitted for a commit that is not the query's next."""
-        if commit is None:
-            return None
+        """What the version says of itself. Raises NotCommitted for a commit that is not the query's next. The version
+        that makes a table is not tried again: deltalake would add it to a table that another writer made meanwhile."""
         from deltalake import CommitProperties, Transaction
 
+        retries = 0 if known is None else None
+        if commit is None:
+            return CommitProperties(max_commit_retries=retries)
         last = Last() if known is None else self._last(known, commit.query)
         check_next(self.label, last, commit)
         return CommitProperties(
-            custom_metadata={TEXT: commit.text()}, app_transactions=[Transaction(commit.query, last.version + 1)]
+            custom_metadata={TEXT: commit.text()},
+            app_transactions=[Transaction(commit.query, last.version + 1)],
+            max_commit_retries=retries,
         )
 
     def _written(
