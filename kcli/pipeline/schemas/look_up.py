@@ -94,7 +94,6 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
         payload=wanted.payload,
         settings=settings,
         rules=wanted.rules,
-        defaults=wanted.defaults,
     )
     return sealed, wanted.subject
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kcli.pipeline.session import archive, gateway
@@ -20,9 +20,8 @@ def archived(settings: SessionSettings) -> bool:
     return archive.path_of(find_java(settings.java_home), gateway.spark_home()).exists()
 
 
-def warm_up(settings: SessionSettings, work: Callable[[SparkSession], Any] = lambda spark: None) -> Any:
-    """Make the class-data archive: run Spark once, about half a minute, and `work` in it, whose result it returns.
-    Raises SparkFailed, and what `work` raises: then there is no archive."""
+def warm_up(settings: SessionSettings) -> Path:
+    """Make the class-data archive: run Spark once, about half a minute; where it is. Raises SparkFailed."""
     home, java = gateway.spark_home(), find_java(settings.java_home)
     options, part = archive.making(java, home)
     path = archive.path_of(java, home)
@@ -32,7 +31,6 @@ def warm_up(settings: SessionSettings, work: Callable[[SparkSession], Any] = lam
     try:
         with session as spark, tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
             _usual_work(spark, folder)
-            result = work(spark)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -41,7 +39,7 @@ def warm_up(settings: SessionSettings, work: Callable[[SparkSession], Any] = lam
     part.chmod(0o444)
     part.replace(path)
     archive.prune(path)
-    return result
+    return path
 
 
 def _usual_work(spark: SparkSession, folder: str) -> None:

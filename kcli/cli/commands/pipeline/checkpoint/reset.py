@@ -78,12 +78,13 @@ class ResetOptions(ChangeOptions):
 
 def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     """Move the checkpoint to a place. Returns the exit code. Raises UsageError."""
-    from kcli.pipeline.jobs import locks
+    from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
-    from kcli.pipeline.jobs.lake.table import Reset
 
     rewinding.check(state)
-    locks.check(str(state.path))
+    other = registry.live(str(state.path))
+    if other is not None:
+        raise UsageError(f"{other.name} runs, in process {other.pid}: kcli pipeline drain {other.id} ends it first")
     sunk = _sunk(state)
     fixed = _fixed(where, state) if where[:1] == "{" else None
     prepare = _exactly(fixed) if fixed is not None else _form(where)
@@ -101,9 +102,7 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
         ready = {row.at: row.after.offset for row in rows if row.is_open and row.after is not None}
 
         async def apply(cluster: Cluster) -> None:
-            with locks.held([str(state.path)], "pipeline checkpoint"):
-                number = rewinding.rewrite(state, ready, sunk=sunk)
-                Reset.note(state.path, number)
+            number = rewinding.rewrite(state, ready, sunk=sunk)
             for row in rows:
                 row.settle(None)
             _say_done(options, state, ready, number)
@@ -127,20 +126,19 @@ def _partitions(
 
 
 def _sunk(state: Checkpoint) -> bool:
-    """Whether a folder of files has the batch that is not whole: Spark's file sink skips its number then. A table knows
-    offsets. Raises UsageError for an unknown sink."""
-    from kcli.pipeline.jobs.checkpoints import Sink
+    """Whether the sink has the batch that is not whole. Raises UsageError for an unknown sink."""
+    from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
 
     if state.batch == state.committed:
         return False
-    sink = Sink.of(state.path)
-    if sink is None:
+    known = next((entry for entry in registry.entries() if registry.same(entry.checkpoint, str(state.path))), None)
+    if known is None:
         raise UsageError(
-            f"batch {state.batch} is not complete, and kcli did not run this pipeline, so its sink is unknown: let the "
-            "pipeline end the batch first, then reset it"
+            f"batch {state.batch} is not complete, and no run of this machine used the checkpoint, so its sink is "
+            "unknown: let the pipeline end the batch first, then reset it"
         )
-    return bool(sink.folder) and rewinding.sunk(state, sink.folder)
+    return rewinding.sunk(state, known.destination)
 
 
 def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:

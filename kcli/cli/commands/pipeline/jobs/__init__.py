@@ -1,0 +1,1 @@
+"""`kcli pipeline list|status|drain|stop`."""
