@@ -128,7 +128,7 @@ class Values:
 
 
 def _later(value: Any) -> Any:
-    """Stands for a function that is being made."""
+    """A placeholder, for schemas that contain themselves."""
     raise AssertionError
 
 

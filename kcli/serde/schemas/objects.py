@@ -33,9 +33,9 @@ NO_FRAME = "no frame in front of it names a schema"
 
 
 class ObjectReader:
-    """The keys or the values (`kind`) of records whose schemas are of one kind, `of`. `message` is a class of
-    Protobuf's, whose messages are made. `bad` makes what stands for one that cannot be read, of its bytes and the
-    reason."""
+    """Reads the keys or the values (`kind`) of records, all with schemas of one type (`of`: Avro, Protobuf or JSON).
+    With `message`, a generated Protobuf class, it returns instances of that class. For a payload that it cannot read
+    it returns `bad(payload, reason)`."""
 
     def __init__(self, kind: str, of: str, schemas: Schemas, message: Any, bad: Bad) -> None:
         self._kind, self._of, self.schemas, self._bad = kind, of, schemas, bad
