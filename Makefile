@@ -97,8 +97,9 @@ test-dist: $(VENV)/.made-dev dist  ## the wheels in empty environments without a
 test-root:  ## demo, the first minute and make quick in a bare Debian sid, which has the newest Python; SUITE=trixie has 3.13; needs root and debootstrap
 	tests/debian_root.sh $(or $(SUITE),sid) $(or $(ROOT),build/roots/$(or $(SUITE),sid))
 
-versions: $(VENV)/.made-dev  ## the main job on old, middle and new Kafkas: 2.1.1 to the newest; VERSIONS="3.9.1" selects
+versions: $(VENV)/.made-dev  ## the main job on old, middle and new Kafkas: 2.1.1 to the newest; VERSIONS="3.9.1" selects. Then the reader on the newest Spark, and which writers of tables are out
 	$(BIN)/python -m tests.kafka.versions $(VERSIONS)
+	$(BIN)/python -m tests.pipeline.versions
 
 alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process of its own: no test needs another
 	$(BIN)/python -m tests.alone $(or $(FOLDER),tests)

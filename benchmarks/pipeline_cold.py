@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.pipeline import connector
 
-KINDS = ("kcli", "kcli after `kcli pipeline warmup`", "JVM connector, as pyspark starts it")
+KINDS = ("kcli", "kcli after `kcli pipeline doctor`", "JVM connector, as pyspark starts it")
 
 
 def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: int) -> dict[str, float]:
@@ -25,7 +25,7 @@ def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: 
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     warm = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-warm")}
     cold = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-cold")}
-    subprocess.run([sys.executable, "-m", "kcli", "pipeline", "warmup", "-q"], env=warm, check=True, timeout=900)
+    subprocess.run([sys.executable, "-m", "kcli", "pipeline", "doctor", "-q"], env=warm, check=True, timeout=900)
     for _ in range(rounds):
         for kind in KINDS:
             form = "kafka" if kind == KINDS[2] else "kcli"

@@ -27,7 +27,7 @@ from tests.pipeline.tree import cpu, descendants
 ROWS = 10_000
 EVERY = 0.25
 """Seconds between two looks at the CPU."""
-EXPORT = "`kcli pipeline export` after `kcli pipeline warmup`"
+EXPORT = "`kcli pipeline export` after `kcli pipeline doctor`"
 KINDS = {
     EXPORT: "kcli",
     "Spark alone, started as kcli does: `range` into parquet": "range",
@@ -63,7 +63,7 @@ def first_files(bootstrap: str, topic: str, folder: Path, rounds: int) -> dict[s
     their end."""
     half = json.dumps({topic: {"0": ROWS // 2, "1": ROWS // 2}})
     warm = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-warm"), "XDG_STATE_HOME": str(folder / "state")}
-    subprocess.run([sys.executable, "-m", "kcli", "pipeline", "warmup", "-q"], env=warm, check=True, timeout=900)
+    subprocess.run([sys.executable, "-m", "kcli", "pipeline", "doctor", "-q"], env=warm, check=True, timeout=900)
     out = folder / "first"
     spans = [sys.executable, "-m", "benchmarks.pipeline_first"]
     line = [sys.executable, "-m", "kcli", "pipeline", "export", topic, str(out), "--file-format", "parquet", "-q"]

@@ -1,7 +1,7 @@
 """Topics into tables: Delta and Iceberg, plain records and Avro, beside Spark's own connector in the same rounds.
 
 kcli reads, and commits by deltalake and pyiceberg. Beside it Spark's connector reads; Delta's own jars write its Delta
-table, and kcli's committer its Iceberg table, as no jars of Iceberg run on this Spark. It decodes Avro by from_avro.
+table, and kcli with pyiceberg its Iceberg table, as no jars of Iceberg run on this Spark. It decodes Avro by from_avro.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from benchmarks.pipeline_report import AVRO, PARQUET
 from benchmarks.pipeline_rounds import FORMS, interleaved
 from kcli.pipeline.jobs.lake.catalogs import CatalogPlace
-from kcli.pipeline.jobs.lake.committer import put
 from kcli.pipeline.jobs.lake.delta import DeltaTable
 from kcli.pipeline.jobs.lake.iceberg import IcebergTable
 from kcli.pipeline.session.session import Session, SessionSettings
@@ -140,11 +139,11 @@ class Tables:
     def to_delta(self, form: str) -> None:
         place, frame = str(self.fresh("delta")), self.read(form, self.plain)
         if form == "kcli":
-            put(DeltaTable(place), frame, "error", tell=print)
+            DeltaTable(place).write(frame, "error", None, evolve=False)
         else:
             frame.write.format("delta").option("compression", "zstd").save(place)
 
     def to_iceberg(self, frame: DataFrame) -> None:
         table = IcebergTable("bench.orders", CatalogPlace(warehouse=str(self.fresh("iceberg"))))
-        put(table, frame, "error", tell=print)
+        table.write(frame, "error", None, evolve=False)
         table.catalog.close()

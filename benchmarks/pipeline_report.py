@@ -47,7 +47,7 @@ def markdown(found: Measured, records: int, rounds: int) -> str:
         *_by_both(found.rows),
         "",
         "Into tables, in rounds of their own. Beside kcli Spark's connector reads, Delta's own jars write Delta, and "
-        "kcli's committer writes Iceberg, of which no jars run on this Spark. There `from_avro` decodes.",
+        "kcli writes Iceberg by pyiceberg, of which no jars run on this Spark. There `from_avro` decodes.",
         "",
         *_by_both(found.tables),
         "",

@@ -9,12 +9,20 @@ import re
 from pathlib import Path
 
 from kcli.errors import KcliError
+from kcli.model import TopicPartition
 
 _OURS = re.compile(r"^\s*(kcli(?:\.\w+)+)\.(\w+): (.*(?:\n(?!\s|$|kcli\.).*)*)", re.MULTILINE)
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _JAVA = re.compile(r"^: (?:[a-z]\w*\.)+\w+: (?=.)")
 """Py4J's second line: what Java raised, and why."""
 _NOISE = re.compile(r"@[0-9a-f]{6,}|\s*SQLSTATE: \w+|^\[[A-Z_.0-9]+\]\s*")
+
+
+_PLACE = re.compile(
+    r"^\s*kcli\.pipeline\.formats\.arrow\.(?:BadRecord|UnknownField): (\S+)\[(\d+)\] offset (\d+):", re.MULTILINE
+)
+FULL = "No space left on device"
+_BUSY = re.compile(r"(?:failed|the Python worker) to connect back")
 
 
 class PipelineError(KcliError):
@@ -35,11 +43,37 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
         module, name, sentence = ours[-1].groups()
         return PipelineError(_clean(sentence), _exit_code(module, name)).hinted("spark-option")
     where = f"; the log is {log}" if log is not None else ""
+    if busy(error):
+        return PipelineError(
+            "this machine is too busy: Spark gives a Python process ten seconds to start, and it did not; run it again "
+            f"when less runs here, or with fewer tasks at once (master local[1]){where}"
+        )
     theirs = list(_PYTHON.finditer(text))
     lines = [line for line in text.splitlines() if line.strip()]
     java = next((line for line in lines if _JAVA.match(line)), None)
     first = _JAVA.sub("", java) if java is not None else theirs[-1].group(2) if theirs else lines[0] if lines else ""
-    return PipelineError(f"Spark: {_clean(first) or type(error).__name__}{where}")
+    full = f" {FULL}" if FULL in _whole(error) and FULL not in first else ""
+    return PipelineError(f"Spark: {_clean(first) or type(error).__name__}{full}{where}")
+
+
+def record_of(error: BaseException) -> tuple[TopicPartition, int] | None:
+    """The record whose fields or values do not fit, and that ended a batch; None where something else did."""
+    found = _PLACE.search(_text(error))
+    return None if found is None else (TopicPartition(found[1], int(found[2])), int(found[3]))
+
+
+def busy(error: BaseException) -> bool:
+    """Whether Spark gave up a Python process that did not start in time."""
+    return _BUSY.search(_whole(error)) is not None
+
+
+def _whole(error: BaseException) -> str:
+    """The text of an error, and the traces of Java behind it, which that of a query lacks."""
+    parts, cause = [_text(error)], getattr(error, "_cause", None)
+    while cause is not None:
+        parts.append(str(getattr(cause, "_stackTrace", cause)))
+        cause = getattr(cause, "_cause", None)
+    return "\n".join(parts)
 
 
 def _text(error: BaseException) -> str:

@@ -36,18 +36,24 @@ def identity_of(log: Log, topics: Iterable[str], *, asked: bool = False) -> dict
     return log.kafka.run(ask)
 
 
-def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str) -> None:
-    """Raise NotTheSame unless `now` is what the checkpoint knows. What one of them does not say is not compared."""
+def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str, *, lenient: bool = False) -> set[str]:
+    """Raise NotTheSame unless `now` is what the checkpoint knows. What one of them does not say is not compared. With
+    `lenient` topics that were created again are returned instead."""
     before, after = known.get("cluster"), now.get("cluster")
     if before and after and before != after:
         raise NotTheSame(
             f"the checkpoint is of cluster {before}, and {servers} is cluster {after}: a query resumes only on the "
             "cluster where it began; name that cluster, or start over with another checkpoint"
         )
+    again = set()
     for topic, one in known.get("topics", {}).items():
         other = now.get("topics", {}).get(topic)
         if other is not None and other != one:
-            raise NotTheSame(
-                f"{topic} is not the topic that the checkpoint is of: it was deleted and recreated (topic id {one} "
-                f"then, {other} now), and its offsets are other records; start over with another checkpoint"
-            )
+            again.add(topic)
+            if not lenient:
+                raise NotTheSame(
+                    f"{topic} is not the topic that the checkpoint is of: it was deleted and recreated (topic id {one} "
+                    f"then, {other} now), and its offsets are other records; start over with another checkpoint, or "
+                    "read it from its beginning with failOnDataLoss=false"
+                )
+    return again

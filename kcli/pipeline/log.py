@@ -42,7 +42,8 @@ class Log:
 
     def partitions(self, options: ReadOptions) -> list[TopicPartition]:
         """What subscribe, subscribePattern or assign says, in order; one request asks for it. Raises BrokerError for a
-        topic that is not there, UsageError for an assigned partition that is not there."""
+        topic that is not there, UsageError for an assigned partition that is not there; with failOnDataLoss=false a
+        topic that is not there has none, where another is."""
 
         async def ask(client: Client) -> list[TopicPartition]:
             cluster = client.cluster
@@ -62,6 +63,9 @@ class Log:
                 return wanted
             names = sorted({name.strip() for name in options.what.split(",") if name.strip()})
             await cluster.refresh(names)
+            if not options.fail_on_data_loss and len(names) > 1:
+                every = await cluster.topics()
+                names = [name for name in names if name in every] or names
             return [TopicPartition(name, number) for name in names for number in sorted(await cluster.partitions(name))]
 
         return self.kafka.run(ask)

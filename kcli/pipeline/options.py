@@ -28,7 +28,11 @@ TYPES = {
     "headers": "ARRAY<STRUCT<key: STRING, value: BINARY>>",
     "keyError": "STRING",
     "valueError": "STRING",
+    "keyUnknown": "STRING",
+    "valueUnknown": "STRING",
 }
+ABOUT = ("Error", "Unknown")
+"""Columns about key or value, by the ends of their names: what is wrong, and which fields no column has."""
 FORMATS = ("binary", "string", "json", "msgpack", *REGISTERED)
 KNOWN = """
 assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
@@ -37,7 +41,8 @@ maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay maxBytesPerTrigger min
 maxBytesPerPartition
 groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
 columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
-checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine
+checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad quarantine unknownFields unknownWithin
+emit.default.values
 schemaRegistry keySubject valueSubject keySubjectStrategy valueSubjectStrategy keyReaderSchema readerSchema
 keyWriterSchema writerSchema registerSchemas withoutRules
 """.split()
@@ -73,6 +78,8 @@ class ReadOptions(Carried):
     null_bad: bool = False
     drop_bad: bool = False
     quarantine: str = ""
+    on_unknown: str = "ignore"
+    unknown_within: tuple[str, ...] = ()
     commit_group: str = ""
     pushdown: bool = False
     progress: str = ""
@@ -145,6 +152,8 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         null_bad=_on_bad(given) != "fail",
         drop_bad=_on_bad(given) == "quarantine",
         quarantine=_quarantine(given),
+        on_unknown=_on_unknown(given),
+        unknown_within=tuple(path.strip() for path in given.get("unknownwithin", "").split(",") if path.strip()),
         commit_group=given.get("commitgroup", ""),
         pushdown=_flag(given, "pushdown", False),
         progress=_address(given),
@@ -261,9 +270,9 @@ def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
         if name.lower() not in folded:
             raise UsageError(f"option columns: unknown column {name}{did_you_mean(name, TYPES)}")
         found.append(folded[name.lower()])
-    for name in ("key", "value"):
-        if f"{name}Error" in found and name not in found:
-            raise UsageError(f"option columns: {name}Error is about the column {name}, which is not read")
+    for name, end in ((name, end) for name in ("key", "value") for end in ABOUT):
+        if f"{name}{end}" in found and name not in found:
+            raise UsageError(f"option columns: {name}{end} is about the column {name}, which is not read")
     return tuple(dict.fromkeys(found))
 
 
@@ -283,6 +292,14 @@ def _on_bad(given: Mapping[str, str]) -> str:
     text = given.get("onbad", "fail").strip().lower()
     if text not in ("fail", "null", "quarantine"):
         raise UsageError(f"option onBad is fail, null or quarantine, not {text}")
+    return text
+
+
+def _on_unknown(given: Mapping[str, str]) -> str:
+    """What is done with a record that has fields which its schema does not name."""
+    text = given.get("unknownfields", "ignore").strip().lower()
+    if text not in ("ignore", "fail", "bad"):
+        raise UsageError(f"option unknownFields is ignore, fail or bad, not {text}")
     return text
 
 

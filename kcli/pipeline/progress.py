@@ -40,11 +40,13 @@ class Figures(Value):
 
 
 class Progress(Value):
-    """All of it at one moment; `written` is what writers of topics had acknowledged."""
+    """All of it at one moment; `written` is what writers of topics had acknowledged, `notes` are sentences for a
+    person."""
 
     whole: Figures = field(factory=Figures)
     parts: dict[TopicPartition, Figures] = field(factory=dict)
     written: int = 0
+    notes: list[str] = field(factory=list)
 
 
 class Sum:
@@ -56,12 +58,15 @@ class Sum:
         self._base: dict[tuple[str, int], tuple[int, int, int]] = {}
         self._written: dict[tuple[int, int], int] = {}
         self._folded = -1
+        self._notes: dict[str, None] = {}
         self._samples: dict[TopicPartition | None, deque[tuple[float, int, int]]] = {}
 
     def take(self, reports: Iterable[Report], now: float) -> Progress:
         """The figures at `now` (seconds of a monotonic clock)."""
         for report in reports:
-            if report.topic:
+            if report.note:
+                self._notes.setdefault(report.note)
+            elif report.topic:
                 key = report.topic, report.source, report.start
                 known = self._ranges.get(key)
                 if report.stage > self._folded and (known is None or report.offset >= known.offset):
@@ -85,7 +90,7 @@ class Sum:
     def _figures(self, now: float) -> Progress:
         from kcli.model import TopicPartition
 
-        progress = Progress(written=sum(self._written.values()))
+        progress = Progress(written=sum(self._written.values()), notes=[*self._notes])
         for at, (start, end) in (self._spans or {}).items():
             progress.parts[at] = Figures(total=end - start)
         for (topic, partition), (done, rows, size) in self._base.items():
@@ -123,7 +128,8 @@ class Sum:
 
 
 class Report(Value):
-    """One task attempt: `topic` is "" for one that writes; `offset` the next to be read, `end` where its range ends."""
+    """One task attempt: `topic` is "" for one that writes; `offset` the next to be read, `end` where its range ends. Or
+    a `note` for a person, of the driver's half of a source."""
 
     stage: int = -1
     partition: int = -1
@@ -136,6 +142,7 @@ class Report(Value):
     offset: int = -1
     end: int = -1
     done: bool = False
+    note: str = ""
 
 
 class Reporter:
@@ -169,15 +176,14 @@ class Reporter:
         report.rows += rows
         report.bytes += size
         report.offset = offset
-        if self._socket is not None and time.monotonic() >= self._next:
+        if time.monotonic() >= self._next:
             self._next = time.monotonic() + EVERY
-            self._send()
+            self.send()
 
     def done(self) -> None:
         """The task's work is finished."""
         self.report.done = True
-        if self._socket is not None:
-            self._send()
+        self.send()
 
     def close(self) -> None:
         """The task reports nothing more; without `done` before it, the task failed or was cut short."""
@@ -185,13 +191,23 @@ class Reporter:
             self._socket.close()
             self._socket = None
 
-    def _send(self) -> None:
-        assert self._socket is not None
+    def send(self) -> None:
+        """Send the report as it is; without an address nothing."""
+        if self._socket is None:
+            return
         values = {f.name: getattr(self.report, f.name) for f in Report.__fields__}
         try:
             self._socket.send(json.dumps(values).encode())
         except OSError:
             return  # without a listener the work continues
+
+
+def tell(address: str, note: str) -> None:
+    """Send a note; nothing without an address. It may be lost: it is in Spark's log too."""
+    reporter = Reporter(address)
+    reporter.report.note = note
+    reporter.send()
+    reporter.close()
 
 
 class Listener:
@@ -204,6 +220,7 @@ class Listener:
         self._socket.setblocking(False)
         self.address = f"{host}:{self._socket.getsockname()[1]}"
         self.reports: dict[tuple[int, int, int], Report] = {}
+        self._notes: dict[str, Report] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -224,6 +241,9 @@ class Listener:
             if report is None:
                 continue  # a stranger's datagram
             key = report.stage, report.partition, report.attempt
+            if report.note:
+                self._notes[report.note] = report
+                continue
             known = self.reports.get(key)
             if known is None or report.rows >= known.rows:
                 self.reports[key] = report
@@ -232,7 +252,7 @@ class Listener:
         last: dict[tuple[int, int], Report] = {}
         for (stage, partition, _), report in sorted(self.reports.items()):
             last[stage, partition] = report
-        return list(last.values())
+        return [*last.values(), *self._notes.values()]
 
     def _forget(self) -> None:
         """All but the newest half; by then they were handed out many times."""

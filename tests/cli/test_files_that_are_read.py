@@ -97,11 +97,12 @@ KCLI_SSL_CA_LOCATION={{}} topics list -b {{kafka}} -X security.protocol=SSL
 """
 WRITTEN = {
     "--undo-file", "--trace-file", "--report", "--html", "--metrics", "--save", "--to", "--from", "--hmac-file",
+    "--stop-file",
 }  # fmt: skip
-"""Options that name files to write, and profiles' files, which KCLI_CONFIG stands for."""
+"""Options that name files to write or to look for, and profiles' files, which KCLI_CONFIG stands for."""
 LIBRARIES = {"keytab"}
 """Files that another library reads."""
-FOLDERS = {"pipeline export", "pipeline import", "pipeline finalize", "registry export"}
+FOLDERS = {"pipeline export", "pipeline import", "pipeline finalize", "pipeline clean", "registry export"}
 STREAMED = ("produce", "demo", "sandbox --tls")
 """Records, in which each is limited, and the system's own limit of a certificate."""
 

@@ -45,6 +45,7 @@ PIECES = {
         (("KCLI_TRIES", "10"),),
     ),
     "test-spark": Piece(18, (("make", "test-spark"), ("make", "test-spark-long"))),
+    "lake": Piece(45, ((*MODULE, "tests.pipeline.jobs.lake.matrix", "60"),)),
     "test-pure": Piece(2, (("make", "test-pure"),)),
     "test-pictures": Piece(2, (("make", "test-pictures"),)),
     "storm": Piece(4, (("make", "storm"),)),

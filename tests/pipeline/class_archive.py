@@ -9,7 +9,7 @@ from kcli.paths import cache_folder
 
 
 def make() -> None:
-    """As `kcli pipeline warmup` does."""
+    """As `kcli pipeline doctor` does."""
     from kcli.pipeline.session.archive import path_of
     from kcli.pipeline.session.gateway import spark_home
     from kcli.pipeline.session.java import find_java

@@ -30,9 +30,12 @@ def spark_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spark(spark_log: Path) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+    from kcli.cli.commands.pipeline.session.frame import DELTA, SNAPSHOT
     from kcli.pipeline.session.session import Session, SessionSettings
 
-    conf = (("spark.sql.shuffle.partitions", "2"), ("spark.jars", ",".join(connector.jars())))
+    delta = connector.delta_jars()
+    jars = ("spark.jars", ",".join([*connector.jars(), *delta]))
+    conf = (("spark.sql.shuffle.partitions", "2"), jars, *((*DELTA, (SNAPSHOT, "2")) if delta else ()))
     session = Session(SessionSettings(master="local[2]", quick=True, conf=conf, log=spark_log))
     with session as running:
         yield running

@@ -35,6 +35,7 @@ import pyarrow as pa
 
 from kcli.pipeline.formats.arrow import micros, text
 from kcli.pipeline.formats.formats import converter, fitting
+from kcli.pipeline.formats.json_cell import Notes
 from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Listener, Reporter
 from kcli.pipeline.sink.rows import lines_of, sends_of, spans_of
@@ -144,7 +145,7 @@ def test_msgpack_becomes_typed_columns_or_says_what_to_install():
     ],
 )
 def test_a_cell_that_fits_badly_becomes_null_and_ends_no_task(kind, value, read):
-    notes = []
+    notes = Notes()
     assert pa.array([fitting(value, kind, notes)], kind).to_pylist() == [read]
     assert bool(notes) == (read is None or read == [(7, "c")])
 

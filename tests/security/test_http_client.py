@@ -187,7 +187,7 @@ def test_nothing_else_of_kcli_sends_http() -> None:
             if any(name == one or name.startswith(f"{one}.") for name in names for one in banned):
                 found.add(str(path.relative_to(root)))
     servers = {"sandbox/registry/rest/http.py", "tui/web.py"}
-    pyiceberg = {"pipeline/jobs/lake/catalogs.py", "pipeline/jobs/lake/iceberg_commit.py"}  # errors of its client
+    pyiceberg = {"pipeline/jobs/lake/catalogs.py"}  # errors of its client
     assert found - servers - pyiceberg == {"security/http_client.py"}
 
 

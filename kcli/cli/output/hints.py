@@ -61,12 +61,12 @@ WORDS = {
     "append-topic": " (--append adds what the topic has)",
     "columns-changed": ". --file-format delta widens columns (--schema-mode evolve); else write to another DIR with "
     "another --name",
-    "delta-jars": ", --conf spark.jars.packages=io.delta:…",
-    "drain": ": `kcli pipeline drain {id}`, then finalize",
+    "delta-jars": ", --packages io.delta:delta-spark_4.2_2.13:4.4.0",
     "java-home": "; --java-home names one, too",
     "json-schema": "; --value-schema 'id BIGINT, name STRING' says it",
     "partition-by": " (--partition-by)",
     "select": " (--select)",
+    "start-over": ", or start over with another checkpoint and --append, and -o for where it begins",
     "max-per-batch": " (--max-per-batch)",
     "value-column": ": --value-column NAME names it, --value json takes the whole row",
     "warehouse": "; --warehouse DIR or --catalog URL|NAME says where the table is",
@@ -92,7 +92,12 @@ LETTERS = {"compression": "-z", "offset": "-o"}
 SPARK = {
     "onBad=null": "--on-bad null",
     "order_by names": "--order-by names",
+    "partition_by ": "--partition-by ",
+    "and the condition ": "and --where ",
     "registerSchemas=true": "--register",
+    "failOnDataLoss=false": "--skip-lost",
+    " (option unknownFields=fail)": "; --schema-mode evolve adds columns for them, pinned leaves them out and counts "
+    "such records, quarantine keeps them whole",
     "reset this one to the end": "reset this one to the end (`kcli pipeline checkpoint WHERE --reset-to end`)",
 }
 """Words of the command line for those of sentences that cross Spark as text."""

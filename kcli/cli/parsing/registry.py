@@ -49,9 +49,9 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),
     "offsets": ("offsets.offsets", "Show start and end offsets, or the offset at a time."),
     "pipeline": (
-        "pipeline.export pipeline.importing pipeline.copy pipeline.warmup pipeline.doctor pipeline.sql "
-        "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.jobs.list "
-        "pipeline.jobs.status pipeline.jobs.end pipeline.checkpoint.checkpoint pipeline.finalize",
+        "pipeline.export pipeline.importing pipeline.copy pipeline.doctor pipeline.sql "
+        "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.checkpoint.checkpoint "
+        "pipeline.finalize pipeline.clean",
         "Export, import and copy topics on Spark.",
     ),
     "tui": ("tui.tui", "Open the dashboard: groups, lag, topics, brokers, records."),

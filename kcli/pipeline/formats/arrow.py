@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,9 @@ import pyarrow.compute as pc
 
 from kcli.errors import KcliError
 from kcli.proto.spans import Gathered, Spans
+
+if TYPE_CHECKING:
+    from kcli.pipeline.formats.formats import Unknown
 
 Convert = Callable[[pa.Array, Gathered], tuple[pa.Array, dict[int, str]]]
 Keep = Callable[[pa.Array, pa.Array, pa.Array, pa.Array, dict[int, str]], None]
@@ -23,10 +27,17 @@ class BadRecord(KcliError):
     """A key or a value is not what its format says."""
 
 
+class UnknownField(KcliError):
+    """A key or a value has a field that its columns lack."""
+
+
 class Frame:
     """Makes record batches of one range. `convert` turns key and value from binary into what the schema says; what does
     not fit is an error, or with `null_bad` null and counted in `bad`; `keep` then gets the raw columns (offset,
-    timestamp, key, value) and what is wrong by row. With `drop_bad` too, rows with something wrong are left away."""
+    timestamp, key, value) and what is wrong by row. With `drop_bad` too, rows with something wrong are left away.
+
+    `unknown` are where the conversions put the fields, by row, that the columns of key and value lack: `on_unknown`
+    says whether that is nothing (ignore), an error (fail), or what does not fit (bad)."""
 
     def __init__(
         self,
@@ -38,6 +49,8 @@ class Frame:
         null_bad: bool = False,
         drop_bad: bool = False,
         keep: Keep | None = None,
+        unknown: Mapping[str, Unknown] | None = None,
+        on_unknown: str = "ignore",
     ) -> None:
         self.schema = schema
         self.bad = 0
@@ -45,6 +58,8 @@ class Frame:
         self._null_bad = null_bad
         self._drop_bad = drop_bad
         self._keep = keep
+        self._unknown = unknown or {}
+        self._on_unknown = on_unknown
         self._place = f"{topic}[{partition}]"
         self._constants = {
             "topic": pa.scalar(topic, pa.string()),
@@ -63,6 +78,9 @@ class Frame:
                 columns.append(made[field.name][0])
             elif field.name in ("keyError", "valueError"):
                 columns.append(sparse(made[field.name.removesuffix("Error")][1], got.rows))
+            elif field.name in ("keyUnknown", "valueUnknown"):
+                found = self._unknown.get(field.name.removesuffix("Unknown"))
+                columns.append(pa.nulls(got.rows, pa.string()) if found is None else found.column(got.rows))
             else:
                 columns.append(self._column(field, got))
         batch = pa.record_batch(columns, schema=self.schema)
@@ -92,13 +110,26 @@ class Frame:
         cells = binary(spans)
         if name not in self._convert:
             return cells, {}
+        unknown = self._unknown.get(name)
+        if unknown is not None:
+            unknown.clear()
         made, errors = self._convert[name](cells, got)
+        if unknown and self._on_unknown == "fail":
+            row, paths = unknown.first()
+            raise UnknownField(
+                f"{self._at(row, got)}: its {name} has fields that no column has: {paths} (option unknownFields=fail)"
+            )
+        if unknown and self._on_unknown == "bad":
+            errors = {row: f"fields that no column has: {paths}" for row, paths in unknown.by_row().items()} | errors
         if errors and not self._null_bad:
             row = min(errors)
-            offset = fixed(pa.int64(), got.rows, got.offsets)[row].as_py()
-            raise BadRecord(f"{self._place} offset {offset}: bad {name}: {errors[row]}; onBad=null makes it null")
+            raise BadRecord(f"{self._at(row, got)}: bad {name}: {errors[row]}; onBad=null makes it null")
         self.bad += len(errors)
         return made, errors
+
+    def _at(self, row: int, got: Gathered) -> str:
+        """Where a record is: `of_place` of errors.py reads it."""
+        return f"{self._place} offset {fixed(pa.int64(), got.rows, got.offsets)[row].as_py()}"
 
     def _column(self, field: pa.Field, got: Gathered) -> pa.Array:
         name = field.name
@@ -163,6 +194,22 @@ def text(cells: pa.Array) -> pa.Array:
     except pa.ArrowInvalid:
         rows = [None if cell is None else _replaced(cell) for cell in cells.to_pylist()]
         return pa.array(rows, pa.string())
+
+
+def strict_text(cells: pa.Array, instead: str | None = None) -> tuple[pa.Array, dict[int, str]]:
+    """Bytes as text, and by row what is not UTF-8, which becomes `instead`."""
+    try:
+        return cells.cast(pa.string()), {}
+    except pa.ArrowInvalid:
+        rows: list[str | None] = []
+        errors: dict[int, str] = {}
+        for row, cell in enumerate(cells.to_pylist()):
+            try:
+                rows.append(None if cell is None else cell.decode())
+            except UnicodeDecodeError as problem:
+                rows.append(instead)
+                errors[row] = f"not UTF-8: byte 0x{cell[problem.start]:02x} at {problem.start}"
+        return pa.array(rows, pa.string()), errors
 
 
 def _replaced(cell: bytes) -> str:

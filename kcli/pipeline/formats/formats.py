@@ -2,13 +2,16 @@
 
 JSON goes through Arrow's reader for a whole batch at a time. Arrow refuses what it is not sure of; then the batch is
 halved until the odd records are single, and those are read one by one (`json_document.py`, `json_cell.py`).
+
+A field that the type does not name is no error here, as in `from_json`. Where somebody asks (`Unknown`), Arrow tells
+which records have such fields: it refuses the batch, and then infers them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kcli.errors import UsageError
-from kcli.pipeline.formats.arrow import text
-from kcli.pipeline.formats.json_cell import Cell, Misfit, cell_of
+from kcli.pipeline.formats.arrow import strict_text
+from kcli.pipeline.formats.json_cell import Cell, Misfit, Notes, cell_of, is_json
 from kcli.pipeline.formats.json_document import SPACE, Malformed, document
 
 Decoded = tuple[pa.Array, dict[int, str]]
@@ -26,65 +29,184 @@ Decode = Callable[[pa.Array], Decoded]
 
 FEW = 16
 """Records that are no longer halved."""
+TOGETHER = 2000
+"""Records whose unknown fields Arrow infers together: each name is a column, and names may be keys of a map."""
+MANY = 200
+"""Unknown fields that are read as columns of their own."""
+NAMED = 5
+"""Unknown fields of a record that are named."""
 _QUICK = ("int8", "int16", "int32", "int64", "float", "double", "bool", "string")
 """Types that Arrow reads as Spark does, or refuses."""
 _ODD = r"[:,\[]\s*-?(?:NaN|Inf)"
 """Numbers of which Arrow knows more than Spark."""
 
 
-def converter(form: str, kind: pa.DataType) -> Decode | None:
-    """How binary cells become `kind`; None for binary itself. Raises UsageError where the decoder is not installed, or
-    a type cannot be decoded."""
+class Unknown:
+    """The rows of a batch whose records have fields that their type lacks, by what these are called: a decoder notes
+    them. Of a type that has a part of its records only, just the fields behind the paths of `within` count."""
+
+    def __init__(self, within: Sequence[str] = ()) -> None:
+        self._within = tuple(within)
+        self._rows: dict[str, list[Any]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def clear(self) -> None:
+        """Forget the batch."""
+        self._rows.clear()
+
+    def counts(self, path: str) -> bool:
+        """Whether a field of this path counts."""
+        return not self._within or path.startswith(self._within)
+
+    def named(self, paths: Iterable[str]) -> str:
+        """The first of those that count, for a sentence; "" for none."""
+        once = sorted(path for path in set(paths) if self.counts(path))
+        return ", ".join(once[:NAMED]) + (f" and {len(once) - NAMED} more" if len(once) > NAMED else "")
+
+    def note(self, rows: Any, paths: Iterable[str]) -> None:
+        """Rows (numbers) with these fields."""
+        name = self.named(paths)
+        if name:
+            self._rows.setdefault(name, []).append(np.asarray(rows, np.int64))
+
+    def first(self) -> tuple[int, str]:
+        """The first row, and its fields."""
+        return min((int(rows.min()), name) for name, parts in self._rows.items() for rows in parts)
+
+    def by_row(self) -> dict[int, str]:
+        """All of them."""
+        return {row: name for name, parts in self._rows.items() for rows in parts for row in rows.tolist()}
+
+    def keep(self, good: Any) -> None:
+        """Only the rows for which an array of flags is true."""
+        kept = {name: [rows[good[rows]] for rows in parts] for name, parts in self._rows.items()}
+        self._rows = {name: parts for name, parts in kept.items() if any(len(rows) for rows in parts)}
+
+    def column(self, count: int) -> pa.Array:
+        """As a text column of so many rows."""
+        if not self._rows:
+            return pa.nulls(count, pa.string())
+        codes = np.full(count, -1, np.int32)
+        for number, parts in enumerate(self._rows.values()):
+            for rows in parts:
+                codes[rows] = number
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array([*self._rows])).cast(
+            pa.string()
+        )
+
+
+def converter(form: str, kind: pa.DataType, unknown: Unknown | None = None) -> Decode | None:
+    """How binary cells become `kind`; None for binary itself. `unknown` gets the fields that `kind` does not have.
+    Raises UsageError where the decoder is not installed, or a type cannot be decoded."""
     if form == "binary":
         return None
     if form == "string":
-        return lambda cells: (text(cells), {})
+        return strict_text
     if form == "json":
-        return partial(from_json, kind=kind, cell=cell_of(kind), quick=_is_quick(kind))
+        return JsonDecoder(kind, unknown)
     try:
         from msgpack import unpackb
     except ImportError:
         raise UsageError("the format msgpack needs its decoder: pip install msgpack") from None
-    return lambda cells: _from_msgpack(cells, kind, lambda cell: unpackb(cell, strict_map_key=False))
+    return lambda cells: _from_msgpack(cells, kind, lambda cell: unpackb(cell, strict_map_key=False), unknown)
 
 
 def _is_quick(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return kind.num_fields > 0 and all(_is_quick(field.type) for field in kind)
+        return kind.num_fields > 0 and all(_is_quick(field.type) and not is_json(field) for field in kind)
     if pa.types.is_list(kind):
-        return _is_quick(kind.value_type)
+        return _is_quick(kind.value_type) and not is_json(kind.value_field)
     return str(kind) in _QUICK
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def from_json(cells: pa.Array, kind: pa.DataType, cell: Cell, *, quick: bool) -> Decoded:
-    """JSON objects as structs. A record that does not fit is null where it does not, and told."""
-    errors: dict[int, str] = {}
-    parts = _parts(text(cells), kind, cell, quick, 0, errors)
-    return pa.concat_arrays(parts) if len(parts) != 1 else parts[0], errors
+class JsonDecoder:
+    """JSON objects as structs. A record that does not fit is null where it does not, and reported."""
+
+    def __init__(self, kind: pa.DataType, unknown: Unknown | None = None) -> None:
+        self._kind = kind
+        self._cell: Cell = cell_of(kind)
+        self._quick = _is_quick(kind)
+        self._unknown = unknown
+        self._errors: dict[int, str] = {}
+        self._seen = False  # whether there were unknown fields: then there will be others
+        self._wide = kind  # with the unknown fields that were there
+
+    def __call__(self, cells: pa.Array) -> Decoded:
+        self._errors = {}
+        texts, errors = strict_text(cells, instead="not UTF-8")
+        parts = self._parts(texts, 0)
+        made = pa.concat_arrays(parts) if len(parts) != 1 else parts[0]
+        return made, {**self._errors, **errors}
+
+    def _parts(self, cells: pa.Array, first: int) -> list[pa.Array]:
+        """The cells from row `first` on, in as many pieces as it took."""
+        column = self._at_once(cells, first) if self._quick else None
+        if column is not None:
+            return [column]
+        if not self._quick or len(cells) <= FEW:
+            return [self._one_by_one(cells, first)]
+        cut = TOGETHER if self._seen and len(cells) > TOGETHER else len(cells) // 2
+        return [one for at in range(0, len(cells), cut) for one in self._parts(cells.slice(at, cut), first + at)]
+
+    def _at_once(self, cells: pa.Array, first: int) -> pa.Array | None:
+        """All of them by Arrow; None where one is odd, or where unknown fields are to be looked for in less."""
+        if self._unknown is None:
+            return at_once(cells, self._kind)
+        try:
+            made = at_once(cells, self._wide, unexpected="error")
+        except Unexpected:
+            self._seen = True
+            if len(cells) > TOGETHER:
+                return None
+            made = None
+        if made is None and self._seen:
+            made = at_once(cells, self._kind, unexpected="infer")
+            if made is not None:
+                self._wide = _widened(made.type) if _size(made.type) - _size(self._kind) <= MANY else self._kind
+        if made is None or made.type == self._kind:
+            return made
+        masks: dict[str, Any] = {}
+        _unknown_in(made, self._kind, "", np.arange(len(made)), len(made), masks)
+        masks = {path: mask for path, mask in masks.items() if self._unknown.counts(path) and mask.any()}
+        if masks:
+            kinds, which = np.unique(np.stack([*masks.values()]), axis=1, return_inverse=True)
+            for number, has in enumerate(kinds.T):
+                paths = [path for path, one in zip(masks, has, strict=True) if one]
+                self._unknown.note(first + np.flatnonzero(which.ravel() == number), paths)
+        return _projected(made, self._kind)
+
+    def _one_by_one(self, cells: pa.Array, first: int) -> pa.Array:
+        rows: list[Any] = []
+        for number, text_cell in enumerate(cells.to_pylist(), first):
+            notes = Notes()
+            row = None
+            if text_cell is not None:
+                try:
+                    row = self._cell(document(text_cell), notes)
+                except (Malformed, Misfit) as problem:
+                    row = {}
+                    notes.append(str(problem))
+            rows.append(row)
+            if notes:
+                self._errors[number] = notes[0]
+            if notes.unknown and self._unknown is not None:
+                self._unknown.note([number], notes.unknown)
+        return pa.array(rows, self._kind)
 
 
-def _parts(
-    cells: pa.Array, kind: pa.DataType, cell: Cell, quick: bool, first: int, errors: dict[int, str]
-) -> list[pa.Array]:
-    """The cells from row `first` on, in as many pieces as it took."""
-    column = _at_once(cells, kind) if quick else None
-    if column is not None:
-        return [column]
-    if not quick or len(cells) <= FEW:
-        return [_one_by_one(cells, kind, cell, first, errors)]
-    half = len(cells) // 2
-    return [
-        *_parts(cells.slice(0, half), kind, cell, quick, first, errors),
-        *_parts(cells.slice(half), kind, cell, quick, first + half, errors),
-    ]
+class Unexpected(ValueError):
+    """A record has a field that the type lacks."""
 
 
-def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
+def at_once(cells: pa.Array, kind: pa.DataType, *, unexpected: str = "ignore") -> pa.Array | None:
     """All of them by Arrow; None where one is odd. Each is in an object of its own beside its number, so that no
-    text can be taken for two records, or two for one."""
+    text can be taken for two records, or two for one. `unexpected` says what becomes of fields that `kind` lacks; with
+    error Unexpected is raised."""
     from pyarrow import json as reader
 
     given = cells
@@ -105,17 +227,63 @@ def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
             read_options=reader.ReadOptions(use_threads=False, block_size=max(joined.size + 1, 1 << 16)),
             parse_options=reader.ParseOptions(
                 explicit_schema=pa.schema([("v", kind), ("n", pa.int64())]),
-                unexpected_field_behavior="ignore",
+                unexpected_field_behavior=unexpected,
                 newlines_in_values=True,
             ),
         )
-    except pa.ArrowInvalid:
+    except pa.ArrowInvalid as problem:
+        if unexpected == "error" and "unexpected field" in str(problem):
+            raise Unexpected from problem
         return None
     if table.num_rows != len(cells) or not table.column("n").combine_chunks().equals(numbers):
         return None
     column = table.column("v").combine_chunks()
     whole = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     return None if _minus_zero(whole) else whole
+
+
+def _unknown_in(column: pa.Array, kind: pa.DataType, path: str, rows: Any, count: int, masks: dict[str, Any]) -> None:
+    """Put into `masks` by the paths of fields that `kind` lacks which of `count` rows have them. `rows` has the row of
+    each cell."""
+    if pa.types.is_list(kind):
+        inside = rows[pc.list_parent_indices(column).to_numpy(zero_copy_only=False)]
+        _unknown_in(column.flatten(), kind.value_type, f"{path}[]", inside, count, masks)
+    elif pa.types.is_struct(kind):
+        for number, part in enumerate(column.flatten()):
+            name = column.type.field(number).name
+            inner = f"{path}.{name}" if path else name
+            if kind.get_field_index(name) >= 0:
+                _unknown_in(part, kind.field(name).type, inner, rows, count, masks)
+            else:
+                mask = masks.setdefault(inner, np.zeros(count, bool))
+                mask[rows[part.is_valid().to_numpy(zero_copy_only=False)]] = True
+
+
+def _size(kind: pa.DataType) -> int:
+    """How many columns a type has."""
+    return 1 + sum(_size(kind.field(number).type) for number in range(kind.num_fields))
+
+
+def _widened(kind: pa.DataType) -> pa.DataType:
+    """A type that Arrow inferred, as it is read from then on: a time is a text like any other, and what was null may
+    be a text, too."""
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _widened(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(pa.field(kind.value_field.name, _widened(kind.value_type)))
+    return pa.string() if pa.types.is_temporal(kind) or pa.types.is_null(kind) else kind
+
+
+def _projected(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The column without the fields that `kind` lacks."""
+    if column.type == kind:
+        return column
+    if pa.types.is_list(kind):
+        values = _projected(column.values, kind.value_type)
+        bits, ends = column.buffers()[:2]
+        return pa.Array.from_buffers(kind, len(column), [bits, ends], offset=column.offset, children=[values])
+    parts = [_projected(column.field(column.type.get_field_index(one.name)), one.type) for one in kind]
+    return pa.StructArray.from_arrays(parts, fields=list(kind), mask=column.is_null())
 
 
 def _minus_zero(column: pa.Array) -> bool:
@@ -137,32 +305,17 @@ def _numbers(count: int) -> tuple[pa.Array, pa.Array]:
     return numbers, numbers.cast(pa.string())
 
 
-def _one_by_one(cells: pa.Array, kind: pa.DataType, cell: Cell, first: int, errors: dict[int, str]) -> pa.Array:
-    rows: list[Any] = []
-    for number, text_cell in enumerate(cells.to_pylist(), first):
-        notes: list[str] = []
-        row = None
-        if text_cell is not None:
-            try:
-                row = cell(document(text_cell), notes)
-            except (Malformed, Misfit) as problem:
-                row = {}
-                notes.append(str(problem))
-        rows.append(row)
-        if notes:
-            errors[number] = notes[0]
-    return pa.array(rows, kind)
-
-
 # -- msgpack ----------------------------------------------------------------------------------------------------------
 
 
-def _from_msgpack(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any]) -> Decoded:
+def _from_msgpack(
+    cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any], unknown: Unknown | None = None
+) -> Decoded:
     """Record by record; null for one that is no map."""
     rows: list[Any] = []
     errors: dict[int, str] = {}
     for number, cell in enumerate(cells.to_pylist()):
-        notes: list[str] = []
+        notes = Notes()
         row = None
         if cell is not None:
             try:
@@ -178,20 +331,25 @@ def _from_msgpack(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], An
         rows.append(row)
         if notes:
             errors[number] = notes[0]
+        if notes.unknown and unknown is not None:
+            unknown.note([number], notes.unknown)
     return pa.array(rows, kind), errors
 
 
-def fitting(value: Any, kind: pa.DataType, notes: list[str]) -> Any:
+def fitting(value: Any, kind: pa.DataType, notes: Notes, path: str = "") -> Any:
     """The value as Arrow takes it for `kind`; null where it is of another type, which is noted. Raises nothing: a
     record that fits badly must not end a task."""
     if value is None:
         return None
     if pa.types.is_struct(kind) and isinstance(value, dict):
-        return {field.name: fitting(value.get(field.name), field.type, notes) for field in kind}
+        before = f"{path}." if path else ""
+        known = {field.name: field.type for field in kind}
+        notes.unknown += [f"{before}{name}" for name, one in value.items() if name not in known and one is not None]
+        return {name: fitting(value.get(name), one, notes, f"{before}{name}") for name, one in known.items()}
     if pa.types.is_list(kind) and isinstance(value, list):
-        return [fitting(one, kind.value_type, notes) for one in value]
+        return [fitting(one, kind.value_type, notes, f"{path}[]") for one in value]
     if pa.types.is_map(kind) and isinstance(value, dict):
-        return _map(value, kind, notes)
+        return _map(value, kind, notes, f"{path}.*")
     if not pa.types.is_nested(kind):
         try:
             found = _cell(value, kind)
@@ -204,9 +362,11 @@ def fitting(value: Any, kind: pa.DataType, notes: list[str]) -> Any:
     return None
 
 
-def _map(value: dict[Any, Any], kind: pa.DataType, notes: list[str]) -> Any:
+def _map(value: dict[Any, Any], kind: pa.DataType, notes: Notes, path: str) -> Any:
     """The entries whose keys fit: Arrow knows no null there."""
-    entries = ((fitting(key, kind.key_type, notes), fitting(one, kind.item_type, notes)) for key, one in value.items())
+    entries = (
+        (fitting(key, kind.key_type, notes), fitting(one, kind.item_type, notes, path)) for key, one in value.items()
+    )
     return [(key, entry) for key, entry in entries if key is not None]
 
 

@@ -20,7 +20,18 @@ from kcli.errors import UsageError
 from kcli.pipeline.formats.json_document import Real, Whole
 from kcli.pipeline.formats.json_time import day_of, instant_of, local_of
 
-Cell = Callable[[Any, list[str]], Any]
+Cell = Callable[[Any, "Notes"], Any]
+JSON_TEXT = {b"kcli": b"json"}
+"""Metadata of a string field whose cells are JSON texts of values of any type: "a" keeps its quotes."""
+
+
+class Notes(list[str]):
+    """What is wrong with a record. `unknown` are the paths of its fields that the type does not have, and that are not
+    null."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unknown: list[str] = []
 
 
 class Misfit(ValueError):
@@ -73,24 +84,30 @@ def named(kind: pa.DataType) -> str:
     return _NAMES.get(str(kind), str(kind).upper())
 
 
-def cell_of(kind: pa.DataType) -> Cell:
-    """How a value of a document becomes a cell; what fits in part is noted in the list that is passed. Raises
-    UsageError for a type that JSON values are not decoded as."""
-    read = _reader(kind)
+def cell_of(kind: pa.DataType, path: str = "", *, json: bool = False) -> Cell:
+    """How a value of a document becomes a cell; what fits in part is noted in the list that is passed. `path` is where
+    the value is, `json` says that the cell is its JSON text. Raises UsageError for a type that JSON values are not
+    decoded as."""
+    read = _reader(kind, path) if not json else lambda value, notes: _written(value)
 
-    def cell(value: Any, notes: list[str]) -> Any:
+    def cell(value: Any, notes: Notes) -> Any:
         return None if value is None else read(value, notes)
 
     return cell
 
 
-def _reader(kind: pa.DataType) -> Cell:
+def is_json(field: pa.Field) -> bool:
+    """Whether the cells of a field are JSON texts."""
+    return bool(field.metadata) and JSON_TEXT.items() <= field.metadata.items()
+
+
+def _reader(kind: pa.DataType, path: str) -> Cell:
     if pa.types.is_struct(kind):
-        return _struct(kind)
+        return _struct(kind, path)
     if pa.types.is_list(kind):
-        return _array(kind)
+        return _array(kind, path)
     if pa.types.is_map(kind) and pa.types.is_string(kind.key_type):
-        return _map(kind)
+        return _map(kind, path)
     if str(kind) in _WHOLE:
         return _whole(kind)
     if pa.types.is_decimal(kind):
@@ -125,7 +142,7 @@ def _whole(kind: pa.DataType) -> Cell:
     least, most = _WHOLE[str(kind)]
     what = named(kind)
 
-    def read(value: Any, notes: list[str]) -> int:
+    def read(value: Any, notes: Notes) -> int:
         if type(value) is not Whole or not least <= (number := int(value)) <= most:
             raise _misfit(value, what)
         return number - 256 if most == 255 and number > 127 else number  # a byte of Java's wraps
@@ -152,7 +169,7 @@ def _single(value: Any) -> float:
 def _decimal(kind: pa.DataType) -> Cell:
     unit, most, what = Decimal(1).scaleb(-kind.scale), Decimal(10) ** (kind.precision - kind.scale), named(kind)
 
-    def read(value: Any, notes: list[str]) -> Decimal:
+    def read(value: Any, notes: Notes) -> Decimal:
         text = value.replace(",", "") if type(value) is str else value
         if not isinstance(text, str) or _DECIMAL.fullmatch(text) is None:
             raise _misfit(value, what)
@@ -263,7 +280,7 @@ def _day(value: Any) -> int:
 def _time(kind: pa.DataType) -> Cell:
     what = named(kind)
 
-    def read(value: Any, notes: list[str]) -> int:
+    def read(value: Any, notes: Notes) -> int:
         instant = None
         if type(value) is str:
             instant = instant_of(value) if kind.tz else local_of(value)
@@ -279,11 +296,12 @@ def _time(kind: pa.DataType) -> Cell:
 # -- nested -----------------------------------------------------------------------------------------------------------
 
 
-def _struct(kind: pa.DataType) -> Cell:
-    cells = {field.name: cell_of(field.type) for field in kind}
+def _struct(kind: pa.DataType, path: str) -> Cell:
+    before = f"{path}." if path else ""
+    cells = {field.name: cell_of(field.type, f"{before}{field.name}", json=is_json(field)) for field in kind}
     empty = dict.fromkeys(cells)
 
-    def read(value: Any, notes: list[str]) -> dict[str, Any]:
+    def read(value: Any, notes: Notes) -> dict[str, Any]:
         if not isinstance(value, tuple):
             raise _misfit(value, "STRUCT")
         fields: dict[str, Any] = dict(empty)
@@ -293,15 +311,17 @@ def _struct(kind: pa.DataType) -> Cell:
                     fields[name] = cells[name](item, notes)
                 except Misfit as problem:
                     notes.append(f"field {name}: {problem}")
+            elif item is not None:
+                notes.unknown.append(f"{before}{name}")
         return fields
 
     return read
 
 
-def _array(kind: pa.DataType) -> Cell:
-    cell = cell_of(kind.value_type)
+def _array(kind: pa.DataType, path: str) -> Cell:
+    cell = cell_of(kind.value_type, f"{path}[]", json=is_json(kind.value_field))
 
-    def read(value: Any, notes: list[str]) -> list[Any]:
+    def read(value: Any, notes: Notes) -> list[Any]:
         if not isinstance(value, list):
             raise _misfit(value, "ARRAY")
         return [cell(item, notes) for item in value]
@@ -309,10 +329,10 @@ def _array(kind: pa.DataType) -> Cell:
     return read
 
 
-def _map(kind: pa.DataType) -> Cell:
-    cell = cell_of(kind.item_type)
+def _map(kind: pa.DataType, path: str) -> Cell:
+    cell = cell_of(kind.item_type, f"{path}.*", json=is_json(kind.item_field))
 
-    def read(value: Any, notes: list[str]) -> list[tuple[str, Any]]:
+    def read(value: Any, notes: Notes) -> list[tuple[str, Any]]:
         if not isinstance(value, tuple):
             raise _misfit(value, "MAP")
         return [(_HALVES.sub("?", name), cell(item, notes)) for name, item in value]

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 NAME = "kcli_bad"
 _numbers = count(1)
 ERRORS = ("keyError", "valueError")
+UNKNOWN = ("keyUnknown", "valueUnknown")
 PATIENCE = 5.0
 """Seconds in which Spark tells the count, after the rows were written: its listeners run behind."""
 
 
 class BadRows:
-    """`frame` is the one to use from here: counted, without the columns that say what is wrong, and with `leave_out`
-    without the bad rows. A stream's count is in its progress, see `bad_of`."""
+    """`frame` is the one to use from here: counted, without the columns that say what is wrong and which fields no
+    column has, and with `leave_out` without the bad rows. A stream's counts are in its progress, see `bad_of`."""
 
     def __init__(self, frame: DataFrame, *, leave_out: bool = False) -> None:
         from pyspark.sql import Observation
@@ -27,24 +28,61 @@ class BadRows:
 
         self._seen: Any = None if frame.isStreaming else Observation()
         errors = [name for name in ERRORS if name in frame.columns]
-        bad = f.coalesce(*[f.col(name) for name in errors]).isNotNull()
+        unknown = [name for name in UNKNOWN if name in frame.columns]
+        bad = f.coalesce(f.lit(None), *[f.col(name) for name in errors]).isNotNull()
+        fields = f.coalesce(f.lit(None).cast("string"), *[f.col(name) for name in unknown])
         # two topics of one query are counted under two names
         counted = frame.observe(
-            f"{NAME}_{next(_numbers)}" if self._seen is None else self._seen, f.count_if(bad).alias("bad")
+            f"{NAME}_{next(_numbers)}" if self._seen is None else self._seen,
+            f.count_if(bad).alias("bad"),
+            f.count(fields).alias("unknown"),
+            f.min(fields).alias("first"),
+            f.max(fields).alias("last"),
         )
-        self.frame = (counted.where(~bad) if leave_out else counted).drop(*errors)
+        self.frame = (counted.where(~bad) if leave_out else counted).drop(*errors, *unknown)
 
     @property
     def rows(self) -> int:
         """After the action: how many; 0 where the frame was not run."""
-        found = None if self._seen is None else observed(self._seen)
-        return 0 if found is None else int(found["bad"])
+        return int(self._found.get("bad", 0))
+
+    @property
+    def unknown(self) -> int:
+        """After the action: how many had fields that no column has."""
+        return int(self._found.get("unknown", 0))
+
+    @property
+    def fields(self) -> list[str]:
+        """After the action: some of these fields."""
+        return _fields(self._found)
+
+    @property
+    def _found(self) -> dict[str, Any]:
+        return {} if self._seen is None else dict(observed(self._seen) or {})
+
+
+def _fields(seen: Any) -> list[str]:
+    texts = [seen[name] for name in ("first", "last") if seen.get(name)]
+    return list(dict.fromkeys(one for text in texts for one in text.split(", ")))
 
 
 def bad_of(progress: Any) -> int:
     """Of a batch of a stream, by its progress."""
-    found = (progress["observedMetrics"] or {}).items()
-    return sum(int(seen["bad"]) for name, seen in found if name.startswith(NAME))
+    return sum(int(seen["bad"]) for seen in _observed(progress))
+
+
+def unknown_of(progress: Any) -> int:
+    """Its records with fields that no column has."""
+    return sum(int(seen["unknown"]) for seen in _observed(progress))
+
+
+def fields_of(progress: Any) -> list[str]:
+    """Some of these fields."""
+    return [one for seen in _observed(progress) for one in _fields(seen.asDict() if hasattr(seen, "asDict") else seen)]
+
+
+def _observed(progress: Any) -> list[Any]:
+    return [seen for name, seen in (progress["observedMetrics"] or {}).items() if name.startswith(NAME)]
 
 
 class Counted:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.offset_options import KEY, from_offsets
 from kcli.pipeline.sink.storage import storage_here
 from kcli.system import files
-from kcli.values import Value, field
+from kcli.values import Frozen, Value, field
 
 ELSEWHERE = "checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
 MOST = 16 << 20
@@ -36,9 +36,14 @@ class Checkpoint(Value):
     notes: dict[str, Any] = field(factory=dict)
 
     @property
-    def where(self) -> str:
+    def place(self) -> Path | str:
         """The folder, or the URI."""
-        return self.store or str(self.path)
+        return self.store or self.path
+
+    @property
+    def where(self) -> str:
+        """The same in a sentence."""
+        return str(self.place)
 
 
 def by_kcli(path: Path) -> bool:
@@ -55,17 +60,17 @@ def read(place: Path | str) -> Checkpoint:
         raise UsageError(f"{place} is no checkpoint: it has no folder offsets")
     checkpoint = Checkpoint(store=place) if isinstance(place, str) else Checkpoint(path=place)
     checkpoint.batch, checkpoint.committed = latest(found), latest(names(place, "commits"))
-    metadata = _text(place, "metadata")
+    metadata = text_of(place, "metadata")
     if metadata:
         checkpoint.query = str(json.loads(metadata).get("id", ""))
     if checkpoint.batch < 0:
         return checkpoint
-    ends = _offsets(_text(place, f"offsets/{checkpoint.batch}"), checkpoint)
+    ends = _offsets(text_of(place, f"offsets/{checkpoint.batch}"), checkpoint)
     if checkpoint.committed == checkpoint.batch:
         checkpoint.offsets = ends
         return checkpoint
     checkpoint.planned = ends
-    checkpoint.offsets = _offsets(_text(place, f"offsets/{checkpoint.committed}"), checkpoint)
+    checkpoint.offsets = _offsets(text_of(place, f"offsets/{checkpoint.committed}"), checkpoint)
     return checkpoint
 
 
@@ -88,13 +93,23 @@ def names(checkpoint: Path | str, folder: str) -> list[str]:
     return [path.name for path in place.iterdir()] if place.is_dir() else []
 
 
-def query_of(checkpoint: Path | str) -> str:
-    """The id of the query, which Spark writes before the first batch. Raises KcliError."""
-    if isinstance(checkpoint, str):
-        text = storage_here().read(f"{checkpoint}/metadata").decode()
-    else:
-        text = files.read_text(checkpoint / "metadata", files.SETTINGS)
-    return str(json.loads(text)["id"])
+def batch_of(place: Path | str, number: int) -> Checkpoint:
+    """What a checkpoint says of a batch that Spark has begun: `offsets` are where it begins, `planned` where it ends.
+    Raises KcliError for a batch that it does not have."""
+    state = Checkpoint(store=place) if isinstance(place, str) else Checkpoint(path=place)
+    state.batch, state.committed = number, number - 1
+    state.query = str(json.loads(_needed(state, "metadata"))["id"])
+    if number > 0:
+        state.offsets = _offsets(_needed(state, f"offsets/{number - 1}"), state)
+    state.planned = _offsets(_needed(state, f"offsets/{number}"), state)
+    return state
+
+
+def _needed(state: Checkpoint, name: str) -> str:
+    text = text_of(state.place, name)
+    if not text:
+        raise KcliError(f"{state.where}: the checkpoint has no file {name}")
+    return text
 
 
 class Beside:
@@ -141,12 +156,28 @@ class Beside:
             raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
 
 
+class Sink(Frozen):
+    """What a pipeline writes to, in a file beside its checkpoint: `folder` of files, "" for a topic or a table."""
+
+    folder: str = ""
+
+    @classmethod
+    def of(cls, checkpoint: Path) -> Sink | None:
+        """None where no run of kcli noted it."""
+        known = Beside(checkpoint, "sink", "the sink of a pipeline").known
+        return cls(folder=known["folder"]) if "folder" in known else None
+
+    def note(self, checkpoint: Path) -> None:
+        """Write it down. Raises UsageError."""
+        Beside(checkpoint, "sink", "the sink of a pipeline").keep({"folder": self.folder})
+
+
 def latest(batches: Iterable[str]) -> int:
     """The last batch that has a file, -1 for none."""
     return max((int(name) for name in batches if name.isdigit()), default=-1)
 
 
-def _text(place: Path | str, name: str) -> str:
+def text_of(place: Path | str, name: str) -> str:
     """A file of a checkpoint; "" without it."""
     if isinstance(place, str):
         return storage_here().read(f"{place}/{name}", MOST).decode()

@@ -12,7 +12,7 @@ from kcli.pipeline.options import COLUMNS
 from kcli.pipeline.schemas.wanted import REGISTERED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 VIEW = "records"
 PLACE = ("topic", "partition", "offset", "timestamp", "timestampType")
@@ -42,8 +42,21 @@ def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streamin
     added = [name for name in ("partition", "timestamp") if times and wanted and name not in wanted]
     if added:
         options = {**options, "columns": ",".join([*wanted, *added])}
-    frame = reader.format(form).options(**options).load()
+    frame = _planned(lambda: reader.format(form).options(**options).load())
     return frame.where(times).drop(*added) if times else frame
+
+
+def _planned(load: Callable[[], DataFrame]) -> DataFrame:
+    """What a Python process of Spark's plans: once more where a busy machine did not start it in time."""
+    from kcli.pipeline.errors import busy
+
+    for _ in range(2):
+        try:
+            return load()
+        except Exception as problem:
+            if not busy(problem):
+                raise
+    return load()
 
 
 def as_ours(
@@ -58,9 +71,32 @@ def as_ours(
     for part, (form, schema) in formats.items():
         if form == "json":
             frame = from_json(frame, part, schema, null_bad=null_bad)
-        elif form == "string" or (not form and text):
-            frame = frame.withColumn(part, frame[part].cast("string"))
+        elif (form == "string" or (not form and text)) and part in columns:
+            frame = as_text(frame, part, null_bad=null_bad)
     return frame.select(*columns)
+
+
+def as_text(frame: DataFrame, part: str, *, null_bad: bool) -> DataFrame:
+    """Keys or values as text by Spark. What is not UTF-8 is an error that says where, or null, and then a column
+    keyError or valueError says so."""
+    from pyspark.sql import functions as f
+
+    read = frame[part].cast("string")
+    bad = read.isNotNull() & ~f.is_valid_utf8(read)
+    if null_bad:
+        frame = frame.withColumn(f"{part}Error", f.when(bad, f.lit("not UTF-8")))
+    return frame.withColumn(part, f.when(bad, _refused(part, "not UTF-8", null_bad=null_bad)).otherwise(read))
+
+
+def _refused(part: str, why: str, *, null_bad: bool) -> Column:
+    """Null, or the error of a record."""
+    from pyspark.sql import functions as f
+
+    if null_bad:
+        return f.lit(None)
+    said = f" bad {part}: {why}; onBad=null makes it null".replace("%", "%%")
+    place = "\nkcli.pipeline.formats.arrow.BadRecord: %s[%d] offset %d:"
+    return f.raise_error(f.format_string(place + said, "topic", "partition", "offset"))
 
 
 def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> DataFrame:
@@ -76,14 +112,7 @@ def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> Da
     if null_bad:
         frame = frame.withColumn(f"{part}Error", f.when(bad, f.lit("not JSON of the schema")))
     else:
-        said = f" bad {part}: not JSON of the schema; onBad=null makes it null"
-        place = f.format_string(
-            "\nkcli.pipeline.arrow.BadRecord: %s[%d] offset %d:" + said.replace("%", "%%"),
-            "topic",
-            "partition",
-            "offset",
-        )
-        value = f.when(bad, f.raise_error(place)).otherwise(value)
+        value = f.when(bad, _refused(part, "not JSON of the schema", null_bad=False)).otherwise(value)
     return frame.withColumn(part, value).drop(mark)
 
 

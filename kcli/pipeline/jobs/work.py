@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs.bad import bad_of
-from kcli.values import Frozen, Value
+from kcli.pipeline.jobs.bad import bad_of, fields_of, unknown_of
+from kcli.values import Frozen, Value, field
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,22 +29,30 @@ IDLE = 1.0
 """Seconds without a trigger after which a query that drains waits for one."""
 
 
+Again = Callable[[Exception], Callable[[], Any] | None]
+"""What is begun instead of work that failed; None where the failure counts."""
+
+
 class Look(Value):
-    """The state of a stream: rows of the batches that are done, how many of them were bad, and how far it
-    is behind (-1: unknown)."""
+    """The state of a stream: rows of the batches that are done, how many of them were bad, how many had `unknown`
+    fields, the names of some of these, and how far it is behind (-1: unknown)."""
 
     batch: int = -1
     rows: int = 0
     bad: int = 0
+    unknown: int = 0
+    fields: dict[str, None] = field(factory=dict)
     lag: int = -1
 
 
 class Action:
-    """`work` in a thread of its own. An exception in it is raised by `result`."""
+    """`work` in a thread of its own. An exception in it is raised by `result`, unless `again` has other work for it."""
+
+    again: Again | None = None
 
     def __init__(self, spark: SparkSession, work: Callable[[], Any]) -> None:
         self._spark = spark
-        self._work = work
+        self.begin = work
         self._group = f"kcli-{uuid4().hex[:12]}"
         self._error: BaseException | None = None
         self._outcome: Any = None
@@ -70,9 +78,19 @@ class Action:
                 classic = jvm.org.apache.spark.sql.classic.SparkSession
                 classic.setActiveSession(self._spark._jsparkSession)
                 self._spark.sparkContext.setJobGroup(self._group, "kcli")
-            self._outcome = self._work()
+            self._outcome = self._worked()
         except BaseException as problem:  # noqa: BLE001  # raised again by `result`, in the thread that asks
             self._error = problem
+
+    def _worked(self) -> Any:
+        while True:
+            try:
+                return self.begin()
+            except Exception as problem:
+                begin = None if self.cancelled or self.again is None else self.again(problem)
+                if begin is None:
+                    raise
+                self.begin = begin
 
     @property
     def running(self) -> bool:
@@ -125,10 +143,13 @@ class Action:
 
 
 class Stream:
-    """A query, made by `begin`. `stop_file` is the source's: while it is there no batch is begun."""
+    """A query, made by `begin`. `stop_file` is the source's: while it is there no batch is begun. A query that fails is
+    begun again where `again` says how."""
+
+    again: Again | None = None
 
     def __init__(self, begin: Callable[[], StreamingQuery], stop_file: Path | None = None) -> None:
-        self._begin = begin
+        self.begin = begin
         self._stop_file = stop_file
         self._query: StreamingQuery | None = None
         self._look = Look()
@@ -142,7 +163,7 @@ class Stream:
         """Begin, or resume where the checkpoint says."""
         if self._stop_file is not None:
             self._stop_file.unlink(missing_ok=True)
-        self._query = self._begin()
+        self._query = self.begin()
 
     @property
     def query(self) -> StreamingQuery:
@@ -154,10 +175,20 @@ class Stream:
     def running(self) -> bool:
         """Whether it is still at work. A query that drains is ended here when there is nothing under way in it."""
         if not self.query.isActive:
-            return False
+            return self._begun_again()
         if self._draining and self._idle():
             self.query.stop()
             return False
+        return True
+
+    def _begun_again(self) -> bool:
+        error = None if self.cancelled or self._draining else self.query.exception()
+        begin = None if error is None or self.again is None else self.again(error)
+        if begin is None:
+            return False
+        self.look()
+        self.begin = begin
+        self._query = begin()
         return True
 
     def _idle(self) -> bool:
@@ -183,6 +214,8 @@ class Stream:
                 self._seen = self._look.batch = progress["batchId"]
                 self._look.rows += rows_of(progress)
                 self._look.bad += bad_of(progress)
+                self._look.unknown += unknown_of(progress)
+                self._look.fields |= dict.fromkeys(fields_of(progress))
                 self._ended.append(progress)
         self._look.lag = lag_of(last)
         return self._look

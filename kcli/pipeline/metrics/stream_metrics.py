@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from kcli.metrics.server import Rows, page
-from kcli.pipeline.jobs.bad import bad_of
-from kcli.pipeline.jobs.files.timed import Written
+from kcli.pipeline.jobs.bad import bad_of, unknown_of
+from kcli.pipeline.jobs.lake.table import Written
 from kcli.pipeline.jobs.work import Look, lag_of, rows_of
 from kcli.pipeline.progress import Progress
 from kcli.values import Value
 
+Number = TypeVar("Number", int, float)
 HELP = {
     "kcli_pipeline_rows_total": "Records read by this run, in batches that ended.",
     "kcli_pipeline_bad_rows_total": "Records of this run with a key or value that does not fit its format.",
+    "kcli_pipeline_unknown_rows_total": "Records of this run with fields that no column has, which were left out.",
     "kcli_pipeline_batches_total": "Batches of this run that ended.",
     "kcli_pipeline_files_total": "Files that this run wrote into its table.",
     "kcli_pipeline_written_bytes_total": "Bytes of these files.",
@@ -33,16 +35,17 @@ CHECKPOINT = ("walCommit", "commitOffsets", "commitBatch")
 
 class Batch(Value):
     """A batch that ended: a line of --metrics. `time` is when, in seconds since 1970; `batch` is null where the run is
-    one batch; `lag`, `files` and `bytes` are null where they are unknown."""
+    one batch; `lag`, `commit_seconds`, `files` and `bytes` are null where they are unknown."""
 
     time: float = 0.0
     batch: int | None = None
     rows: int = 0
     bad: int = 0
+    unknown: int = 0
     lag: int | None = None
     rate: float = 0.0
     seconds: float = 0.0
-    commit_seconds: float = 0.0
+    commit_seconds: float | None = 0.0
     files: int | None = None
     bytes: int | None = None
 
@@ -63,13 +66,21 @@ def batch_of(progress: Any, written: Written | None, now: float) -> Batch:
         batch=progress["batchId"],
         rows=rows,
         bad=bad_of(progress),
+        unknown=unknown_of(progress),
         lag=lag if lag >= 0 else None,
         rate=round(rows / seconds, 1) if seconds else 0.0,
         seconds=seconds,
-        commit_seconds=sum(durations.get(name, 0) for name in CHECKPOINT) / 1000 if written is None else written.commit,
-        files=None if written is None else written.files,
-        bytes=None if written is None else written.bytes,
+        commit_seconds=sum(durations.get(name, 0) for name in CHECKPOINT) / 1000
+        if written is None
+        else _known(written.commit),
+        files=None if written is None else _known(written.files),
+        bytes=None if written is None else _known(written.bytes),
     )
+
+
+def _known(value: Number) -> Number | None:
+    """A figure of a table's library, which is -1 where the library does not say."""
+    return value if value >= 0 else None
 
 
 class Totals:
@@ -86,6 +97,7 @@ class Totals:
         sums = self._sums
         sums["kcli_pipeline_rows_total"] += batch.rows
         sums["kcli_pipeline_bad_rows_total"] += batch.bad
+        sums["kcli_pipeline_unknown_rows_total"] += batch.unknown
         sums["kcli_pipeline_batches_total"] += 1
         sums["kcli_pipeline_files_total"] += batch.files or 0
         sums["kcli_pipeline_written_bytes_total"] += batch.bytes or 0

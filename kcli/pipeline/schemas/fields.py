@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from kcli.errors import UsageError
 from kcli.pipeline.formats.avro_arrow import AvroColumns
+from kcli.pipeline.formats.formats import Unknown
 from kcli.pipeline.schemas.reading import Decoded, RegisteredField
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto.core import AvroReader
@@ -18,7 +20,7 @@ from kcli.serde.avro.columns.columns import Column, columns_of
 from kcli.serde.avro.columns.program import column_reader
 from kcli.serde.avro.exact import read_json
 from kcli.serde.avro.parse import parse
-from kcli.serde.avro.types import Type
+from kcli.serde.avro.types import Array, Map, Record, Type, Union
 from kcli.serde.avro.write import AvroWriter
 from kcli.serde.contracts.rules import encrypting
 
@@ -61,17 +63,17 @@ def column_of(sealed: SealedSchemas) -> Column:
     return avro_column(sealed.reader)
 
 
-def field_of(sealed: SealedSchemas) -> RegisteredField:
-    """What reads the column in a task."""
+def field_of(sealed: SealedSchemas, unknown: Unknown | None = None) -> RegisteredField:
+    """What reads the column in a task; `unknown` as RegisteredField has it."""
     if sealed.form == "protobuf":
         from kcli.pipeline.schemas.protobuf import ProtobufField
 
-        return ProtobufField(sealed)
+        return ProtobufField(sealed, unknown)
     if sealed.form == "json-schema":
         from kcli.pipeline.schemas.json_schema import JsonField
 
-        return JsonField(sealed)
-    return AvroField(sealed)
+        return JsonField(sealed, unknown)
+    return AvroField(sealed, unknown)
 
 
 def check_types(schema: StructType, schemas: Mapping[str, SealedSchemas]) -> None:
@@ -103,8 +105,8 @@ def _parsed(known: Known) -> Type:
 class AvroField(RegisteredField):
     """Keys or values in Avro."""
 
-    def __init__(self, sealed: SealedSchemas) -> None:
-        super().__init__(sealed)
+    def __init__(self, sealed: SealedSchemas, unknown: Unknown | None = None) -> None:
+        super().__init__(sealed, unknown)
         self._reader = _parsed(sealed.reader)
         self._columns = AvroColumns(columns_of(self._reader))
 
@@ -119,6 +121,38 @@ class AvroField(RegisteredField):
 
     def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[AvroReader]) -> Decoded:
         return self._columns.read(cells, skips, which, readers)
+
+    def lacking(self, known: Known) -> list[str]:
+        return list(_lacking(_parsed(known), self._reader, "", set()))
+
+    def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
+        rows = np.asarray(which, np.int32)
+        for number in {number for number in set(which) if number >= 0 and lacking[number]}:
+            unknown.note(np.flatnonzero(rows == number), lacking[number])
+
+
+def _lacking(writer: Type, reader: Type, path: str, open: set[tuple[int, int]]) -> Iterator[str]:
+    """The paths of the fields that values of `writer` lose where they are read as `reader`."""
+    if isinstance(writer, Union) or isinstance(reader, Union):
+        branches = reader.branches if isinstance(reader, Union) else (reader,)
+        for branch in writer.branches if isinstance(writer, Union) else (writer,):
+            same = [one for one in branches if one.kind == branch.kind]
+            of_name = [one for one in same if one.name.rpartition(".")[2] == branch.name.rpartition(".")[2]]
+            for one in (of_name or same)[:1]:
+                yield from _lacking(branch, one, path, open)
+    elif isinstance(writer, Array) and isinstance(reader, Array):
+        yield from _lacking(writer.items, reader.items, f"{path}[]", open)
+    elif isinstance(writer, Map) and isinstance(reader, Map):
+        yield from _lacking(writer.values, reader.values, f"{path}.*", open)
+    elif isinstance(writer, Record) and isinstance(reader, Record) and (id(writer), id(reader)) not in open:
+        open.add((id(writer), id(reader)))
+        for field in writer.fields:
+            inner = f"{path}.{field.name}" if path else field.name
+            found = next((one for one in reader.fields if field.name in (one.name, *one.aliases)), None)
+            if found is None:
+                yield inner
+            else:
+                yield from _lacking(field.type, found.type, inner, open)
 
 
 def ddl(column: Column) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from kcli.pipeline.formats.avro_arrow import arrow_type, spans_of
-from kcli.pipeline.formats.formats import converter
+from kcli.pipeline.formats.formats import Unknown, converter
+from kcli.pipeline.formats.json_cell import JSON_TEXT
 from kcli.pipeline.schemas.reading import Decoded, RegisteredField
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.schemas import SchemaRefused
@@ -22,7 +23,7 @@ DEEPEST = 64
 
 def json_column(known: Known) -> Column:
     """The column of a JSON schema's objects. What is of several types, and an array with a schema for each place, is
-    text with the JSON of the value. Raises SchemaRefused for a schema of anything but objects."""
+    text with the JSON of the value (`json_type`). Raises SchemaRefused for a schema of anything but objects."""
     schema, files = parsed(known)
     column = JsonColumns(schema, files).column(schema, schema, "", ())
     if column.kind != "struct":
@@ -47,6 +48,9 @@ class JsonColumns:
         self._schema = schema
         self._files = files
         self._count = 0
+        self._made: list[Column] = []  # kept, so that no other gets the identity of one
+        self.texts: set[int] = set()
+        """The columns of JSON texts, by their identities."""
 
     def column(self, schema: Any, root: Any, name: str, open: tuple[int, ...]) -> Column:
         """`root` is the file of the schema, `open` those that it is within: one in itself is text."""
@@ -55,6 +59,8 @@ class JsonColumns:
             raise SchemaRefused(f"the JSON schema has more than {MOST:,} columns")
         schema, root = self.followed(schema, root)
         column = Column("string", name, nullable=True)
+        self.texts.add(id(column))
+        self._made.append(column)
         if not isinstance(schema, dict) or id(schema) in open or len(open) > DEEPEST:
             return column
         within = (*open, id(schema))
@@ -71,6 +77,9 @@ class JsonColumns:
             column.parts = [self.column(schema["items"], root, "element", within)]
         else:
             column.kind = SIMPLE.get(kind, "string")
+            if takes_json(schema):
+                return column
+        self.texts.discard(id(column))
         return column
 
     def followed(self, schema: Any, root: Any) -> tuple[Any, Any]:
@@ -82,7 +91,8 @@ class JsonColumns:
             if isinstance(choices, list):
                 others = [one for one in choices if not (isinstance(one, dict) and one.get("type") == "null")]
                 if len(others) != 1:
-                    return None, root
+                    texts = all(isinstance(one, dict) and _type(one) == "string" for one in others)
+                    return {"type": "string"} if others and texts else None, root
                 schema = others[0]
             elif isinstance(schema.get("$ref"), str):
                 schema, root = self._referred(schema["$ref"], root)
@@ -105,14 +115,47 @@ def _type(schema: Mapping[str, Any]) -> str:
     return types[0] if len(types) == 1 and isinstance(types[0], str) else ""
 
 
+def _texts(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema without a type takes nothing but texts, by its values."""
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return isinstance(values, list) and any(values) and all(one is None or isinstance(one, str) for one in values)
+
+
+def takes_json(schema: Any) -> bool:
+    """Whether values of a schema, which is that of no columns, are of several types: a column has their JSON."""
+    return not isinstance(schema, dict) or (_type(schema) not in SIMPLE and not _texts(schema))
+
+
+def json_type(column: Column, texts: Collection[int]) -> pa.DataType:
+    """Arrow's type of a column, in which `texts` are marked as JSON."""
+
+    def part(one: Column, name: str) -> pa.Field:
+        return pa.field(name, json_type(one, texts), metadata=JSON_TEXT if id(one) in texts else None)
+
+    if column.kind == "struct":
+        return pa.struct([part(one, one.name) for one in column.parts])
+    if column.kind == "array":
+        return pa.list_(part(column.parts[0], "element"))
+    if column.kind == "map":
+        return pa.map_(pa.string(), part(column.parts[1], "value"))
+    return arrow_type(column)
+
+
 class JsonField(RegisteredField):
     """Keys or values of JSON schemas."""
 
-    def __init__(self, sealed: SealedSchemas) -> None:
-        super().__init__(sealed)
-        decode = converter("json", arrow_type(json_column(sealed.reader)))
+    def __init__(self, sealed: SealedSchemas, unknown: Unknown | None = None) -> None:
+        super().__init__(sealed, unknown)
+        schema, files = parsed(sealed.reader)
+        columns = JsonColumns(schema, files)
+        column = columns.column(schema, schema, "", ())
+        self._type = arrow_type(column)
+        decode = converter("json", json_type(column, columns.texts), unknown)
         assert decode is not None
         self._decode = decode
+
+    def lacking(self, known: Known) -> list[str]:
+        return ["fields that each record shows itself"]
 
     def reader_of(self, known: Known, name: bytes) -> None:
         """The JSON is read by the reader's columns; that the schema is known is enough."""
@@ -121,4 +164,7 @@ class JsonField(RegisteredField):
         data, starts, lengths = spans_of(cells)
         rows = zip(starts.tolist(), lengths.tolist(), skips, which, strict=True)
         texts = [None if size < 0 or n < 0 else bytes(data[at + skip : at + size]) for at, size, skip, n in rows]
-        return self._decode(pa.array(texts, pa.binary()))
+        if self._unknown is not None:
+            self._unknown.clear()  # of an attempt to read it otherwise
+        made, errors = self._decode(pa.array(texts, pa.binary()))
+        return made.cast(self._type), errors  # without the marks

@@ -94,6 +94,7 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
         payload=wanted.payload,
         settings=settings,
         rules=wanted.rules,
+        defaults=wanted.defaults,
     )
     return sealed, wanted.subject
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 import json
 from array import array
 from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from kcli.pipeline.formats.avro_arrow import arrow_type, spans_of
+from kcli.pipeline.formats.formats import Unknown
 from kcli.pipeline.formats.json_time import instant_of
 from kcli.pipeline.schemas.framing import MOST_FRONT, BareMessage, Fronts, parsed
 from kcli.pipeline.schemas.reading import Decoded, RegisteredField
@@ -25,7 +27,7 @@ from kcli.serde.avro.columns.columns import MOST, Column
 from kcli.serde.avro.exact import read_json
 from kcli.serde.protobuf.program import known
 from kcli.serde.protobuf.reader import ProtobufReader
-from kcli.serde.protobuf.schema.types import Field, Message
+from kcli.serde.protobuf.schema.types import Enum, Field, Message
 from kcli.serde.schemas.payloads import Unreadable, cells_of
 from kcli.serde.schemas.readers import read_rows
 
@@ -48,6 +50,7 @@ SCALARS = {
 }
 KINDS = {code.KINDS[name]: kind for name, kind in SCALARS.items()}
 DIGITS = 20  # of an unsigned 64-bit number
+NONE: Mapping[int, Any] = MappingProxyType({})
 
 
 def protobuf_column(known: Known, message: str) -> Column:
@@ -61,13 +64,16 @@ Front = Fronts | BareMessage
 class ProtobufField(RegisteredField):
     """Keys or values in Protobuf."""
 
-    def __init__(self, sealed: SealedSchemas) -> None:
-        super().__init__(sealed)
+    def __init__(self, sealed: SealedSchemas, unknown: Unknown | None = None) -> None:
+        super().__init__(sealed, unknown)
         schema = parsed(sealed.reader)
         message = schema.message(sealed.message)
         self._name = message.name
         self._reader = ProtobufReader(schema, message)
-        self._column = message_column(message)
+        defaults: dict[int, Any] = {}
+        self._message = message
+        self._column = message_column(message, defaults)
+        self._defaults = defaults if sealed.defaults else {}
         self._type = arrow_type(self._column)
 
     def reader_of(self, known: Known, name: bytes) -> Fronts:
@@ -94,13 +100,41 @@ class ProtobufField(RegisteredField):
             if name != self._name:
                 errors[row] = self._another(name)
         numbers = array("i", [-1 if number < 0 or row in errors else 0 for row, number in enumerate(which)])
+        before = self._reader.unknown
         texts, said = read_rows(data, starts, lengths, behind, numbers, [self._reader])
         errors |= dict(said)
         rows = zip(cells_of(texts), numbers, strict=True)
         shown = [None if n < 0 or row in errors else text for row, (text, n) in enumerate(rows)]
         self._without_indexes(spans, skips, which, readers, shown, errors)
-        values = (None if text is None else fitted(self._column, json.loads(text)) for text in shown)
+        if self._unknown is not None and self._reader.unknown > before:
+            self._note_unknown(spans, behind, numbers)
+        values = (None if text is None else fitted(self._column, json.loads(text), self._defaults) for text in shown)
         return pa.array(list(values), self._type), errors
+
+    def _note_unknown(self, spans: tuple[Any, Any, Any], behind: array[int], numbers: array[int]) -> None:
+        """Find the rows with fields that the message lacks, one by one: few batches have any."""
+        assert self._unknown is not None
+        data, starts, lengths = spans
+        for row in np.flatnonzero((np.asarray(numbers) >= 0) & (lengths >= 0)).tolist():
+            before = self._reader.unknown
+            try:
+                self._reader.json(bytes(data[starts[row] + behind[row] : starts[row] + lengths[row]]))
+            except Unreadable:
+                continue
+            if self._reader.unknown > before:
+                self._unknown.note([row], ["fields of a newer schema"])
+
+    def lacking(self, known: Known) -> list[str]:
+        theirs = parsed(known).types.get(self._name)
+        paths = _lacking(theirs, self._message, "", set()) if isinstance(theirs, Message) else iter(())
+        return list(paths) or ["fields of a newer schema"]
+
+    def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
+        super().look(unknown, which, lacking)
+        rows = list(unknown.by_row())
+        unknown.clear()
+        for row in rows:
+            unknown.note([row], lacking[which[row]])
 
     def _without_indexes(
         self,
@@ -129,16 +163,35 @@ class ProtobufField(RegisteredField):
         return f"it is a message {name}, and {self.sealed.field}s are read as {self._name}"
 
 
-def message_column(message: Message) -> Column:
-    """The column of a message. Raises SchemaRefused for one that contains itself, and for too many columns."""
+def _lacking(writer: Message, reader: Message, path: str, open: set[tuple[int, int]]) -> Iterator[str]:
+    """The paths of the fields of one message that another lacks."""
+    if (id(writer), id(reader)) in open:
+        return
+    open.add((id(writer), id(reader)))
+    for number, field in sorted(writer.fields.items()):
+        inner = f"{path}.{field.name}" if path else field.name
+        found = reader.fields.get(number)
+        if found is None:
+            yield inner
+        elif isinstance(field.type, Message) and isinstance(found.type, Message):
+            yield from _lacking(field.type, found.type, inner, open)
+
+
+def message_column(message: Message, defaults: dict[int, Any] | None = None) -> Column:
+    """The column of a message. `defaults` gets by the identity of their columns the values that fields without presence
+    have where they are not sent. Raises SchemaRefused for a message that contains itself, and for too many columns."""
     column = Column("struct", nullable=True)
-    _Columns().message(column, message)
+    _Columns({} if defaults is None else defaults).message(column, message)
     return column
 
 
+ZERO = {"boolean": False, "binary": b"", "decimal": Decimal(0), "float": 0.0, "double": 0.0, "int": 0, "long": 0}
+
+
 class _Columns:
-    def __init__(self) -> None:
+    def __init__(self, defaults: dict[int, Any]) -> None:
         self.count = 0
+        self.defaults = defaults
         self.open: list[int] = []
 
     def message(self, column: Column, message: Message) -> None:
@@ -182,21 +235,24 @@ class _Columns:
         if kind == "unsigned":
             kind, column.precision = "decimal", DIGITS
         column.kind = kind
+        if not field.presence and not isinstance(field.type, Message):
+            first = next(iter(field.type.names.values()), "") if isinstance(field.type, Enum) else ""
+            self.defaults[id(column)] = ZERO.get(kind, first)
         return column
 
 
-def fitted(column: Column, value: Any) -> Any:
-    """A value of proto3's JSON as Arrow takes it."""
+def fitted(column: Column, value: Any, defaults: Mapping[int, Any] = NONE) -> Any:
+    """A value of proto3's JSON as Arrow takes it; `defaults` as `message_column` has them."""
     if value is None:
-        return [] if column.kind in ("array", "map") else None
+        return [] if column.kind in ("array", "map") else defaults.get(id(column))
     kind = column.kind
     if kind == "struct":
-        return {part.name: fitted(part, value.get(part.name)) for part in column.parts}
+        return {part.name: fitted(part, value.get(part.name), defaults) for part in column.parts}
     if kind == "array":
-        return [fitted(column.parts[0], item) for item in value]
+        return [fitted(column.parts[0], item, defaults) for item in value]
     if kind == "map":
         key, item = column.parts
-        return [(fitted(key, name), fitted(item, one)) for name, one in value.items()]
+        return [(fitted(key, name), fitted(item, one, defaults)) for name, one in value.items()]
     return _scalar(kind, value)
 
 

@@ -21,13 +21,15 @@ from kcli.pipeline.schemas.framing import BareMessage, Frames, Open, in_json, na
 from kcli.pipeline.schemas.look_up import named
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto.spans import Gathered
-from kcli.schemas import PROTOBUF, SchemaNotFound, SchemaRefused
+from kcli.schemas import PROTOBUF, Schema, SchemaNotFound, SchemaRefused
 from kcli.serde.contracts.rules import encrypting
 from kcli.serde.schemas.bare import frame_skips
 from kcli.serde.schemas.frames import BUF, ID, front, lasting
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from kcli.pipeline.formats.formats import Unknown
 
     class Field(Protocol):
         """A kind of schema: reading.RegisteredField."""
@@ -52,10 +54,14 @@ FRAMED, BARE = 0, 1
 
 class RegisteredField:
     """The keys or the values of a task's records. A kind of schema says how payloads are read: `reader_of` and
-    `read`."""
+    `read`. `unknown` gets by row the fields that the reader's schema lacks and a newer one has; None where nobody asks.
+    """
 
-    def __init__(self, sealed: SealedSchemas) -> None:
+    def __init__(self, sealed: SealedSchemas, unknown: Unknown | None = None) -> None:
         self.sealed = sealed
+        self._unknown = unknown
+        self._lacking: list[Sequence[str]] = []
+        """By reader, the fields of its schema that the reader's lacks; none unless it is newer."""
         self._written = dict(sealed.written)
         self._readers: list[Any] = []
         self._openings: list[Open | None] = []
@@ -78,6 +84,14 @@ class RegisteredField:
         """What makes a payload of the JSON that Apicurio's serializers write; None where payloads are JSON. Raises
         SchemaRefused."""
         return None
+
+    def lacking(self, known: Known) -> list[str]:
+        """The fields of a newer schema that the reader's lacks. Raises SchemaRefused."""
+        raise NotImplementedError
+
+    def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
+        """Leave in `unknown` the rows whose schema is newer, each with the fields that the reader's lacks."""
+        unknown.keep(np.array([bool(paths) for paths in lacking])[np.asarray(which, np.int32)])
 
     def __call__(self, cells: pa.Array, got: Gathered) -> Decoded:
         """Binary cells as the columns of the reader's schema, and by row why a record has none. Raises KcliError where
@@ -111,6 +125,8 @@ class RegisteredField:
             if len(left) < len(before):
                 made, errors = again, {row: before.get(row, reason) for row, reason in left.items()}
         errors |= {row: reason for row, reason in reasons.items() if which[row] < 0 or row in errors}
+        if self._unknown is not None:
+            self.look(self._unknown, which, [*self._lacking, ()])  # -1, no reader, is the last one's number
         return made, errors
 
     def _read(self, cells: pa.Array, skips: array[int], which: array[int]) -> Decoded:
@@ -131,6 +147,7 @@ class RegisteredField:
             reader, way = self._bare.alone(kept)
             self._readers.append(reader)
             self._openings.append(way)
+            self._lacking.append(())
             self._bare_numbers[kept] = len(self._readers) - 1
         return self._bare_numbers[kept]
 
@@ -151,6 +168,8 @@ class RegisteredField:
             way = opening(name, self.writer_of(known) if in_json(name) else None)
             if self.sealed.rules:
                 way = with_rules(known, name, way)
+            asked = self._unknown is not None and newer(known.schema, self.sealed.reader.schema)
+            lacking = self.lacking(known) if asked else ()
         except KcliError as problem:
             no_guids = name[0] != ID and not problem.retriable  # of the registry
             if not (no_guids or isinstance(problem, SchemaNotFound | SchemaRefused)):
@@ -162,6 +181,7 @@ class RegisteredField:
             return -1
         self._readers.append(reader)
         self._openings.append(way)
+        self._lacking.append(lacking)
         return len(self._readers) - 1
 
     def _known(self, name: bytes) -> Known:
@@ -182,6 +202,13 @@ class RegisteredField:
             if len(_found) > KEPT:
                 _found.popitem(last=False)
         return _found[key]
+
+
+def newer(schema: Schema, than: Schema) -> bool:
+    """Whether a schema was registered later, by its version, or by the registry's ids; false where neither says it."""
+    if schema.subject == than.subject and min(schema.version, than.version) >= 0:
+        return schema.version > than.version
+    return min(schema.id, than.id) >= 0 and schema.id > than.id
 
 
 class BareField:

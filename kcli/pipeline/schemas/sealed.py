@@ -33,6 +33,7 @@ class SealedSchemas(Frozen):
     payload: str = ""
     settings: RegistrySettings = RegistrySettings()
     rules: bool = True
+    defaults: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.form} schemas of {self.field}s>"

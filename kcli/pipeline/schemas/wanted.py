@@ -16,13 +16,16 @@ REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}
 
 
 FILE = "file:"
+EMIT = "emit.default.values"
+"""As Spark's from_protobuf calls it."""
 
 
 class Wanted(Carried):
     """The schema that keys or values (`field`) are read with, or `written`: the latest of a subject, `id:N` or
     `file:PATH`, which `register` registers. Without a `subject` the `strategy` finds it for the `topic`. `bare` is the
     schema that all payloads have, as the user says, and `payload` its message; they are read with it, too, where
-    `reader` is "". `rules` says whether rules of data contracts are run."""
+    `reader` is "". `rules` says whether rules of data contracts are run, `defaults` whether fields of Protobuf that are
+    not sent have their default."""
 
     field: str = "value"
     form: str = "avro"
@@ -36,6 +39,7 @@ class Wanted(Carried):
     written: bool = False
     register: bool = False
     rules: bool = True
+    defaults: bool = False
 
     @property
     def option(self) -> str:
@@ -55,6 +59,11 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
     """What the options of a read, or of a write, say; their names are in lower case. Raises UsageError."""
     found = []
     register, rules = writes and _true(given, "registerSchemas"), not _true(given, "withoutRules")
+    defaults = _true(given, EMIT)
+    if defaults and (
+        writes or not any(given.get(f"{field}format", "").lower() == "protobuf" for field in ("key", "value"))
+    ):
+        raise UsageError(f"option {EMIT} goes with valueFormat or keyFormat protobuf of a read")
     for field in ("key", "value"):
         form = given.get(f"{field}format", "").lower()
         reader = option_of(field, writes=writes)
@@ -88,7 +97,7 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
             _check_subject(wanted)
         if wanted.strategy == TOPIC and not wanted.subject and wanted.topic:
             wanted = wanted.replace(subject=f"{wanted.topic}-{field}")
-        found.append(wanted.replace(register=register and wanted.of_file, rules=rules))
+        found.append(wanted.replace(register=register and wanted.of_file, rules=rules, defaults=defaults))
     if register and not any(wanted.register for wanted in found):
         raise UsageError("option registerSchemas registers the file of writerSchema or keyWriterSchema: file:PATH")
     return found

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from kcli.errors import KcliError, UsageError
-from kcli.pipeline.schemas.json_schema import JsonColumns, parsed
+from kcli.pipeline.schemas.json_schema import JsonColumns, parsed, takes_json
 from kcli.pipeline.schemas.look_up import Opened, asking, chosen, named_registry, subject_of
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.pipeline.schemas.wanted import Wanted
@@ -123,9 +123,11 @@ def without_absent(known: Known) -> Callable[[Any], Any]:
     columns = JsonColumns(schema, files)
 
     def left(value: Any, own: Any, root: Any) -> Any:
-        if not isinstance(value, dict | list):
+        if not isinstance(value, dict | list | str) or own is None:
             return value
         own, root = columns.followed(own, root)
+        if isinstance(value, str):
+            return _of_json(value) if takes_json(own) else value
         if not isinstance(own, dict):
             return value
         if isinstance(value, list):
@@ -141,6 +143,14 @@ def without_absent(known: Known) -> Callable[[Any], Any]:
         }
 
     return lambda value: left(value, schema, schema)
+
+
+def _of_json(text: str) -> Any:
+    """The value of a JSON text, as reading makes them of what is of several types; another text is itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 # Values of columns as what the Avro writer takes. Unions are columns as reading makes them, so that what was read is

@@ -8,6 +8,7 @@ A JVM that refuses this command line is started by Spark's own script, whose opt
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import struct
@@ -252,6 +253,17 @@ def submitted_conf() -> dict[str, str]:
 
     SparkContext._ensure_initialized()
     return dict(SparkConf().getAll())
+
+
+def defaults() -> dict[str, str]:
+    """The settings of spark-defaults.conf, which Spark takes where nothing else says: in SPARK_CONF_DIR, or beside the
+    installed PySpark."""
+    place = Path(os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf") / "spark-defaults.conf"
+    if not place.is_file():
+        return {}
+    lines = (line.strip() for line in files.read_text(place, files.SETTINGS).splitlines())
+    pairs = (re.split(r"\s*[=:\s]\s*", line, maxsplit=1) for line in lines if line and line[0] not in "#!")
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
 def folder() -> Path:

@@ -170,6 +170,8 @@ def conf_of(settings: SessionSettings, known: Mapping[str, str] | None = None) -
         "spark.log.level": "WARN",
         "spark.speculation": "false",  # a task that runs twice writes twice
         "spark.redaction.regex": REDACTED,
+        # how long a Python process has to say who it is; the ten seconds that it has to start are fixed (jobs/work.py)
+        "spark.python.authenticate.socketTimeout": "120s",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Spark's usual INT96 has no statistics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kcli.pipeline.session import archive, gateway
@@ -20,8 +20,9 @@ def archived(settings: SessionSettings) -> bool:
     return archive.path_of(find_java(settings.java_home), gateway.spark_home()).exists()
 
 
-def warm_up(settings: SessionSettings) -> Path:
-    """Make the class-data archive: run Spark once, about half a minute; where it is. Raises SparkFailed."""
+def warm_up(settings: SessionSettings, work: Callable[[SparkSession], Any] = lambda spark: None) -> Any:
+    """Make the class-data archive: run Spark once, about half a minute, and `work` in it, whose result it returns.
+    Raises SparkFailed, and what `work` raises: then there is no archive."""
     home, java = gateway.spark_home(), find_java(settings.java_home)
     options, part = archive.making(java, home)
     path = archive.path_of(java, home)
@@ -31,6 +32,7 @@ def warm_up(settings: SessionSettings) -> Path:
     try:
         with session as spark, tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
             _usual_work(spark, folder)
+            result = work(spark)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -39,7 +41,7 @@ def warm_up(settings: SessionSettings) -> Path:
     part.chmod(0o444)
     part.replace(path)
     archive.prune(path)
-    return path
+    return result
 
 
 def _usual_work(spark: SparkSession, folder: str) -> None:

@@ -1,7 +1,8 @@
 """Parquet files of a table, written by the tasks in their final places: a data source that only kcli's jobs use.
 
-Each task answers with an entry for each file: its place, rows, bytes, partition values and parquet footer, which has
-the statistics. The driver commits the entries to the table's log; a file without a commit is in no table.
+Each file has a name of its own, so a task that runs again, or another driver, replaces none. Each task answers with an
+entry for each file: its place, rows, bytes, partition values and parquet footer. The driver commits the entries; a file
+without a commit is in no table.
 """
 
 from __future__ import annotations
@@ -10,20 +11,25 @@ import base64
 import pickle
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 
+from kcli.errors import KcliError
 from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.pipeline.sink.storage import told
 from kcli.system.files import DOCUMENT, read
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 NAME = "kcli-files"
@@ -32,12 +38,14 @@ GROUP = 32 << 20
 """Bytes of Arrow that become a row group."""
 ROWS = 1 << 20
 """Rows that become a row group, however small they are."""
+LONG = 100
+"""Characters of a folder's name."""
 CODECS = {"uncompressed": "none", "lz4_raw": "lz4"}
 """Spark's words for a codec that Arrow has another for."""
 
 
 class FilesSource(DataSource):
-    """df.write.format("kcli-files"): takes the options layout and report, which `options_of` makes."""
+    """df.write.format("kcli-files"): takes the options layout and report, which `written` makes."""
 
     @classmethod
     def name(cls) -> str:
@@ -63,17 +71,21 @@ class FilesWriter(DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskFiles:
         """The rows of a task, as files. A task that fails leaves no file."""
+        from pyarrow import ArrowInvalid
         from pyspark import TaskContext
 
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        files = PartFiles(self.layout, f"{task:05d}-{uuid4().hex[:12]}")
+        files = PartFiles(self.layout, f"{task:05d}-{uuid4().hex}")
         done = False
         try:
-            for batch in iterator:
-                files.add(batch)
-            entries = files.close()
+            with told(self.layout.folder):
+                for batch in iterator:
+                    files.add(batch)
+                entries = files.close()
             done = True
+        except ArrowInvalid as problem:  # a null in a column that has none
+            raise KcliError(f"{self.layout.folder}: {str(problem).splitlines()[0]}") from problem
         finally:
             if not done:
                 files.undo()
@@ -85,18 +97,21 @@ class FilesWriter(DataSourceArrowWriter):
         Path(self.report).write_bytes(pickle.dumps(entries))
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Nothing: the driver clears the folder of the attempt."""
+        """On the driver, where a task failed: delete the files of the others, which nothing names."""
+        for message in messages:
+            for entry in message.entries if isinstance(message, TaskFiles) else ():
+                self.layout.storage.delete(entry.path)
 
 
-def options_of(layout: Layout, report: Path) -> dict[str, str]:
-    """The options of a job that writes so."""
-    return {"layout": base64.b64encode(pickle.dumps(layout)).decode(), "report": str(report)}
-
-
-def entries_of(report: Path) -> list[FileEntry]:
-    """What the tasks of a job wrote, after it."""
-    entries: list[FileEntry] = pickle.loads(read(report, DOCUMENT))
-    return entries
+def written(rows: DataFrame, layout: Layout) -> list[FileEntry]:
+    """Run the job that writes the rows; the entries of its files."""
+    rows.sparkSession.dataSource.register(FilesSource)
+    with TemporaryDirectory(prefix="kcli-files-") as folder:
+        report = Path(folder) / "entries"
+        options = {"layout": base64.b64encode(pickle.dumps(layout)).decode(), "report": str(report)}
+        rows.write.format(FilesSource.name()).mode("append").options(**options).save()
+        entries: list[FileEntry] = pickle.loads(read(report, DOCUMENT))
+        return entries
 
 
 class PartFiles:
@@ -137,13 +152,16 @@ class PartFiles:
         return self._done
 
     def undo(self) -> None:
-        """Delete what was written."""
+        """Delete what was written. What cannot be deleted either is in no table."""
+        paths = [self._layout.storage.opened(entry.path)[1] for entry in self._done]
         if self._stream is not None:
             self._writer = None
-            self._stream.close()
-            self._system.delete_file(self._path)
-        for entry in self._done:
-            self._system.delete_file(self._layout.storage.opened(entry.path)[1])
+            with suppress(OSError):  # the disk is full: the rest of it was not written
+                self._stream.close()
+            paths.append(self._path)
+        for path in paths:
+            with suppress(OSError):
+                self._system.delete_file(path)
 
     def _runs(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
         """The rows of each partition value, without the columns of it."""
@@ -225,10 +243,10 @@ class PartFiles:
 
 
 def _folder(name: str, value: Any) -> str:
-    """`day=2026-11-24`. Readers know values by the table's log; what every reader of paths escapes in its own way is in
-    no name."""
+    """`day=2026-11-24`. Readers know values by the table's log; what is long, or every reader of paths escapes in its
+    own way, is in no name."""
     folder = f"{name}={'null' if value is None else value}"
-    return folder if PLAIN.fullmatch(folder) else "other"
+    return folder if PLAIN.fullmatch(folder) and len(folder) < LONG else "other"
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:

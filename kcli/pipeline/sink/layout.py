@@ -9,10 +9,9 @@ from kcli.pipeline.sink.storage import Storage
 
 
 class Layout(Carried):
-    """How a job's files are written. `folder` is a URI, of this attempt alone; `schema` the columns of a file, as
-    Arrow's IPC; `parts` the last columns of the rows, which are the partition values and in no file; `labels` their
-    names in folders; `size` the bytes after which a file is full. The files of a `staged` one are none of the table's:
-    the commit reads them, and they are deleted after it."""
+    """How a job's files are written. `folder` is a URI; `schema` the columns of a file, as Arrow's IPC; `parts` the
+    last columns of the rows, which are the partition values and in no file; `labels` their names in folders; `size` the
+    bytes after which a file is full."""
 
     folder: str = ""
     schema: bytes = b""
@@ -20,7 +19,6 @@ class Layout(Carried):
     labels: tuple[str, ...] = ()
     compression: str = "zstd"
     size: int = 128 << 20
-    staged: bool = False
     storage: Storage = Storage()
 
 

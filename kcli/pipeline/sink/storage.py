@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError
 from kcli.pipeline.pickling import Carried
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileSystem, S3RetryStrategy
+
+ATTEMPTS = 10
+"""Of a request to a store that answers 500 or 503."""
 
 
 def in_s3(uri: str) -> bool:
@@ -50,7 +54,8 @@ class Storage(Carried):
             return fs.LocalFileSystem(), path
         if kind in ("s3", "s3a"):
             options = {"endpoint_override": self.endpoint, "region": self.region}
-            return fs.S3FileSystem(**{name: value for name, value in options.items() if value}), path
+            given = {name: value for name, value in options.items() if value}
+            return fs.S3FileSystem(retry_strategy=patient(), **given), path
         raise KcliError(f"{uri}: files of a table lie in a folder of this machine, or in s3://BUCKET/PATH")
 
     def check(self, uri: str) -> None:
@@ -63,18 +68,6 @@ class Storage(Carried):
             if system.get_file_info(bucket).type == FileType.NotFound:
                 raise KcliError(f"{uri}: there is no bucket {bucket}, or the credentials may not see it")
             system.get_file_info(FileSelector(path, allow_not_found=True))
-
-    def clear(self, folder: str) -> int:
-        """Delete a folder with its files; how many files there were. One that is not there is no error."""
-        from pyarrow.fs import FileSelector, FileType
-
-        system, path = self.opened(folder)
-        with told(folder):
-            found = system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
-            files: int = sum(one.type == FileType.File for one in found)
-            if found or system.get_file_info(path).type == FileType.Directory:
-                system.delete_dir(path)
-        return files
 
     def names(self, folder: str) -> list[str]:
         """The names of the files in a folder, without those of folders in it; none without the folder."""
@@ -113,16 +106,22 @@ class Storage(Carried):
             if system.get_file_info(path).type == FileType.File:
                 system.delete_file(path)
 
-    def keep(self, folder: str, paths: set[str]) -> None:
-        """Delete what is in a folder and is none of these files (URIs): those of tasks that ran again."""
+    def files(self, folder: str) -> list[tuple[str, float]]:
+        """The files below a folder: the URI of each, and when it was written, in seconds since 1970."""
         from pyarrow.fs import FileSelector, FileType
 
         system, path = self.opened(folder)
-        kept = {self.opened(one)[1] for one in paths}
+        above = folder.removesuffix(path)
         with told(folder):
-            for one in system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True)):
-                if one.type == FileType.File and one.path not in kept:
-                    system.delete_file(one.path)
+            found = system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
+        return [(above + one.path, one.mtime_ns / 1e9) for one in found if one.type == FileType.File]
+
+
+def patient() -> S3RetryStrategy:
+    """How requests to a store are tried again: Arrow's three attempts are too few for a store that throttles."""
+    from pyarrow.fs import AwsStandardS3RetryStrategy
+
+    return AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
 
 
 def storage_here() -> Storage:
@@ -150,6 +149,8 @@ def told(place: str) -> Iterator[None]:
         yield
     except OSError as problem:
         text = str(problem)
+        if problem.errno == ENOSPC:  # Arrow's text begins with what it did
+            raise KcliError(f"{place}: {os.strerror(ENOSPC)}") from problem
         refused = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "INVALID_CLIENT_TOKEN", "HTTP response 403")
         if any(word in text for word in refused):
             raise KcliError(

@@ -15,7 +15,7 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.log import Log
-from kcli.pipeline.options import TOPIC, TYPES, ReadOptions
+from kcli.pipeline.options import ABOUT, TOPIC, TYPES, ReadOptions
 from kcli.pipeline.source.fetching import LogChanged
 from kcli.pipeline.source.limits import sizes_of
 from kcli.pipeline.source.ranges import Range, ranges_of
@@ -150,18 +150,23 @@ class Reading:
     def _frame(self, partition: Range, shape: pa.Schema, kept: Kept | Sent | None) -> Frame:
         """What makes record batches of the range."""
         from kcli.pipeline.formats.arrow import Convert, Frame, alone
-        from kcli.pipeline.formats.formats import converter
+        from kcli.pipeline.formats.formats import Unknown, converter
 
         options = self.options
         convert: dict[str, Convert] = {}
+        unknown = {
+            name: Unknown(options.unknown_within)
+            for name in ("key", "value")
+            if name in shape.names and (options.on_unknown != "ignore" or f"{name}Unknown" in shape.names)
+        }
         for field in shape:
             if field.name in self.schemas:
                 from kcli.pipeline.schemas.fields import field_of
 
-                convert[field.name] = field_of(self.schemas[field.name])
+                convert[field.name] = field_of(self.schemas[field.name], unknown.get(field.name))
                 continue
             form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")
-            found = converter(form, field.type)
+            found = converter(form, field.type, unknown.get(field.name))
             if found is not None:
                 convert[field.name] = alone(found)
         keep = None if kept is None else kept.add
@@ -173,6 +178,8 @@ class Reading:
             null_bad=options.null_bad,
             drop_bad=options.drop_bad,
             keep=keep,
+            unknown=unknown,
+            on_unknown=options.on_unknown,
         )
 
 
@@ -219,10 +226,9 @@ def in_log(log: Log, options: ReadOptions, ats: Iterable[TopicPartition]) -> Non
 def check_schema(schema: StructType, options: ReadOptions) -> None:
     """Raise UsageError for a schema that says what no column is."""
     for field in schema.fields:
-        if field.name in ("keyError", "valueError") and field.name.removesuffix("Error") not in schema.names:
-            raise UsageError(
-                f"column {field.name} is about the column {field.name.removesuffix('Error')}, which is missing"
-            )
+        about = next((field.name.removesuffix(end) for end in ABOUT if field.name.endswith(end)), "")
+        if about in ("key", "value") and about not in schema.names:
+            raise UsageError(f"column {field.name} is about the column {about}, which is missing")
         if field.name not in TYPES:
             raise UsageError(f"a schema for kcli has columns of {', '.join(TYPES)}; there is no {field.name}")
         form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")

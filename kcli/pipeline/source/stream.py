@@ -33,6 +33,7 @@ from kcli.pipeline.connection import Sealed
 from kcli.pipeline.log import Log
 from kcli.pipeline.offset_options import KEY, from_offsets, to_json
 from kcli.pipeline.options import ReadOptions
+from kcli.pipeline.progress import tell
 from kcli.pipeline.source.fetching import DataLoss, LogChanged
 from kcli.pipeline.source.limits import by_bytes, by_rows
 from kcli.pipeline.source.ranges import Range
@@ -74,8 +75,9 @@ def check_missing(missing: Iterable[TopicPartition]) -> None:
     at = next(iter(missing), None)
     if at is not None:
         raise KcliError(
-            f"{at.topic}[{at.partition}] was read by this query and is not there any more: its topic was deleted "
-            "or recreated, or the options name other topics; a new query needs a new checkpoint"
+            f"{at.topic}[{at.partition}] was read by this query and is not there any more: its topic was deleted, or "
+            "the options name other topics; failOnDataLoss=false reads on without it, and a new query takes a new "
+            "checkpoint"
         )
 
 
@@ -117,6 +119,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._took = 0.0
         self._target: Offsets | None = None
         self._served = float("-inf")  # nothing yet: the first batch waits for no more than there is, as Spark's own
+        self._said: set[str] = set()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("options", "sealed", "schema", "schemas")}
@@ -153,9 +156,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         options = self.options
         if options.stop_file and os.path.exists(options.stop_file):
             return start
-        known = from_offsets(start)
         ends = self._known_ends()
-        self._same(start)
+        known = self._read_on(start, ends)
         starts = known | self._new_partitions(known, ends)
         given = dict(options.starting.each)  # a start behind the end waits
         check_ends(self.log, {at: offset for at, offset in known.items() if given.get(at) != offset}, ends)
@@ -219,21 +221,58 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         assert self._identity is not None
         return {**to_json(offsets), KEY: self._identity}
 
-    def _same(self, offsets: dict[str, Any]) -> None:
-        """Raise NotTheSame for offsets of another cluster, or of a topic that was created again since."""
+    def _read_on(self, start: dict[str, Any], ends: Offsets) -> Offsets:
+        """Where the partitions are that are read on. Raises NotTheSame for offsets of another cluster, or of a topic
+        that was created again since, and KcliError for one that is not there any more; with failOnDataLoss=false such
+        topics are left out."""
+        known = from_offsets(start)
+        again = self._again(start)
+        missing = [at for at in known if at not in ends and at.topic not in again]
+        if missing and (self._target is not None or not self.options.fail_on_data_loss):
+            missing = self._still_missing(missing)
+        if self.options.fail_on_data_loss:
+            check_missing(missing)
+        for topic in sorted({at.topic for at in missing}):
+            self._say(f"{topic} is not there any more: it was deleted, and what was not read of it is lost")
+        gone = {*missing}
+        return {at: offset for at, offset in known.items() if at not in gone and at.topic not in again}
+
+    def _still_missing(self, missing: list[TopicPartition]) -> list[TopicPartition]:
+        """Those that do not come: a broker may not have heard of a topic yet, and some are new since the target was
+        fixed."""
+        until = time.monotonic() + (0.0 if self.options.fail_on_data_loss else PATIENCE)
+        while missing:
+            there = set(self.log.partitions(self.options))
+            missing = [at for at in missing if at not in there]
+            if time.monotonic() >= until:
+                break
+            time.sleep(EVERY)
+        return missing
+
+    def _again(self, offsets: dict[str, Any]) -> set[str]:
+        """The topics that were created again since: their offsets are other records. Raises NotTheSame for them, unless
+        failOnDataLoss=false, and for offsets of another cluster."""
         if KEY not in offsets:
-            return
+            return set()
         if self._identity is None:
             self._identity = identity.identity_of(self.log, {at.topic for at in from_offsets(offsets)})
-        identity.check(offsets[KEY], self._identity, self.sealed.servers)
+        again = identity.check(
+            offsets[KEY], self._identity, self.sealed.servers, lenient=not self.options.fail_on_data_loss
+        )
+        for topic in sorted(again):
+            self._say(f"{topic} was deleted and created again: it is read from its beginning")
+        return again
+
+    def _say(self, sentence: str) -> None:
+        """Once."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            said = f"{sentence} (failOnDataLoss=false)"
+            print(f"kcli: {said}", file=sys.stderr)
+            tell(self.options.progress, said)
 
     def _new_partitions(self, known: Offsets, ends: Offsets) -> Offsets:
         """Partitions since the query began: read from where their logs start."""
-        missing = [at for at in known if at not in ends]
-        if missing and self._target is not None:  # it may have come since the target was fixed
-            there = set(self.log.partitions(self.options))
-            missing = [at for at in missing if at not in there]
-        check_missing(missing)
         return self._firsts(known, [at for at in ends if at not in known])
 
     def _firsts(self, known: Offsets, new: list[TopicPartition]) -> Offsets:
@@ -243,8 +282,16 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Range]:
         """A task each. A replayed batch has the end it had; a start behind it is nothing to read."""
-        self._same(end)
-        starts, ends = from_offsets(start), from_offsets(end)
+        # a batch that is done again may be of topics that are gone since
+        there = set(self._meant()) if not self.options.fail_on_data_loss else set()
+        again, ends = self._again(end), from_offsets(end)
+        if not self.options.fail_on_data_loss:
+            lost = {at.topic for at in ends if at not in there}
+            for topic in sorted(lost):
+                self._say(f"{topic} is not there any more: it was deleted, and what was not read of it is lost")
+            ends = {at: offset for at, offset in ends.items() if at in there and at.topic not in again}
+        ids = [(offsets.get(KEY) or {}).get("topics", {}) for offsets in (start, end)]
+        starts = {at: offset for at, offset in from_offsets(start).items() if same(at.topic, *ids)}
         new = [at for at in ends if at not in starts]
         starts |= self._firsts(starts, new) if new else {}
         return self.ranges(self.log, starts, ends)
@@ -257,6 +304,11 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
                 commit(self.log, self.options.commit_group, from_offsets(end))
             except KcliError as problem:
                 print(f"kcli: group {self.options.commit_group}: {problem}", file=sys.stderr)
+
+
+def same(topic: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Whether the ids of a topic are no two."""
+    return topic not in before or topic not in after or before[topic] == after[topic]
 
 
 def commit(log: Log, group: str, offsets: Mapping[TopicPartition, int]) -> None:

@@ -17,7 +17,7 @@ def shell() -> Iterator[Shell]:
         yield Shell(sandbox.bootstrap)
 
 
-LISTS = [path for path, command in every() if "--watch" in command.by_flag and path != "pipeline list"]
+LISTS = [path for path, command in every() if "--watch" in command.by_flag]
 WORDS = {
     "configs list": ["group"],
     "configs get": ["broker", "1"],

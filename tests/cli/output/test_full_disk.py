@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import resource
 import stat
@@ -127,11 +126,10 @@ def test_an_undo_file_is_nobody_elses(at_the_end: Shell, tmp_path: Path) -> None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_state_of_a_pipeline_is_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.pipeline.jobs.registry import Entry, Registered, ask, folder
+def test_the_locks_of_pipelines_are_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kcli.pipeline.jobs.locks import held
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    with Registered(Entry(name="x")) as job:
-        ask(job.entry, "drain")
-        assert json.loads((folder() / f"{job.entry.id}.json").read_text())["name"] == "x"
-        assert {stat.S_IMODE(path.stat().st_mode) for path in folder().iterdir()} == {0o600}
+    with held([str(tmp_path / "checkpoint")], "x"):
+        (lock,) = tmp_path.rglob("*.lock")
+        assert stat.S_IMODE(lock.stat().st_mode) == 0o600

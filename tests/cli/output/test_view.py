@@ -173,8 +173,8 @@ NO_LISTS = {
     "reassign plan": "a file that `reassign execute` reads",
     "reassign verify": "it removes throttles: `reassign list` follows the moves",
     **{
-        f"pipeline {verb}": "the outcome or the progress of a job: `pipeline list --watch` follows jobs"
-        for verb in "export import copy doctor sql profile replay run status drain stop".split()
+        f"pipeline {verb}": "the outcome or the progress of a job"
+        for verb in "export import copy doctor sql profile replay run".split()
     },
 }
 """Commands that print tables and are no lists, and why."""
@@ -194,6 +194,6 @@ def test_every_list_takes_them_and_no_plan_does() -> None:
             assert not LIST_OPTIONS - {"--refreshes" if path == "groups peek" else ""} - flags.keys(), path
             lists.add(path)
     assert len(lists) > 40
-    assert {"faults", "raw", "config list", "config show", "config current", "pipeline list", "lag"} <= lists
+    assert {"faults", "raw", "config list", "config show", "config current", "lag"} <= lists
     assert not NO_LISTS.keys() - {path for path, _ in every_command()}
     assert not issubclass(ChangeOptions, ReadOptions)

@@ -194,7 +194,6 @@ def test_a_timeout_waits_and_then_exits_with_4() -> None:
             ("doctor --timeout={}", "--timeout"),
             ("tui --interval={}", "--interval"),
             ("sandbox --users f --session-lifetime={}", "--session-lifetime"),
-            ("pipeline drain x --timeout={}", "--timeout"),
             ("pipeline replay a b --max-gap={}", "--max-gap"),
             ("pipeline export a b --trigger={} --continuous", "--trigger"),
         )

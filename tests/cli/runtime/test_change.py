@@ -79,6 +79,7 @@ ELSEWHERE = {
     "redrive": "never asks: tests/cli/commands/redrive",
     "pipeline checkpoint": "needs a checkpoint of Spark: tests/pipeline/jobs/test_checkpoint_reset.py",
     "pipeline finalize": "needs files of Spark: tests/pipeline",
+    "pipeline clean": "needs a table: tests/pipeline",
 }
 
 

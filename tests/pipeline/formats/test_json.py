@@ -11,11 +11,35 @@ import pyarrow.compute as pc
 
 from kcli.errors import UsageError
 from kcli.pipeline.formats.arrow import text
-from kcli.pipeline.formats.formats import _at_once, _is_quick, converter
-from tests.pipeline.odd_json import DDL, FIELDS, documents
+from kcli.pipeline.formats.formats import _is_quick, at_once, converter
+from tests.pipeline import odd_json
+from tests.pipeline.odd_json import DDL, FIELDS
 
 
-def plain(cells):
+def is_text(document: bytes | None) -> bool:
+    try:
+        (document or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def documents() -> list[bytes | None]:
+    """Those that are UTF-8: of the others Spark makes other characters."""
+    return [one for one in odd_json.documents() if is_text(one)]
+
+
+def test_documents_that_are_not_utf_8_are_bad() -> None:
+    found = [one for one in odd_json.documents() if not is_text(one)]
+    decode = converter("json", KIND)
+    assert decode is not None
+    made, errors = decode(pa.array([b'{"id":1}', *found], pa.binary()))
+    assert len(errors) == len(found) >= 4
+    assert {why.split(":")[0] for why in errors.values()} == {"not UTF-8"}
+    assert made.to_pylist() == [{"id": 1, "tags": None}, *[{"id": None, "tags": None}] * len(found)]
+
+
+def plain(cells: pa.Array) -> list[str]:
     """Cells that can be compared: dates of any year, NaN that is NaN, 0.0 that is not -0.0."""
     if pa.types.is_date(cells.type):
         cells = cells.cast(pa.int32())
@@ -59,7 +83,7 @@ def test_what_arrow_reads_at_once_is_the_same_or_refused(sparks):
         for row, one in enumerate(documents()):
             if f'"{name}"'.encode() not in one and name not in ("i64", "text"):
                 continue
-            made = _at_once(text(pa.array([one], pa.binary())), kind)
+            made = at_once(text(pa.array([one], pa.binary())), kind)
             if made is not None:
                 used += 1
                 assert (made.is_valid()[0].as_py(), *plain(pc.struct_field(made, name))) == (there[row], theirs[row]), (

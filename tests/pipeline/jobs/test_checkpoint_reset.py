@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from kcli.cli.main import main
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs import checkpoints
-from kcli.pipeline.jobs.registry import Entry, Registered
+from kcli.pipeline.jobs import checkpoints, locks
+from kcli.pipeline.jobs.checkpoints import Sink
+from kcli.pipeline.jobs.lake.table import Reset
 from tests.pipeline.jobs.test_jobs import batch_of
 
 
@@ -65,8 +66,7 @@ def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tm
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
     assert reset(folder, "+5", "--execute") == 2
     assert "batch 1 is not complete" in capsys.readouterr().err
-    with Registered(Entry(name="lake", checkpoint=str(folder), destination=str(tmp_path / "out"))) as job:
-        job.end("failed")
+    Sink(folder=str(tmp_path / "out")).note(folder)
     if sunk:
         (tmp_path / "out" / "_spark_metadata" / sunk).mkdir(parents=True)
     assert reset(folder, "+5", "--execute") == 0
@@ -77,27 +77,22 @@ def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tm
     assert sorted(os.listdir(folder / "commits")) == ["0", "1"][: 1 + bool(sunk)]
 
 
-@pytest.mark.parametrize("query", ["the query", "another"])
-def test_a_batch_that_a_delta_table_has_is_whole(lake, tmp_path, query):
-    deltalake = pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
+def test_a_batch_of_a_table_is_forgotten_and_the_reset_is_noted_for_the_table(lake: tuple[Path, str]) -> None:
     folder, topic = lake
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
-    (folder / "metadata").write_text(json.dumps({"id": "the query"}))
-    deltalake.write_deltalake(
-        tmp_path / "out", pa.table({"n": [1]}),
-        commit_properties=deltalake.CommitProperties(app_transactions=[deltalake.Transaction(query, 1)]),
-    )  # fmt: skip
-    with Registered(Entry(name="lake", checkpoint=str(folder), destination=str(tmp_path / "out"))) as job:
-        job.end("failed")
+    Sink().note(folder)
     assert reset(folder, "+5", "--execute") == 0
-    assert checkpoints.read(folder).committed == (query == "the query")
+    assert checkpoints.read(folder).batch == 0
+    first = Reset.of(folder)
+    assert (first.batch, first.before) == (0, "")
+    assert reset(folder, "+6", "--execute") == 0
+    assert Reset.of(folder).before == first.id != Reset.of(folder).id
 
 
 def test_a_batch_is_not_forgotten_where_nobody_sees_whether_its_files_are_there(lake, capsys):
     folder, topic = lake
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
-    with Registered(Entry(name="lake", checkpoint=str(folder), destination="s3://bucket/out")) as job:
-        job.end("failed")
+    Sink(folder="s3://bucket/out").note(folder)
     assert reset(folder, "+5", "--execute") == 2
     assert "this machine cannot see whether s3://bucket/out has its files" in capsys.readouterr().err
 
@@ -124,9 +119,9 @@ def test_options_of_a_reset_without_one_are_told(lake, capsys):
 
 def test_a_pipeline_that_runs_another_cluster_and_sums_are_refused(lake, capsys):
     folder, topic = lake
-    with Registered(Entry(name="lake", checkpoint=str(folder))):
+    with locks.held([str(folder)], "lake"):
         assert reset(folder, "0", "--execute") == 2
-    assert "lake runs" in capsys.readouterr().err
+    assert "lake, in process" in capsys.readouterr().err
     (folder / "state").mkdir()
     assert reset(folder, "0", "--execute") == 2
     assert "sums and windows" in capsys.readouterr().err

@@ -210,8 +210,6 @@ def test_another_schema_than_the_first_runs_is_refused_before_anything_is_writte
     assert (job["records"], job["bad"]) == (1000, 1000)
     rows = spark.read.parquet(str(tmp_path / "out"))
     assert [rows.count(), rows.where("total IS NULL").count()] == [1025, 1005]
-    assert kcli("status", "export", "-J") == 0
-    assert json.loads(capfd.readouterr().out)["jobs"][0]["bad"] == 1000
 
 
 def test_bad_records_are_an_error_or_null_and_counted_and_times_have_statistics(kcli, topics, tmp_path, capfd):
@@ -233,7 +231,7 @@ def test_bad_records_are_an_error_or_null_and_counted_and_times_have_statistics(
     ]
     assert (column.physical_type, column.statistics.has_min_max) == ("INT64", True)
     assert kcli("export", topic, "strings", "--on-bad", "null") == 2
-    assert "--on-bad goes with --value-format or --key-format json, msgpack, avro" in capfd.readouterr().err
+    assert "--on-bad goes with --value-format or --key-format, unless that is binary" in capfd.readouterr().err
 
 
 def test_ctrl_c_drains_a_continuous_export_and_the_exit_code_is_0(kcli, topics, spark, tmp_path, capfd):

@@ -1,4 +1,4 @@
-"""The jobs of this machine: who runs, who crashed, who was asked to end; what checkpoints and folders hold."""
+"""One run at a time, and what checkpoints and folders hold."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 from kcli.cli.main import main
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs import checkpoints, registry
+from kcli.pipeline.jobs import checkpoints, locks
 from kcli.pipeline.jobs.files import finalize
-from kcli.pipeline.jobs.registry import Entry, Registered
 from kcli.system.processes import born, machine
 
 
@@ -35,70 +34,36 @@ def test_a_process_is_known_by_its_birth_not_by_its_number():
     assert born(process.pid) == ""
 
 
-def test_a_job_registers_tells_and_ends():
-    with Registered(Entry(name="lake", command="export", source="orders")) as job:
-        job.tell(rows=10, lag=5)
-        (found,) = registry.entries()
-        assert (found.name, found.rows, found.lag, found.state, found.alive) == ("lake", 10, 5, "running", True)
-        job.end("done")
-    (found,) = registry.entries()
-    assert (found.state, found.alive) == ("done", False)
+# -- locks ----------------------------------------------------------------------------------------------------------
+
+HOLD = """
+import sys
+from kcli.pipeline.jobs.locks import held
+with held(sys.argv[1:], "lake"):
+    print("held", flush=True)
+    input()
+"""
 
 
-def test_a_job_that_raises_is_failed_and_says_why():
-    with pytest.raises(UsageError), Registered(Entry(name="lake")):
-        raise UsageError("no such thing")
-    (found,) = registry.entries()
-    assert (found.state, found.error) == ("failed", "no such thing")
-
-
-@pytest.mark.parametrize("birth", ["", "another boot/1"], ids=["gone", "number used again"])
-def test_a_job_whose_process_is_another_has_crashed(birth):
-    with Registered(Entry(name="lake")) as job:
-        job.entry.born = birth
-        job._next = 0.0
-        job.tell(rows=3)
-        (found,) = registry.entries()
-        assert (found.state, found.rows) == ("crashed", 3)
-
-
-def test_drain_and_stop_reach_the_job_and_only_it():
-    with Registered(Entry(name="one")) as one, Registered(Entry(name="two")) as two:
-        assert main(["pipeline", "drain", "one", "--timeout", "0"]) == 0
-        assert (one.asked(), two.asked()) == (1, 0)
-        assert main(["pipeline", "stop", "one", "--timeout", "0"]) == 0
-        assert (one.asked(), two.asked()) == (2, 0)
-        assert main(["pipeline", "drain", "one", "--timeout", "1"]) == 4, "still at work"
-    assert not list(registry.folder().glob("*.ask"))
-
-
-def test_names_of_jobs_are_found_and_mistakes_told(capsys):
-    assert main(["pipeline", "status", "lake"]) == 2
-    with Registered(Entry(name="lake-1")), Registered(Entry(name="lake-2")):
-        assert main(["pipeline", "status", "lake"]) == 2
-        assert "say its id" in capsys.readouterr().err
-        assert main(["pipeline", "status", "lake-2", "-J"]) == 0
-        assert json.loads(capsys.readouterr().out)["jobs"][0]["state"] == "running"
-    assert main(["pipeline", "drain", "lake-1"]) == 2
-    assert "does not run" in capsys.readouterr().err
-    assert main(["pipeline", "list", "--running", "--format", "plain"]) == 0
-    assert capsys.readouterr().out == ""
-
-
-def test_only_the_newest_ends_are_kept(monkeypatch):
-    monkeypatch.setattr(registry, "KEPT", 3)
-    for number in range(6):
-        with Registered(Entry(name=f"job-{number}")) as job:
-            job.end("done")
-    assert len(registry.entries()) == 4  # the last one was not yet there when it was tidied up
-
-
-def test_a_file_of_somebody_else_is_passed_over():
-    with Registered(Entry(name="lake")) as job:
-        job.end("done")
-    (registry.folder() / "x.json").write_text("[]")
-    (registry.folder() / "y.json").write_bytes(b"\xff\x00")
-    assert [one.name for one in registry.entries()] == ["lake"]
+@pytest.mark.process
+@pytest.mark.parametrize("end", ["by itself", "killed"])
+def test_a_checkpoint_and_a_folder_have_one_run_at_a_time_and_a_killed_one_frees_them(tmp_path, end):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+    line = [sys.executable, "-c", HOLD, str(tmp_path / "kept" / "checkpoint"), "s3://lake/c"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"held\n"
+        for place in (str(tmp_path / "link" / "checkpoint"), "s3a://lake/c/"):
+            with pytest.raises(UsageError, match=f"lake, in process {other.pid}, uses"), locks.held([place], "second"):
+                pass
+            with pytest.raises(UsageError, match="SIGTERM ends a stream"):
+                locks.check(place)
+        locks.check(str(tmp_path / "another"))
+        other.kill() if end == "killed" else other.communicate(b"\n", 10)
+        other.wait(10)
+    with locks.held([str(tmp_path / "kept" / "checkpoint"), "s3://lake/c", ""], "second"):
+        pass
+    assert not list((tmp_path / "state").rglob("*.lock"))
 
 
 # -- checkpoints ----------------------------------------------------------------------------------------------------
@@ -193,38 +158,9 @@ def test_finalize_tells_of_files_that_are_missing_and_refuses_strange_folders(tm
 def test_finalize_waits_for_no_one_and_is_refused_while_somebody_writes(tmp_path):
     out = tmp_path / "out"
     written(out, {"0": ["part-a"]}, ["part-a", "part-new"])
-    with Registered(Entry(name="lake", destination=str(out))), pytest.raises(UsageError, match="writes to"):
+    with locks.held([str(out)], "lake"), pytest.raises(UsageError, match="lake, in process"):
         finalize.finalize(out)
     assert (out / "part-new").exists()
-
-
-def test_a_job_is_known_from_every_folder_by_its_files_and_its_checkpoint(tmp_path, monkeypatch):
-    from kcli.cli.commands.pipeline.options import PipelineOptions
-    from kcli.cli.commands.pipeline.session.drive import registration
-    from kcli.cli.commands.pipeline.session.job import Job
-
-    class Frame:
-        options = PipelineOptions()
-        mode = "continuous"
-
-    job = Job()
-    job.destination = job.writes_to = "out"
-    job.checkpoint = "kept/checkpoint"
-    written(tmp_path / "a" / "out", {"0": ["part-a"]}, ["part-a", "part-new"])
-    (tmp_path / "a" / "kept" / "checkpoint").mkdir(parents=True)
-    (tmp_path / "link").symlink_to(tmp_path / "a" / "kept")
-    monkeypatch.chdir(tmp_path / "a")
-    with registration(Frame(), job, tmp_path / "log"):
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(UsageError, match="writes to"):
-            finalize.finalize(tmp_path / "a" / "out")
-        assert (tmp_path / "a" / "out" / "part-new").exists()
-        assert registry.live("link/checkpoint") is not None
-        assert registry.live("kept/checkpoint") is None, "another folder of that name"
-        monkeypatch.chdir(tmp_path / "a")
-        job.checkpoint = "./kept/checkpoint"
-        with pytest.raises(UsageError, match="runs already"):
-            registration(Frame(), job, tmp_path / "log")
 
 
 @pytest.mark.process

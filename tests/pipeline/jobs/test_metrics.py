@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.pipeline.jobs.files.timed import Written
+from kcli.pipeline.jobs.lake.table import Written
 from kcli.pipeline.jobs.work import Look
 from kcli.pipeline.metrics.stream_metrics import Totals, batch_of
 from kcli.pipeline.progress import Progress

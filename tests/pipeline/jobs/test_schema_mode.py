@@ -169,11 +169,14 @@ def test_evolve_adds_columns_to_a_delta_table_and_widens_them(
     )
 
 
-def test_a_mode_is_for_files_of_a_stream_of_json(kcli: Kcli, topics: Topics, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_mode_is_for_files_of_values_with_a_schema(
+    kcli: Kcli, topics: Topics, capfd: pytest.CaptureFixture[str]
+) -> None:
     topic = topics.make(1)
     mode = ["--schema-mode", "evolve"]
-    assert kcli("export", topic, "out", "--value-format", "json", *mode) == 2
-    assert "--schema-mode goes with --once or --continuous" in capfd.readouterr().err
+    msgpack = ["--value-format", "msgpack", "--value-schema", "id BIGINT"]
+    assert kcli("export", topic, "out", *msgpack, *mode) == 2
+    assert "--schema-mode evolve goes with --value-format json" in capfd.readouterr().err
     assert kcli("export", topic, "out", "--once", *mode) == 2
     assert "--schema-mode goes with --value-format json" in capfd.readouterr().err
     sql = ["sql", f"SELECT value FROM `{topic}`", "--once", "--value-format", "json", "--into", topics.make(1)]

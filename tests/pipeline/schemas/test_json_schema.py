@@ -103,3 +103,46 @@ def test_what_confluents_serializer_wrote_is_read_by_spark(
     found = spark.read.format("kcli").options(**given).load().selectExpr("value.*", "valueError").collect()
     assert found[0].asDict(True) == {**ROW, "tags": {"x": "y"}, "valueError": None}
     assert found[1].asDict(True) == {**dict.fromkeys(ROW), "valueError": "no schema id is in front of it"}
+
+
+MIXED = ['"a"', "1", '"1"', "true", '"true"', "1.5", '[1,"a"]', '{"b":"c","d":[null]}', '"\\"q\\" é\\n"', "null"]
+
+
+def test_what_has_several_types_is_the_json_of_its_value_as_spark_writes_a_variant(spark: SparkSession) -> None:
+    from pyspark.sql import functions as f
+
+    several = {"type": ["string", "integer", "null"]}
+    schema = {"type": "object", "properties": {"x": several, "xs": {"type": "array", "items": several}, "m": {
+        "type": "object", "additionalProperties": several}}}  # fmt: skip
+    texts = [f'{{"x":{one},"xs":[{one}],"m":{{"k":{one}}}}}' for one in MIXED]
+    made, errors = read("json-schema", JSON, json.dumps(schema), {7: json.dumps(schema)}, *(
+        frame(7, text.encode()) for text in texts))  # fmt: skip
+    assert errors == {}
+    frame_of = spark.createDataFrame([(n, text) for n, text in enumerate(texts)], "n INT, text STRING")
+    cell = f.try_variant_get(f.parse_json("text"), "$.x", "variant")
+    variants = frame_of.select("n", f.when(~f.is_variant_null(cell), f.to_json(cell)).alias("x")).orderBy("n")
+    theirs = [row.x for row in variants.collect()]
+    assert theirs[:3] == ['"a"', "1", '"1"']
+    rows = made.to_pylist()
+    assert [row["x"] for row in rows] == theirs
+    assert [row["xs"] for row in rows] == [[one] for one in theirs]
+    assert [row["m"] for row in rows] == [[("k", one)] for one in theirs]
+
+
+@each(
+    ("schema", "value", "cell"),
+    [
+        ({"enum": ["A", "B", None]}, "A", "A"),
+        ({"const": "A"}, "A", "A"),
+        ({"enum": ["A", 1]}, "A", '"A"'),
+        ({"anyOf": [{"type": "string", "format": "uri"}, {"type": "string"}]}, "A", "A"),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "A", '"A"'),
+        ({}, "A", '"A"'),
+        (True, "A", '"A"'),
+        ({"type": ["string", "null"]}, "A", "A"),
+    ],
+)
+def test_what_can_be_nothing_but_text_has_no_quotes(schema: Any, value: Any, cell: str) -> None:
+    text = json.dumps({"type": "object", "properties": {"x": schema}})
+    made, _ = read("json-schema", JSON, text, {7: text}, frame(7, json.dumps({"x": value}).encode()))
+    assert made.to_pylist() == [{"x": cell}]

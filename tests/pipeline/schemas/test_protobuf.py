@@ -125,3 +125,44 @@ def test_what_confluents_serializer_wrote_is_read_by_spark(
         {"id": ROW["id"], "sku": "é", "raw": b"\0\1", "more": ROW["more"]},
         {"id": None, "sku": None, "raw": None, "more": None},
     ]
+
+
+PRESENCE = """syntax = "proto3"; package shop;
+message Inner { int32 n = 1; optional int32 maybe = 2; }
+message All {
+  enum State { NEW = 0; PAID = 1; }
+  double a = 1; float b = 2; int32 c = 3; int64 d = 4; uint32 e = 5; uint64 f = 6; sint32 g = 7; fixed64 h = 8;
+  bool i = 9; string j = 10; bytes k = 11; State l = 12;
+  optional int32 m = 13; optional string n = 14; oneof by { string o = 15; int32 p = 16; }
+  repeated int32 q = 17; map<string, int32> r = 18; Inner s = 19; repeated Inner t = 20;
+}"""
+SENT: list[Any] = [{}, {"m": 0, "o": "", "s": {}, "t": [{}, {"n": 3, "maybe": 0}]}, {"c": 5, "l": "PAID", "i": True}]
+
+
+def present(message: Any, *, defaults: bool) -> dict[str, Any]:
+    """A message of Google's as `from_protobuf` documents it: fields without presence have their default, or null."""
+    found: dict[str, Any] = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            found[field.name] = list(value.items())
+        elif field.is_repeated:
+            found[field.name] = [present(one, defaults=defaults) if field.message_type else one for one in value]
+        elif field.has_presence and not message.HasField(field.name):
+            found[field.name] = None
+        elif field.message_type is not None:
+            found[field.name] = present(value, defaults=defaults)
+        elif not field.has_presence and not defaults and not value:
+            found[field.name] = None
+        else:
+            found[field.name] = field.enum_type.values_by_number[value].name if field.enum_type else value
+    return found
+
+
+@pytest.mark.parametrize("defaults", [False, True])
+def test_fields_without_presence_are_null_or_their_default(defaults: bool) -> None:
+    sent = [ParseDict(one, type_of("shop.All", PRESENCE)()) for one in SENT]
+    frames = [frame(7, b"\2\2" + bytes(one.SerializeToString())) for one in sent]
+    made, errors = read("protobuf", PROTOBUF, PRESENCE, {7: PRESENCE}, *frames, message="All", defaults=defaults)
+    assert errors == {}
+    assert made.to_pylist() == [present(one, defaults=defaults) for one in sent]

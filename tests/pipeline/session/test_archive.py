@@ -45,10 +45,10 @@ def test_a_machine_without_an_archive_is_shown_how_spark_starts_sooner(
             **{"quiet": False, "remote": None, "connection": SimpleNamespace(verbose=True), **more}
         )
         unused: Any = None
-        Run(frame, Job(), unused, unused, unused).advise(SessionSettings(), code)
+        Run(frame, Job(), unused, unused).advise(SessionSettings(), code)
         return capfd.readouterr().err
 
-    assert "kcli pipeline warmup" in said()
+    assert "kcli pipeline doctor" in said()
     assert said(code=1) == said(quiet=True) == said(remote="sc://h") == ""
     with monkeypatch.context() as under_spark_submit:
         under_spark_submit.setenv("PYSPARK_GATEWAY_PORT", "1")

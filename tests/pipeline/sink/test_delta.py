@@ -134,6 +134,42 @@ def test_a_batch_that_is_done_again_is_in_the_table_once(kcli, topics, topic, tm
     assert len(history) == 3
 
 
+def test_rows_that_a_constraint_refuses_end_a_stream_and_its_first_batch_runs_again(
+    kcli: Callable[..., int], topics: Topics, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place, topic = tmp_path / "lake", topics.make(1)
+    topics.fill(topic, [(0, None, None, value, ()) for value in (b"1", b"-5", b"3")])
+    deltalake.write_deltalake(place, pa.table({"id": pa.array([7], pa.int64())}))
+    deltalake.DeltaTable(place).alter.add_constraint({"positive": "id > 0"})
+    line = ["export", topic, "lake", "--file-format", "delta", "--once", "--name", "lake", "--append", "-q"]
+    line += ["--select", "CAST(CAST(value AS STRING) AS BIGINT) AS id"]
+    for _ in range(2):
+        assert kcli(*line) == 1
+        said = capfd.readouterr().err
+        assert "a row violates a constraint of the table (id > 0), such as id -5; nothing was committed" in said
+    assert rows_of(place, "id") == [(7,)]
+    deltalake.DeltaTable(place).alter.drop_constraint("positive")
+    assert kcli(*line) == 0
+    assert rows_of(place, "id") == [(-5,), (1,), (3,), (7,)]
+
+
+def test_a_stream_whose_first_batch_fails_before_there_is_a_table_runs_again(
+    kcli: Callable[..., int], topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: Any, **named: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    topic = topics.make(1)
+    topics.values(topic, 5)
+    line = ["export", topic, "lake", "--file-format", "delta", "--once", "--name", "lake", "--select", "offset", "-q"]
+    with monkeypatch.context() as patch:
+        patch.setattr(deltalake, "write_deltalake", full)
+        assert kcli(*line) == 1
+        assert kcli(*line[:5], "--select", "offset", "-q") == 1
+    assert kcli(*line) == 0
+    assert rows_of(tmp_path / "lake", "offset") == [(n,) for n in range(5)]
+
+
 def test_without_the_package_it_says_what_to_install(kcli, topic, tmp_path, monkeypatch, capfd):
     monkeypatch.setitem(__import__("sys").modules, "deltalake", None)
     assert kcli("export", topic, "--file-format", "delta", "lake") == 2

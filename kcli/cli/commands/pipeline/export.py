@@ -15,7 +15,7 @@ from kcli.cli.commands.pipeline.options import (
 )
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame, delta_jars
-from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.session.job import Job, Outcome, again_of, widening, with_unknown
 from kcli.cli.commands.pipeline.session.stream import FILES, name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.folder import FolderOptions, compact_of, conf_of, folder_of, recover, size_of, told
 from kcli.cli.commands.pipeline.sink.merging import MergeOptions, Merging
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kcli.cli.parsing.shared import KcliOption
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.pipeline.jobs.lake.table import Written
 
 
 class ExportOptions(
@@ -130,6 +130,7 @@ class Exporting(Job):
     name = "export"
     verb = "exported"
     _bad: BadRows | None = None
+    _before: Export | None = None
 
     def __init__(self, frame: Frame, options: ExportOptions, topics: list[str], out: str) -> None:
         self.frame = frame
@@ -154,6 +155,7 @@ class Exporting(Job):
         self.conf = conf_of(frame, self.form, self.folder)
         self.destination = out
         self.writes_to = self.folder.place
+        self.exclusive = "" if self.form.is_table else self.folder.place
         place = self.folder.place if self.form.form == "iceberg" else out
         self.quarantine = place_of(frame, options, place)
         self.kept = quarantine_of(frame, options, self.quarantine)
@@ -176,6 +178,8 @@ class Exporting(Job):
             options,
             options,
             schema_mode=options.schema_mode,
+            usual="fail" if self.frame.streaming else "evolve",
+            text=self.form.form in TEXT,
             quarantine="" if self.kept is None else self.kept.target,
             events=self.merging.events,
         )
@@ -183,6 +187,7 @@ class Exporting(Job):
     def look(self) -> None:
         """Ask the cluster."""
         self.input.look()
+        self.merging.check_topics(self.input.named, pattern=self.input.selection.pattern is not None)
         if self.kept is not None:
             self.kept.look(self.input.topics)
         if not self.frame.streaming:
@@ -190,13 +195,28 @@ class Exporting(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns and conditions looked up."""
+        self._spark, self._progress = spark, progress
+        work = self._made()
+        work.again = again_of(
+            self.frame, work, self._clear, widening(self.frame, [self.input], self._clear, self._made)
+        )
+        return work
+
+    def _clear(self) -> None:
+        """Take away what a batch has half written; of a stream Spark knows what that is."""
+        if not self.frame.streaming:
+            self.undo()
+            if self.kept is not None:
+                self.kept.begin()
+
+    def _made(self) -> Action | Stream:
         query, form, streaming = self.query, self.form, self.frame.streaming
-        pinned = self.input.schema_of(spark, self._pinned if streaming else None)
+        pinned = self.input.schema_of(self._spark, self._pinned if streaming else None)
         kcli = self.frame.connector == "kcli"
         stop_file = stop_file_of(self.frame, self._checkpoint) if streaming and kcli else None
-        frame = self._records(spark, progress, "" if stop_file is None else str(stop_file))
+        frame = self._records(self._spark, self._progress, "" if stop_file is None else str(stop_file))
         where = query.sql_where
-        if self.input.null_bad:
+        if self.input.counts:
             frame, where = placed(frame, where)
             self._bad = BadRows(frame, leave_out=self.kept is not None)
             frame = self._bad.frame
@@ -205,7 +225,11 @@ class Exporting(Job):
         frame = merging.seen(frame)
         frame = chosen(frame, where, merging.select, [*form.partition_by, *beside], (*form.made, *merging.beside))
         frame = frame.drop(SEEN)
-        self._export = Export(frame, form, self.folder.table, told(self.frame))
+        null_bad, before = self.input.null_bad and self.kept is None, self._before
+        table, tell = self.folder.table, told(self.frame)
+        self._before = self._export = Export(frame, form, table, merging.merge, tell, null_bad=null_bad)
+        if streaming and before is not None:
+            self._export.bytes, self._export.written = before.bytes, before.written
         if self.kept is not None:
             self.kept.begin()
         if not streaming:
@@ -225,7 +249,7 @@ class Exporting(Job):
             frame = load(spark, "kafka", source.jvm_options(), streaming=streaming, times=source.times)
             named = source.columns(columns)
             return as_ours(frame, named, source.formats, text=form in TEXT, null_bad=source.null_bad)
-        spark_options = source.options(columns, progress=progress, text=form in TEXT)
+        spark_options = source.options(columns, progress=progress)
         spark_options["maxBytesPerPartition"] = str(LARGE)
         if stop_file:
             spark_options["stopFile"] = stop_file
@@ -240,14 +264,15 @@ class Exporting(Job):
         if self.kept is not None:
             self.kept.settle()
         size = self.folder.settle()
-        return Outcome(
+        outcome = Outcome(
             records=self._export.rows if stood is None else stood.rows,
             bytes=self._export.bytes if self.folder.table is not None else size,
         )
+        return with_unknown(self.frame, outcome, stood or self._bad)
 
     def bad_rows(self) -> int:
         """What was counted."""
-        return self._bad.rows if self._bad is not None else 0
+        return sum(bad.rows for bad in (self._bad, self._export.bad) if bad is not None)
 
     @property
     def written(self) -> Mapping[int, Written]:

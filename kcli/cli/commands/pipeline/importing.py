@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.options import FILES, PipelineOptions, QueryOptions
 from kcli.cli.commands.pipeline.session.drive import drive
-from kcli.cli.commands.pipeline.session.frame import DELTA, Frame, conf_of, delta_jars
+from kcli.cli.commands.pipeline.session.frame import DELTA_PACKAGE, Frame, conf_of, delta_conf, delta_jars
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
@@ -175,15 +175,13 @@ class Importing(Job):
             self.checkpoint = str(self._checkpoint)
 
     def _delta(self) -> None:
-        """By Delta's jars where --conf brings them, else as its files say."""
+        """By Delta's jars where Spark has them, else as its files say."""
         if delta_jars(self.frame):
-            self.conf = DELTA
+            self.conf = delta_conf(self.frame)
             return
         delta.check()
         if self.frame.streaming:
-            raise UsageError(
-                f"--{self.frame.mode} from a Delta table takes Delta's jars: --conf spark.jars.packages=io.delta:…"
-            )
+            raise UsageError(f"--{self.frame.mode} from a Delta table takes Delta's jars: --packages {DELTA_PACKAGE}")
         if len(self.places) > 1 or self.reader or "://" in self.places[0]:
             raise UsageError("--file-format delta: one folder of this machine, without --reader")
         self._load_as = "delta-files"
@@ -196,7 +194,8 @@ class Importing(Job):
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns looked up."""
         options, streaming = self.options, self.frame.streaming
-        rows = load(spark, self._load_as, self.places, self.reader, streaming=streaming)
+        texts = {options.key_column or "key", options.value_column or "value"} if options.value != "json" else ()
+        rows = load(spark, self._load_as, self.places, self.reader, streaming=streaming, texts=texts)
         frame = records(
             chosen(rows, options.sql_where, options.select),
             key=options.key_column,

@@ -89,6 +89,17 @@ class SparkOptions(Options):
 class EngineOptions(SparkOptions):
     """Which Spark, and the connector that reads and writes topics there."""
 
+    packages: Annotated[
+        str | None,
+        typer.Option(
+            "--packages",
+            metavar="GROUP:NAME:VERSION,…",
+            help="Packages of Maven for Spark, such as io.delta:delta-spark_4.2_2.13:4.4.0: Delta's own writer.",
+        ),
+    ] = None
+    jars: Annotated[
+        str | None, typer.Option("--jars", metavar="FILE,…", help="Jars for Spark, in place of --packages.")
+    ] = None
     master: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +115,9 @@ class EngineOptions(SparkOptions):
             "python3 on a cluster).",
         ),
     ] = None
+    spark_ui: Annotated[
+        bool, typer.Option("--spark-ui", help="Turn Spark's web UI on while it runs, and print its address.")
+    ] = False
     remote: Annotated[
         str | None,
         typer.Option("--remote", metavar="sc://HOST:PORT", help="A Spark Connect server, instead of --master."),
@@ -156,6 +170,15 @@ class DryRunOptions(ReportOptions):
 
 class PipelineOptions(ModeOptions, EngineOptions, MetricsOptions, DryRunOptions, ConnectionOptions):
     """What every command has that moves records on Spark."""
+
+    stop_file: Annotated[
+        str | None,
+        typer.Option(
+            "--stop-file",
+            metavar="FILE",
+            help="End after the current batch once FILE exists, as after SIGTERM; kcli then deletes it.",
+        ),
+    ] = None
 
 
 class QueryOptions(Options):
@@ -252,12 +275,20 @@ class PayloadOptions(Options):
     without_rules: Annotated[
         bool, typer.Option("--without-rules", help="Run no rules for reading of the registry's schemas.")
     ] = False
+    emit_default_values: Annotated[
+        bool,
+        typer.Option(
+            "--emit-default-values",
+            help="With protobuf: fields without presence that are not sent are 0, false or empty, not null.",
+        ),
+    ] = False
     on_bad: Annotated[
         str | None,
         KcliOption(
             "--on-bad",
             choices=("fail", "null"),
-            help="A key or value that does not fit its format: fail (default), or null and count it.",
+            help="A key or value that does not fit its format, such as text that is not UTF-8: fail (default), or null "
+            "and count it.",
         ),
     ] = None
 
@@ -293,12 +324,13 @@ class SchemaOptions(Options):
     """What becomes of another schema of a topic whose records go into files."""
 
     schema_mode: Annotated[
-        Literal["fail", "pinned", "evolve"] | None,
+        Literal["fail", "pinned", "evolve", "quarantine"] | None,
         typer.Option(
             "--schema-mode",
-            help="With --once or --continuous, where the newest JSON values, or the latest schemas of the registry, "
-            "have other columns than the first run's: fail (default), read by the first (pinned), or add columns and "
-            "widen numbers (evolve).",
+            help="What becomes of fields that the schema of values lacks, and of --once and --continuous where the "
+            "newest records have another schema than the first run's: fail (default of these), leave such fields out "
+            "and count the records (pinned; default with --value-schema), add columns and widen numbers (evolve; "
+            "default of --batch), or keep such records in --quarantine (quarantine).",
         ),
     ] = None
 

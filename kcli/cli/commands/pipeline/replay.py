@@ -29,7 +29,6 @@ from kcli.cli.runtime.views import view_of
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.durations import seconds
-from kcli.pipeline.jobs.registry import Entry, Registered
 from kcli.pipeline.jobs.replay import Pace, Replay, Sent
 from kcli.settings import ProducerSettings
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from kcli.cli.parsing.shared import Compression, PipelineName, Repartition
+    from kcli.cli.parsing.shared import Compression, Repartition
 
 LATE = 1.0
 """Seconds behind that are worth a word."""
@@ -79,7 +78,6 @@ class ReplayOptions(
     repartition: Repartition = False
     create: Annotated[bool, typer.Option("--create", help="Create DST like SRC if it does not exist.")] = False
     compression: Compression = None
-    name: PipelineName = None
 
 
 @command(
@@ -164,25 +162,14 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
         write_plan(span, {}, plan.destination, report_format(plan.options), view_of(plan.options), quiet=quiet)
         return 0
     await _target(plan, source, target, span)
-    entry = Entry(
-        name=plan.options.name or f"replay-{plan.source}",
-        command="replay",
-        mode="batch",
-        source=plan.source,
-        destination=plan.destination,
-        total=sum(end - start for start, end in span.values()),
-    )
     begun = monotonic()
-    with Registered(entry) as registered:
-        async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:
-            plan.select_times(consumer, span)
-            place = not plan.options.repartition
-            replay = Replay(consumer, producer, plan.destination, plan.pace, place=place, now=plan.options.now)
-            problem = await _work(plan, replay, span, stop, registered)
-            await producer.close(0)
-        code = _verdict(plan, replay.sent, problem, stop, monotonic() - begun)
-        registered.end("failed" if problem else "interrupted" if code else "done", str(problem or ""))
-    return code
+    async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:
+        plan.select_times(consumer, span)
+        place = not plan.options.repartition
+        replay = Replay(consumer, producer, plan.destination, plan.pace, place=place, now=plan.options.now)
+        problem = await _work(plan, replay, span, stop)
+        await producer.close(0)
+    return _verdict(plan, replay.sent, problem, stop, monotonic() - begun)
 
 
 async def _target(plan: Plan, source: Client, target: Client, span: Span) -> None:
@@ -201,18 +188,12 @@ async def _target(plan: Plan, source: Client, target: Client, span: Span) -> Non
         )
 
 
-async def _work(plan: Plan, replay: Replay, span: Span, stop: Stop, registered: Registered) -> KcliError | None:
+async def _work(plan: Plan, replay: Replay, span: Span, stop: Stop) -> KcliError | None:
     sent = replay.sent
     stop.last_words = lambda: complain(f"stopped: {sent.acked:,} of {sent.records:,} records acknowledged")
-    progress = Progress("replay", registered.entry.total, hidden=plan.connection.quiet)
-
-    def at() -> None:
-        progress.at(sent.records)
-        registered.tell(rows=sent.records, done=sent.records)
-        if registered.asked() and not stop.asked:
-            stop.interrupt()
-
-    replay.on_progress = at
+    total = sum(end - start for start, end in span.values())
+    progress = Progress("replay", total, hidden=plan.connection.quiet)
+    replay.on_progress = lambda: progress.at(sent.records)
     try:
         await replay.everything(span, stop)
     except KcliError as problem:

@@ -10,7 +10,7 @@ from kcli.cli.commands.consume.selection import partitions
 from kcli.cli.commands.pipeline.options import PipelineOptions, QuarantineOptions, SchemaOptions, SourceOptions
 from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.session.job import Job, Outcome, again_of, widening, with_unknown
 from kcli.cli.commands.pipeline.sink.merging import Merging
 from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions, output_of
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, QuarantineTopic, place_of, quarantine_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import typer
     from pyspark.sql import SparkSession
 
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.pipeline.jobs.lake.table import Written
 
 
 class SqlOptions(RowsOptions, SchemaOptions, QuarantineOptions, SourceOptions, PipelineOptions):
@@ -105,7 +105,7 @@ class Querying(Job):
             )
         self.output: Output = output_of(frame, options)
         self.destination = self.output.label
-        self.writes_to = self.output.writes_to
+        self.writes_to, self.exclusive = self.output.writes_to, self.output.exclusive
         self.prints = self.output.prints
         self.conf = self.output.conf
 
@@ -113,6 +113,7 @@ class Querying(Job):
         """Which topics are meant, and where their ranges begin and end; with `measure` bytes per record too. Raises
         KcliError."""
         named = self._named()
+        Merging(self.options, None).check_topics(named)
         for topic in named:
             options = self.each.get(topic, self.options)
             if options.schema_mode and not self.writes_to:
@@ -126,6 +127,8 @@ class Querying(Job):
                 options,
                 options,
                 schema_mode=options.schema_mode,
+                usual="fail" if self.writes_to else "pinned",
+                text=True,
                 quarantine=self._quarantine(options),
                 events=options.unwrap is not None,
             )
@@ -194,13 +197,28 @@ class Querying(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The statements, or the query that they describe."""
-        self._running = self._script(spark, progress)
-        work = self.output.begin(self._running, spark)
+        self._spark, self._progress = spark, progress
+        work = self._made()
+        if self.frame.streaming or self.writes_to:  # a batch that prints, or sends, would do it twice
+            more = widening(self.frame, self.sources, self._clear, self._made)
+            work.again = again_of(self.frame, work, self._clear, more)
+        return work
+
+    def _made(self) -> Action | Stream:
+        self._running = self._script(self._spark, self._progress)
+        work = self.output.begin(self._running, self._spark)
         for kept in self.kept.values():
             kept.begin()
         if self._pinned is not None:
             self._pinned.keep()
         return work
+
+    def _clear(self) -> None:
+        """Take away what a batch has half written; of a stream Spark knows what that is."""
+        if not self.frame.streaming:
+            self.undo()
+            for kept in self.kept.values():
+                kept.begin()
 
     def _script(self, spark: SparkSession, progress: str) -> Script:
         watermark = self.options.watermark
@@ -233,10 +251,11 @@ class Querying(Job):
                 formats=source.formats,
                 times=source.times,
                 null_bad=source.null_bad,
+                counts=source.counts,
                 record=self.output.merges,
                 events=events,
             )
-        spark_options = source.options(columns, progress=progress, text=True)
+        spark_options = source.options(columns, progress=progress)
         if self.output.cuts:
             spark_options["maxBytesPerPartition"] = str(LARGE)
         if self.output.stop_file is not None:
@@ -247,6 +266,7 @@ class Querying(Job):
             options=spark_options,
             times=source.times,
             null_bad=source.null_bad,
+            counts=source.counts,
             leave_out=leave_out,
             record=self.output.merges,
             events=events,
@@ -271,7 +291,8 @@ class Querying(Job):
         """What was written is made to last."""
         for kept in self.kept.values():
             kept.settle()
-        return self.output.finish(work, seen)
+        outcome = self.output.finish(work, seen)
+        return with_unknown(self.frame, outcome, work.look() or self._running)
 
     def bad_rows(self) -> int:
         """What was counted."""

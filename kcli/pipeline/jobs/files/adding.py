@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.files.csv import USUAL as CSV_USUAL
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,16 +51,6 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
                 f"{place} has folders by {', '.join(by) or 'no column'}: partition by the same columns"
             )
             raise differs.hinted("partition-by")
-
-
-def check_table(place: str, form: str, *, is_table: bool, has_files: bool) -> None:
-    """Raise UsageError where files would lie in a Delta table that does not know them, or the other way round."""
-    if is_table and form != "delta":
-        raise UsageError(
-            f"{place} is a Delta table, and its log would not name new files: add files of the format delta"
-        )
-    if form == "delta" and has_files and not is_table:
-        raise UsageError(f"{place} has files and is no Delta table: name a folder of its own")
 
 
 def check_columns(frame: DataFrame, target: str, form: str, partition_by: Sequence[str]) -> None:
@@ -116,7 +107,7 @@ def _columns(spark: SparkSession, file: str, form: str) -> dict[str, str]:
             columns |= _kinds(row[0])
         return columns
     if form == "csv":
-        return dict.fromkeys(spark.read.option("header", "true").csv(file).columns, "text")
+        return dict.fromkeys(spark.read.options(**CSV_USUAL).csv(file).columns, "text")
     return {field.name: field.dataType.simpleString() for field in spark.read.format(form).load(file).schema}
 
 

@@ -25,15 +25,6 @@ def check() -> None:
         raise UsageError('Delta tables take a package more: pip install "kcli-kafka[delta]"') from None
 
 
-def written(path: Path, query: str) -> int:
-    """The last batch of a query that is in the table, -1 for none. Raises UsageError where the package is missing."""
-    check()
-    from deltalake import DeltaTable
-
-    last: int | None = DeltaTable(path).transaction_version(query)
-    return -1 if last is None else last
-
-
 def load(spark: Any, path: Path, table: Any = None) -> DataFrame:
     """The rows of a table as it is now, or of the version that is loaded. Raises UsageError for a table that is more
     than its files."""

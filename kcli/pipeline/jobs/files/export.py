@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from kcli.errors import OPTION, KcliError, UsageError
-from kcli.pipeline.jobs.bad import Counted
-from kcli.pipeline.jobs.checkpoints import ELSEWHERE, Beside, query_of, stored
-from kcli.pipeline.jobs.files.timed import Timed, Written
+from kcli.pipeline.jobs.bad import BadRows, Counted
+from kcli.pipeline.jobs.checkpoints import ELSEWHERE, Beside, stored
+from kcli.pipeline.jobs.files import csv
 from kcli.pipeline.jobs.frames import with_column
 from kcli.pipeline.jobs.work import Action, Stream, Trigger
 from kcli.values import Frozen
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
-    from kcli.pipeline.jobs.lake.committer import Committer
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
+    from kcli.pipeline.jobs.lake.table import Commit, Table, Written
 
 CODECS = {
     "parquet": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),
@@ -66,9 +67,9 @@ class FileForm(Frozen):
         return self.form == "delta" and not self.jars
 
     @property
-    def by_log(self) -> bool:
-        """A table whose log kcli commits to."""
-        return self.plain_delta or self.form == "iceberg"
+    def is_table(self) -> bool:
+        """A table of a lake, and no folder of files."""
+        return self.form in ("delta", "iceberg")
 
     @property
     def codec(self) -> str:
@@ -92,16 +93,19 @@ def check(form: FileForm) -> None:
 
 
 class Export:
-    """A frame to write: into files, or into a `table` of a lake. `rows` is known after a batch ended well. `written`
-    has the batches of a stream into a table by number, -1 for a batch that is none of a stream's; `tell` gets a
-    sentence for what killed runs left in the table."""
+    """A frame to write: into files, or into a `table` of a lake, by `merge` where its rows have keys. `rows` is known
+    after a batch ended well. `written` has the batches of a stream into a table by number, -1 for a batch that is none
+    of a stream's; `tell` gets a sentence where a stream found its table ahead of its checkpoint."""
 
     def __init__(
         self,
         frame: DataFrame,
         form: FileForm,
-        table: Committer | None = None,
+        table: Table | None = None,
+        merge: Merge | None = None,
         tell: Callable[[str], None] = lambda sentence: None,
+        *,
+        null_bad: bool = False,
     ) -> None:
         for name, sql in form.made:
             if name not in frame.columns:
@@ -111,11 +115,19 @@ class Export:
             there = ", ".join(frame.columns)
             unknown = UsageError(f"partition_by {missing[0]}: unknown column; the columns are {there}")
             raise unknown.hinted(OPTION)
+        self.bad: BadRows | None = None
+        if not form.is_table and _texts(frame, form.partition_by):
+            frame = _folders(frame, _texts(frame, form.partition_by), null_bad=null_bad)
+            if null_bad:
+                self.bad = BadRows(frame)
+                frame = self.bad.frame
         if form.files:
             frame = frame.repartition(form.files)
+        if form.form == "csv":
+            frame = _without_bytes(frame)
         self._form = form
         self._tell = tell
-        self._table = None if table is None else Timed(table)
+        self._table, self._merge = table, merge
         self.bytes = 0
         self.written: dict[int, Written] = {}
         self._counted = Counted(frame)
@@ -128,9 +140,9 @@ class Export:
     def write(self, target: str, mode: str) -> None:
         """All of it, now. Raises UsageError where the rows do not fit to the files that they would be added to."""
         if self._table is not None:
-            self._put(self._table, self._frame, mode)
+            self._put(self._table, self._frame, mode, None, -1)
             return
-        if mode == "append" and self._form.form != "delta":
+        if mode == "append":
             from kcli.pipeline.jobs.files.adding import check_columns
 
             check_columns(self._frame, target, self._form.form, self._form.partition_by)
@@ -147,42 +159,54 @@ class Export:
         """As it comes; `start` begins the query of a table."""
         if self._table is not None:
             return self._table_stream(self._table, checkpoint, trigger, stop_file, start)
-        if self._form.form != "delta":
-            check_and_keep(self._frame, checkpoint, self._form.form)
+        check_and_keep(self._frame, checkpoint, self._form.form)
         writer = self._set(self._frame.writeStream.format(self._form.form).outputMode("append"))
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)).option("path", target))
         return Stream(writer.start, stop_file)
 
-    def _put(self, table: Timed, rows: DataFrame, mode: str, query: str = "", batch: int = -1) -> None:
+    def _put(self, table: Table, rows: DataFrame, mode: str, commit: Commit | None, batch: int) -> None:
         """Rows, as one commit."""
-        from kcli.pipeline.jobs.lake.committer import put
+        evolve = self._form.evolve
+        if self._merge is None:
+            written = table.write(rows, mode, commit, evolve=evolve)
+        else:
+            from kcli.pipeline.jobs.lake.merging.latest import latest, marked
 
-        table.seconds = 0.0
-        to = cast("Committer", table)
-        entries = put(to, rows, mode, query=query, batch=batch, evolve=self._form.evolve, tell=self._tell)
+            written = table.merge(latest(marked(rows, self._merge), self._merge), self._merge, commit, evolve=evolve)
+        self.bytes += max(written.bytes, 0)
+        self.written[batch] = written
         if self._form.compact is not None:
             table.compact(self._form.compact)
-        size = sum(entry.size for entry in entries)
-        self.bytes += size
-        self.written[batch] = Written(files=len(entries), bytes=size, commit=round(table.seconds, 3))
 
     def _table_stream(
         self,
-        table: Timed,
+        table: Table,
         checkpoint: Path | str,
         trigger: Trigger,
         stop_file: Path | None,
         start: Callable[[Any], StreamingQuery],
     ) -> Stream:
         """Each batch is a commit of the table, once."""
+        from kcli.pipeline.jobs.lake.merging.latest import bare, check_columns
+        from kcli.pipeline.jobs.lake.table import Batches
+
         if isinstance(checkpoint, str) and not stored(checkpoint):
             raise UsageError(ELSEWHERE)
-        table.check(self._frame, evolve=self._form.evolve)
+        if self._merge is not None:
+            check_columns(self._frame, self._merge)
+        table.check(bare(self._frame), evolve=self._form.evolve)
+        batches = Batches(table, checkpoint)
+        moved = batches.begin()
+        if moved:
+            self._tell(moved)
 
-        def batch(rows: DataFrame, number: int) -> None:
-            self._put(table, rows, "append", query_of(checkpoint), number)
+        def put(rows: DataFrame, number: int) -> None:
+            commit = batches.commit(number)
+            if commit is not None:
+                self._put(table, rows, "append", commit, number)
+                batches.done(commit)
 
-        writer = self._frame.writeStream.foreachBatch(batch).option("checkpointLocation", str(checkpoint))
+        writer = self._frame.writeStream.foreachBatch(put).option("checkpointLocation", str(checkpoint))
         writer = trigger.on(writer)
         return Stream(lambda: start(writer), stop_file)
 
@@ -192,13 +216,51 @@ class Export:
     def _set(self, writer: Any) -> Any:
         writer = writer.options(**self._compressed())
         if self._form.form == "csv":
-            writer = writer.option("header", "true")
+            writer = writer.options(**csv.WRITE)
         return writer.partitionBy(*self._form.partition_by) if self._form.partition_by else writer
 
     @property
     def rows(self) -> int:
         """The number of records written; -1 where they were not counted."""
         return self._counted.rows
+
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder is called whose rows have null: a text that is this cannot be told from it."""
+
+
+def _texts(frame: DataFrame, names: Sequence[str]) -> list[str]:
+    """Which of these columns are texts."""
+    return [name for name in names if frame.schema[name].dataType.typeName() == "string"]
+
+
+def _folders(frame: DataFrame, names: Sequence[str], *, null_bad: bool) -> DataFrame:
+    """The frame, in which no value of these columns is the name that means null: it is an error, or with `null_bad`
+    null, and then a column valueError says so."""
+    from pyspark.sql import functions as f
+
+    for name in names:
+        said = (
+            f"\nkcli.errors.KcliError: partition_by {name}: a record has the text {NULL}, which is the name of the "
+            f"folder of nulls; onBad=null makes it null, and the condition \"{name} <> '{NULL}'\" leaves it out"
+        )
+        wrong = f.col(f"`{name}`") == NULL
+        instead = f.lit(None) if null_bad else f.raise_error(f.lit(said))
+        before = [f.col("valueError")] if "valueError" in frame.columns else []
+        if null_bad:
+            why = f.when(wrong, f.lit(f"{name} is {NULL}"))
+            frame = frame.withColumn("valueError", f.coalesce(*before, why))
+        frame = frame.withColumn(name, f.when(wrong, instead).otherwise(f.col(f"`{name}`")))
+    return frame
+
+
+def _without_bytes(frame: DataFrame) -> DataFrame:
+    """The frame with bytes as base64, as in JSON: CSV is text."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import BinaryType
+
+    found = [field.name for field in frame.schema.fields if isinstance(field.dataType, BinaryType)]
+    return frame.withColumns({name: f.base64(f.col(f"`{name}`")) for name in found}) if found else frame
 
 
 class ColumnsChanged(KcliError):

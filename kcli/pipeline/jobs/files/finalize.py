@@ -14,9 +14,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs import registry
+from kcli.pipeline.jobs import locks
 from kcli.pipeline.jobs.files.folder import LOG, parts_of
-from kcli.pipeline.jobs.registry import same
 from kcli.system.files import DOCUMENT, read_text
 from kcli.values import Value, field
 
@@ -48,9 +47,7 @@ def look(path: Path) -> Leavings:
         raise UsageError(f"{path}: folder not found")
     if not (path / LOG).is_dir() and not parts:
         raise UsageError(f"{path} has no {LOG}: no stream wrote it, so there is nothing to finalize")
-    busy = next((entry for entry in registry.entries() if entry.alive and same(entry.destination, str(path))), None)
-    if busy is not None:
-        raise UsageError(f"{busy.name} writes to {path} now").hinted("drain", id=busy.id)
+    locks.check(str(path))
     if (path / LOG).is_dir():
         _against_the_log(path, leavings)
     leavings.orphans += parts

@@ -9,15 +9,11 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.checkpoints import begun
+from kcli.pipeline.jobs.checkpoints import begun, names, stored
 from kcli.pipeline.sink.storage import as_s3a
 from kcli.system.processes import born, machine
-
-if TYPE_CHECKING:
-    from kcli.pipeline.jobs.lake.committer import Committer
 
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)
@@ -29,8 +25,8 @@ class Folder:
     """`place` is a path or a URI; `mode` is error, append or overwrite. `recover` and `check` first, write to `target`,
     then `settle` or `undo`."""
 
-    table: Committer | None = None
-    """The Delta table in it, where kcli commits to its log."""
+    table = None
+    """It is none: see `lake.destination.Destination`."""
 
     def __init__(self, place: str, mode: str, *, direct: bool = False) -> None:
         self.place = place.removeprefix("file://") if place.startswith("file:///") else place
@@ -69,7 +65,7 @@ class Folder:
                 "it with a stream, or name a folder of its own"
             )
         if there and self.mode == "append" and form:
-            self._check_adding(form, partition_by, is_table=DELTA in there)
+            self._check_adding(form, partition_by)
         if not there or self.mode == "append":
             return
         if self.mode == "error":
@@ -77,14 +73,16 @@ class Folder:
         if not any(mark in there for mark in MARKS):
             raise UsageError(f"{self._path} has {there[0]} in it and is no export to replace; remove it yourself")
 
-    def _check_adding(self, form: str, partition_by: Sequence[str], *, is_table: bool, begun: bool = False) -> None:
-        """`begun`: files without a log may be of this pipeline, which was killed before its first commit."""
-        from kcli.pipeline.jobs.files.adding import check_files, check_table, files_in
+    def _check_adding(self, form: str, partition_by: Sequence[str]) -> None:
+        """Raise UsageError for files that do not fit to those that are there, and for a Delta table: its log would not
+        name them."""
+        from kcli.pipeline.jobs.files.adding import check_files, files_in
 
-        files = list(files_in(str(self._path)))
-        check_table(str(self._path), form, is_table=is_table, has_files=bool(files) and not begun)
-        if form != "delta":
-            check_files(str(self._path), files, form, partition_by)
+        if (self._path / DELTA).is_dir():
+            raise UsageError(
+                f"{self._path} is a Delta table, and its log would not name new files: add files of the format delta"
+            )
+        check_files(str(self._path), list(files_in(str(self._path))), form, partition_by)
 
     def _listed(self) -> list[str]:
         """What is there, sorted. Raises UsageError where no folder can be written."""
@@ -101,14 +99,17 @@ class Folder:
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
         """Raise UsageError unless folder and checkpoint are of one pipeline: both new, or both there. With a form, as
         `check`."""
-        if not self.local or (isinstance(checkpoint, str) and self.table is None):
+        if not self.local:
+            self._one_pipeline(checkpoint)
             return
-        added, self.mode = self.mode == "append" and self.table is not None, "append"
+        self.mode = "append"
         there = self._listed()
+        if isinstance(checkpoint, str) and not stored(checkpoint):
+            return
         known = begun(checkpoint)
-        if there == [LOG] and not known and last(self._path / LOG) < 0:
+        if there == [LOG] and not known and last(self._path, LOG) < 0:
             there = []  # Spark makes its log first: a run that was stopped before its first batch wrote nothing
-        if there and not known and not (added and DELTA in there):
+        if there and not known:
             raise UsageError(
                 f"{self._path} is not empty and was not written by this pipeline ({checkpoint} knows nothing of it): "
                 "name an empty folder, or the checkpoint that wrote it"
@@ -119,24 +120,35 @@ class Folder:
                 "with another name or checkpoint"
             )
         if known and form:
-            self._check_adding(form, partition_by, is_table=DELTA in there, begun=True)
-        if known and DELTA not in there and isinstance(checkpoint, Path):
+            self._check_adding(form, partition_by)
+        if known:
             self._one_pipeline(checkpoint)
 
-    def _one_pipeline(self, checkpoint: Path) -> None:
-        """Raise UsageError where the numbers of the batches say that the folder is another pipeline's: Spark skips
-        a batch whose number is in the folder's log."""
-        written, begun = last(self._path / LOG), last(checkpoint / "offsets")
+    def _one_pipeline(self, checkpoint: Path | str) -> None:
+        """Raise UsageError where the numbers of the batches say that the folder is ahead of the checkpoint, or of
+        another pipeline: Spark's file sink skips a batch whose number is in the folder's log, whatever is in it. Only
+        of folders and checkpoints that kcli reads."""
+        place = self._path if self.local else as_s3a(self.place)
+        if not all(isinstance(one, Path) or stored(one) for one in (place, checkpoint)):
+            return
+        written, begun, done = last(place, LOG), last(checkpoint, "offsets"), last(checkpoint, "commits")
         if written > begun:
             raise UsageError(
-                f"{self._path} has the batches of a pipeline up to {written}, and {checkpoint} begins with "
-                f"{begun + 1}: they are not of one pipeline, and its records would be lost; name an empty folder, "
-                "or the checkpoint that wrote this one"
+                f"{place} has the batches of a pipeline up to {written}, and {checkpoint} only up to {begun}: it was "
+                "restored from a backup, or is another pipeline's, and its next records would be lost, as Spark skips "
+                "batches whose numbers are there; use the checkpoint that wrote the folder, or begin at the offsets "
+                "that are missing, in an empty folder with another checkpoint"
             )
-        if written < 0 <= last(checkpoint / "commits"):
+        if written < 0 <= done:
             raise UsageError(
-                f"{checkpoint} says that records were written to {self._path}, which has no log of them ({LOG}): it "
+                f"{checkpoint} says that records were written to {place}, which has no log of them ({LOG}): it "
                 "was replaced since; name an empty folder and another name or checkpoint"
+            )
+        if written < done:
+            raise UsageError(
+                f"{checkpoint} says that batches up to {done} were written, and {place} has them up to {written}: the "
+                "folder was restored from a backup; begin at the offsets that are missing, in an empty folder with "
+                "another checkpoint"
             )
 
     def settle(self) -> int:
@@ -156,10 +168,10 @@ class Folder:
             shutil.rmtree(self._part, ignore_errors=True)
 
 
-def last(folder: Path) -> int:
+def last(place: Path | str, folder: str) -> int:
     """The number of the last batch that a folder of Spark's (its log, offsets, commits) has; -1 for none."""
-    names = os.listdir(folder) if folder.is_dir() else []
-    return max((int(one) for name in names if (one := name.removesuffix(".compact")).isdigit()), default=-1)
+    found = names(place, folder)
+    return max((int(one) for name in found if (one := name.removesuffix(".compact")).isdigit()), default=-1)
 
 
 def uri_of(path: Path) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import OPTION, UsageError
+from kcli.pipeline.jobs.files import csv
 from kcli.pipeline.jobs.files.folder import DELTA
 from kcli.pipeline.jobs.records import as_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 SUFFIXES = {
     ".parquet": "parquet",
@@ -26,7 +28,6 @@ SUFFIXES = {
     ".log": "text",
 }
 PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4", ".deflate")
-USUAL = {"csv": {"header": "true", "inferSchema": "true"}}
 
 
 def files_of(places: Sequence[str]) -> list[Path]:
@@ -80,19 +81,42 @@ def count_of(form: str, files: Sequence[Path]) -> int | None:
 
 
 def load(
-    spark: SparkSession, form: str, places: Sequence[str], reader: Mapping[str, str], *, streaming: bool
+    spark: SparkSession,
+    form: str,
+    places: Sequence[str],
+    reader: Mapping[str, str],
+    *,
+    streaming: bool,
+    texts: Collection[str] = (),
 ) -> DataFrame:
-    """The files as they are. A stream takes one folder, and the schema of what is in it now."""
+    """The files as they are. A stream takes one folder, and the schema of what is in it now. `texts` are columns of CSV
+    that become keys and values: 007 is no number there."""
     if form == "delta-files":
         from kcli.pipeline.jobs.files import delta
 
         return delta.load(spark, Path(places[0]))
-    options = {**USUAL.get(form, {}), **reader}
+    options = {**(_csv(places) if form == "csv" else {}), **reader}
     where = [place if "://" in place else os.path.abspath(place) for place in places]
-    if not streaming:
+    if form != "csv" and not streaming:
         return spark.read.format(form).options(**options).load(where if len(where) > 1 or form != "delta" else where[0])
-    schema = spark.read.format(form).options(**options).load(where[0]).schema
+    schema = spark.read.format(form).options(**options).load(where if form == "csv" else where[0]).schema
+    if form == "csv":
+        schema = _as_text(schema, texts)
+    if not streaming:
+        return spark.read.format(form).options(**options).schema(schema).load(where)
     return spark.readStream.format(form).options(**options).schema(schema).load(where[0])
+
+
+def _csv(places: Sequence[str]) -> dict[str, str]:
+    """How CSV is read, unless --reader says otherwise."""
+    end = csv.line_end(files_of(places)) if not any("://" in place for place in places) else ""
+    return csv.READ | {"inferSchema": "true"} | ({"lineSep": end} if end else {})
+
+
+def _as_text(schema: StructType, texts: Collection[str]) -> StructType:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType([StructField(one.name, StringType()) if one.name in texts else one for one in schema.fields])
 
 
 def records(

@@ -1,6 +1,8 @@
-"""Move a checkpoint: the last whole batch is recorded as having ended at the new place. Numbers of batches stay
-without gaps, as Spark's file sink wants them. A batch that was begun and is not whole is forgotten, unless the sink has
-it already: then it is whole, and ended there, because a sink skips a number that it has seen.
+"""Move a checkpoint, back or forth. Numbers of batches stay without gaps, as Spark's file sink wants them.
+
+A reset records that the last whole batch ended at the new place. A batch that was begun and is not whole is forgotten,
+unless a folder of files has it already: then it is whole, and ended there, because Spark's file sink skips a number
+that it has seen. `skip_to` adds a whole batch that ends where a table is.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ from typing import Any
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs.checkpoints import Checkpoint
-from kcli.pipeline.jobs.files.folder import DELTA, LOG
+from kcli.pipeline.jobs.checkpoints import Checkpoint, names, text_of
+from kcli.pipeline.jobs.files.folder import LOG
 from kcli.pipeline.offset_options import from_offsets, to_json
-from kcli.system import files
+from kcli.pipeline.sink.storage import storage_here
 
 VERSION = "v1"
 """Of the files that are understood here."""
+COMMITTED = f'{VERSION}\n{{"nextBatchWatermarkMs":0}}'
 
 
 def check(checkpoint: Checkpoint) -> None:
@@ -37,33 +40,46 @@ def check(checkpoint: Checkpoint) -> None:
             f"{checkpoint.path} has no whole batch yet: its first is done again as it was begun; another name or "
             "checkpoint begins elsewhere"
         )
-    if (checkpoint.path / "state").is_dir():
+    _check_form(checkpoint)
+
+
+def _check_form(checkpoint: Checkpoint) -> None:
+    place = checkpoint.place
+    if names(place, "state") or (isinstance(place, Path) and (place / "state").is_dir()):
         raise UsageError(
-            f"{checkpoint.path} also keeps sums and windows of what was read; with other offsets they would be wrong: "
-            "start over with another name or checkpoint"
+            f"{place} also keeps sums and windows of what was read; with other offsets they would be wrong: start over "
+            "with another name or checkpoint"
         )
-    lines = _lines(checkpoint.path / "offsets" / str(checkpoint.batch))
-    if lines[0].strip() != VERSION:
-        raise UsageError(
-            f"{checkpoint.path} is of another Spark: its offsets say {lines[0].strip()[:20]}, not {VERSION}"
-        )
+    version = text_of(place, f"offsets/{checkpoint.batch}").split("\n", 1)[0].strip()
+    if version != VERSION:
+        raise UsageError(f"{place} is of another Spark: its offsets say {version[:20]}, not {VERSION}")
 
 
 def rewrite(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: bool = False) -> int:
     """Let the next batch begin at `offsets`; partitions that are not in it stay. `sunk`: the batch that is not whole is
     in the sink. Returns the number of the batch that says so. Raises UsageError as `check`."""
     check(checkpoint)
-    lines = _lines(checkpoint.path / "offsets" / str(checkpoint.committed))
-    made = "\n".join([*lines[:2], *(_line(line, offsets) for line in lines[2:])])
+    made = _moved(checkpoint, checkpoint.committed, offsets)
     planned = checkpoint.batch > checkpoint.committed
     number = checkpoint.batch if planned and sunk else checkpoint.committed
-    _put(checkpoint.path / "offsets" / str(number), made)
+    _put(checkpoint.place, f"offsets/{number}", made)
     if planned and sunk:
-        _put(checkpoint.path / "commits" / str(number), f'{VERSION}\n{{"nextBatchWatermarkMs":0}}')
+        _put(checkpoint.place, f"commits/{number}", COMMITTED)
     elif planned:
         for name in (str(checkpoint.batch), f".{checkpoint.batch}.crc"):
             (checkpoint.path / "offsets" / name).unlink(missing_ok=True)
     return number
+
+
+def skip_to(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int]) -> None:
+    """Let the next batch begin at `offsets`, which a table has already. The batch that is not whole, or else one more,
+    is whole and ended there. Killed in between, the next run finds a batch that the table has. Raises UsageError for a
+    checkpoint that also keeps state."""
+    _check_form(checkpoint)
+    number = checkpoint.batch if checkpoint.batch > checkpoint.committed else checkpoint.batch + 1
+    _put(checkpoint.place, f"offsets/{number}", _moved(checkpoint, checkpoint.batch, offsets))
+    whole = text_of(checkpoint.place, f"commits/{checkpoint.committed}") if checkpoint.committed >= 0 else ""
+    _put(checkpoint.place, f"commits/{number}", whole or COMMITTED)
 
 
 def sunk(checkpoint: Checkpoint, destination: str) -> bool:
@@ -74,17 +90,14 @@ def sunk(checkpoint: Checkpoint, destination: str) -> bool:
             f"batch {checkpoint.batch} is not complete, and this machine cannot see whether {destination} has its "
             "files: let the pipeline end the batch first, then reset it"
         )
-    folder = Path(destination)
-    if (folder / DELTA).is_dir():
-        from kcli.pipeline.jobs.files import delta
-
-        return delta.written(folder, checkpoint.query) >= checkpoint.batch
-    log = folder / LOG  # every tenth batch is in a file with those before it
+    log = Path(destination) / LOG  # every tenth batch is in a file with those before it
     return any((log / f"{checkpoint.batch}{suffix}").exists() for suffix in ("", ".compact"))
 
 
-def _lines(file: Path) -> list[str]:
-    return files.read_text(file, files.DOCUMENT).splitlines()
+def _moved(checkpoint: Checkpoint, number: int, offsets: Mapping[TopicPartition, int]) -> str:
+    """The offsets of a batch, with others in their place."""
+    lines = text_of(checkpoint.place, f"offsets/{number}").splitlines()
+    return "\n".join([*lines[:2], *(_line(line, offsets) for line in lines[2:])])
 
 
 def _line(text: str, offsets: Mapping[TopicPartition, int]) -> str:
@@ -98,8 +111,12 @@ def _line(text: str, offsets: Mapping[TopicPartition, int]) -> str:
     return json.dumps({**to_json(made), **kept}, separators=(",", ":"))
 
 
-def _put(file: Path, text: str) -> None:
+def _put(place: Path | str, name: str, text: str) -> None:
     """The file as a whole, and not the checksum of another before it (Hadoop keeps them beside)."""
+    if isinstance(place, str):
+        storage_here().write(f"{place}/{name}", text.encode())
+        return
+    file = place / name
     file.parent.mkdir(parents=True, exist_ok=True)
     (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
     part = file.parent / f".{file.name}.kcli"

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import OPTION, ConnectError, KcliError, UsageError
 from kcli.paths import data_folder
+from kcli.pipeline.jobs.lake.table import NotCommitted
 from kcli.pipeline.sink.storage import as_s3, in_s3, storage_here
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
+    from pyiceberg.table import Table, Transaction
 
 NAME = "kcli"
 """The name of the embedded catalog, which its rows in SQLite have."""
 FILE = "catalog.db"
+PATIENT = {"s3.retry-strategy-impl": "kcli.pipeline.sink.storage.patient"}
+"""What pyiceberg calls for how requests to a store are tried again."""
 
 
 class CatalogPlace(Frozen):
@@ -62,10 +66,12 @@ class CatalogPlace(Frozen):
                 here = storage_here()
                 store = {"s3.endpoint": here.endpoint, "s3.region": here.region}
                 known = {name: value for name, value in store.items() if value}
-                return load_catalog(NAME, type="sql", uri=f"sqlite:///{database}", warehouse=self.root, **known)
+                return load_catalog(
+                    NAME, type="sql", uri=f"sqlite:///{database}", warehouse=self.root, **known, **PATIENT
+                )
             if "://" in self.catalog:
                 more = {"warehouse": self.root} if self.warehouse else {}
-                return load_catalog(NAME, type="rest", uri=self.catalog, **more)
+                return load_catalog(NAME, type="rest", uri=self.catalog, **more, **PATIENT)
             return self._named()
 
     def _named(self) -> Catalog:
@@ -128,6 +134,38 @@ def told(what: str) -> Iterator[None]:
         raise ConnectError(f"{what}: the catalog cannot be reached ({_reason(problem)})") from problem
     except (RESTError, RequestException, SQLAlchemyError, OSError, ValueError) as problem:
         raise KcliError(f"{what}: {first_of(problem)}") from problem
+
+
+@contextmanager
+def refused(label: str) -> Iterator[None]:
+    """Errors of a commit: NotCommitted where it is certainly not in the table, else KcliError."""
+    from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
+
+    try:
+        with told(label):
+            yield
+    except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
+        if isinstance(problem.__cause__, KcliError):
+            raise problem.__cause__ from problem
+        raise NotCommitted(
+            f"{label}: another writer changed the table at the same time, each time it was tried "
+            f"({first_of(problem)}); nothing was committed: run it again"
+        ) from problem
+
+
+def sent(transaction: Transaction, label: str) -> Table:
+    """Send a change of a table; the table with it. Raises KcliError where the catalog does not answer, as it may have
+    done it."""
+    from pyiceberg.exceptions import CommitStateUnknownException
+    from requests import RequestException
+
+    try:
+        return transaction.commit_transaction()
+    except (CommitStateUnknownException, RequestException) as problem:
+        raise KcliError(
+            f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); run a "
+            "stream again, it reads which records the table has; after a batch check the table before you run it again"
+        ) from problem
 
 
 def first_of(problem: BaseException) -> str:

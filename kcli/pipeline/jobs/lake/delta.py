@@ -1,33 +1,52 @@
-"""A table of Delta, by the package deltalake: no jars, whose releases are each for one Spark.
+"""A table of Delta, written by the package deltalake in the driver: one machine, and no jars.
 
-The commit says which batch of which query it is, as Delta's own sink does (`txn`): a batch is in the log once.
+A commit of a stream carries a transaction of the query (`txn`), as Delta's own sink does. deltalake refuses a commit
+when another one of the same query came between the version that it read and the one that it writes. What it has read is
+checked before: so of two drivers with one checkpoint exactly one commits a batch.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.jobs.lake.catalogs import first_of
-from kcli.pipeline.jobs.lake.committer import NotCommitted, written
-from kcli.pipeline.jobs.lake.delta_history import FOLDER, has_files_of, merge
-from kcli.pipeline.sink.layout import FileEntry, Layout
-from kcli.pipeline.sink.storage import Storage, as_s3, delta_options, storage_here
+from kcli.pipeline.jobs.lake.delta_history import (
+    TEXT,
+    Last,
+    Version,
+    check_next,
+    compaction_due,
+    has,
+    last_of,
+    merge_rows,
+    newest_first,
+)
+from kcli.pipeline.jobs.lake.merging.latest import DELETED
+from kcli.pipeline.jobs.lake.staged import collected, staged
+from kcli.pipeline.jobs.lake.table import NotCommitted, Written
+from kcli.pipeline.sink.storage import as_s3, delta_options, storage_here
+from kcli.system.files import DOCUMENT, read_text
 
 if TYPE_CHECKING:
+    import deltalake
     import pyarrow as pa
-    from deltalake import CommitProperties
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
     from kcli.pipeline.jobs.lake.merging.latest import Merge
+    from kcli.pipeline.jobs.lake.table import Commit
+
+GENERATED = "delta.generationExpression"
+"""In a column's metadata: Delta makes its values."""
+REFUSED = ("violate", "invariant", "append-only", "appendonly", "not null", "non-nullable", "generated")
+"""Words of deltalake where it refuses rows, before it commits anything."""
 
 
 class DeltaTable:
@@ -35,270 +54,341 @@ class DeltaTable:
 
     def __init__(self, place: str, *, by: Sequence[str] = (), compression: str = "zstd", size: int = 128 << 20) -> None:
         self.where = self.label = as_s3(place)
-        self.root = self.label if "://" in self.label else f"file://{Path(self.label).absolute()}"
-        self.storage: Storage = storage_here()
+        self._stored = "://" in self.label
+        self._uri = self.label if self._stored else str(Path(self.label).absolute())
         self._by, self._compression, self._size = list(by), compression, size
-        self._options = delta_options() if "://" in self.label else None
-        self._known: Any = None
-        self._folder = ""
+        self._options = delta_options() if self._stored else None
 
     def exists(self) -> bool:
         """Whether the table is there. Raises KcliError where its store cannot be read."""
-        if self._options is not None:
-            self.storage.check(self.root)
+        if self._stored:
+            storage_here().check(self._uri)
         return self._opened() is not None
 
-    def _opened(self) -> Any:
+    def check(self, frame: DataFrame, *, evolve: bool) -> None:
+        """Raise UsageError where the rows do not fit to a table that is there."""
+        known = self._opened()
+        if known is not None:
+            self._check(known, frame.schema, evolve=evolve)
+
+    def _check(self, known: deltalake.DeltaTable, now: StructType, *, evolve: bool) -> None:
+        there, by = _columns(known), known.metadata().partition_columns
+        made = [one.name for one in there.fields if GENERATED in (one.metadata or {})]
+        fits(self.label, now, there, by, self._by, made=made, evolve=evolve)
+
+    def last(self, query: str) -> Commit | None:
+        """The newest commit of a query that the table has. Raises KcliError."""
+        known = self._opened()
+        return None if known is None else self._last(known, query).commit
+
+    def write(self, rows: DataFrame, mode: str, commit: Commit | None, *, evolve: bool) -> Written:
+        """The rows, as one version."""
+        known = self._opened()
+        if known is not None and mode == "error":
+            raise UsageError(f"the table {self.label} exists").hinted("append-overwrite")
+        if known is not None:
+            self._check(known, rows.schema, evolve=evolve)
+            known = self._wider(rows, known) if evolve else known
+        about = self._about(known, commit)
+        with staged(rows) as made:
+            return self._written(known, made.reader(), "append" if mode == "error" else mode, commit, about, evolve)
+
+    def merge(self, rows: DataFrame, merge: Merge, commit: Commit | None, *, evolve: bool) -> Written:
+        """The rows, as one version in which each replaces or deletes the row of its key, or is added. A table that is
+        not there yet has the rows that stay."""
+        known = self._opened()
+        plain = rows.drop(DELETED)
+        if known is not None:
+            self._check(known, plain.schema, evolve=evolve)
+            known = self._added(plain, self._wider(plain, known)) if evolve else known
+        about = self._about(known, commit)
+        changes = collected(rows, self.label)
+        if known is None:
+            import pyarrow.compute as pc
+
+            stay = changes.filter(pc.invert(changes[DELETED])).drop_columns([DELETED])
+            return self._written(None, stay.to_reader(), "append", commit, about, evolve)
+        begun, before = time.monotonic(), known.version()
+        with self._told(commit):
+            merge_rows(known, changes, merge, about)
+        if commit is not None and known.version() == before:  # nothing changed: the offsets are a commit all the same
+            nothing = changes.drop_columns([DELETED]).slice(0, 0)
+            return self._written(known, nothing.to_reader(), "append", commit, about, evolve)
+        return self._figures(known, time.monotonic() - begun)
+
+    def compact(self, every: float) -> None:
+        """Merge small files into such of at most one and a half times the size of a file, where the last time, or the
+        table's first version, is `every` seconds ago: the small last file of a task has to fit behind a full one."""
+        from deltalake.exceptions import CommitFailedError
+
+        known = self._opened()
+        if known is None or not compaction_due(self._versions(known), every, time.time()):
+            return
+        try:
+            with self._told(None):
+                known.optimize.compact(target_size=self._size * 3 // 2, writer_properties=self._properties())
+        except NotCommitted as problem:
+            if not isinstance(problem.__cause__, CommitFailedError):
+                raise
+            raise KcliError(
+                f"{self.label}: its files were not merged, as another writer changed them "
+                f"({first_of(problem.__cause__)}); the rows are in the table"
+            ) from problem
+
+    def clean(self, older: float, *, delete: bool) -> Sequence[str]:
+        """Delta's VACUUM, which keeps the files of every version that the log has."""
+        known = self._opened()
+        if known is None:
+            raise UsageError(f"{self.label} is no Delta table")
+        with self._told(None):
+            return known.vacuum(
+                retention_hours=max(0, round(older / 3600)),
+                dry_run=not delete,
+                enforce_retention_duration=False,
+                full=True,
+                keep_versions=[one.number for one in self._versions(known)],
+            )
+
+    # -- what is there ----------------------------------------------------------------------------------------------
+
+    def _opened(self) -> deltalake.DeltaTable | None:
         """The table as it is now, None if it is missing."""
         import deltalake
 
-        with self._told():
+        with self._told(None):
             if not deltalake.DeltaTable.is_deltatable(self._uri, storage_options=self._options):
                 return None
             return deltalake.DeltaTable(self._uri, storage_options=self._options)
 
-    @property
-    def _uri(self) -> str:
-        return self.root if self._options is not None else str(Path(self.label).absolute())
+    def _current(self, known: deltalake.DeltaTable) -> deltalake.DeltaTable:
+        known.update_incremental()
+        return known
 
-    def last(self, query: str) -> int:
-        """The last batch of a query that is in the table, -1 for none."""
-        known = self._opened()
-        last = None if known is None else known.transaction_version(query)
-        return -1 if last is None else int(last)
+    def _versions(self, known: deltalake.DeltaTable) -> Iterator[Version]:
+        """Newest first."""
 
-    def check(self, frame: DataFrame, *, evolve: bool) -> None:
-        """Before anything is written: raise UsageError where the rows do not fit to a table that is there."""
-        known = self._opened()
-        if known is not None and not evolve:
-            self._fits(frame.schema, known)
+        def read(limit: int) -> list[Version]:
+            with self._told(None):
+                return [_version(one) for one in known.history(limit)]
 
-    def prepared(self, frame: DataFrame, attempt: str, *, evolve: bool) -> tuple[DataFrame, Layout]:
-        """The rows with their partition values, and how they are written. Raises UsageError where they do not fit."""
-        known = self._opened()
-        if known is not None and evolve:
-            known = self._evolved(frame, known, attempt)
-        if known is not None:
-            self._fits(frame.schema, known)
-        self._known, self._schema = known, frame.schema.json()
-        return self._laid(frame, attempt)
+        return newest_first(read)
 
-    def _laid(self, frame: DataFrame, attempt: str) -> tuple[DataFrame, Layout]:
-        from pyspark.sql import functions as f
-        from pyspark.sql.pandas.types import to_arrow_schema
+    def _last(self, known: deltalake.DeltaTable, query: str) -> Last:
+        """The last commit of a query. A query without a transaction has none, however long the log is."""
+        if known.transaction_version(query) is None:
+            return Last()
+        found = last_of(self._versions(known), query)
+        if found.version < 0:
+            raise KcliError(
+                f"{self.label} has batches of this pipeline, and its log no longer says which records: restore both "
+                "from the same time"
+            ).hinted("start-over")
+        return found
 
-        schema = to_arrow_schema(frame.drop(*self._by).schema, timezone="UTC")
-        self._folder = attempt
-        marks = [f"_kcli_part_{number}" for number in range(len(self._by))]
-        for mark, name in zip(marks, self._by, strict=True):
-            frame = frame.withColumn(mark, f.col(f"`{name}`").cast("string"))
-        frame = frame.drop(*self._by)
-        return frame.sortWithinPartitions(*marks) if marks else frame, Layout(
-            folder=f"{self.root}/{attempt}",
-            schema=schema.serialize().to_pybytes(),
-            parts=tuple(marks),
-            labels=tuple(self._by),
-            compression=self._compression,
-            size=self._size,
-            storage=self.storage,
+    # -- what is written --------------------------------------------------------------------------------------------
+
+    def _about(self, known: deltalake.DeltaTable | None, commit: Commit | None) -> deltalake.CommitProperties | None:
+        """What the version says of itself. Raises NotCommitted for a commit that is not the query's next. The version
+        that makes a table is not tried again: deltalake would add it to a table that another writer made meanwhile."""
+        from deltalake import CommitProperties, Transaction
+
+        retries = 0 if known is None else None
+        if commit is None:
+            return CommitProperties(max_commit_retries=retries)
+        last = Last() if known is None else self._last(known, commit.query)
+        check_next(self.label, last, commit)
+        return CommitProperties(
+            custom_metadata={TEXT: commit.text()},
+            app_transactions=[Transaction(commit.query, last.version + 1)],
+            max_commit_retries=retries,
         )
 
-    def _evolved(self, frame: DataFrame, known: Any, attempt: str) -> Any:
-        """The table, with the columns of the rows: new ones are added; where a number gets wider, its rows are
-        written again, in one version, as Delta has no wider type for them."""
+    def _written(
+        self,
+        known: deltalake.DeltaTable | None,
+        rows: pa.RecordBatchReader,
+        mode: Any,
+        commit: Commit | None,
+        about: deltalake.CommitProperties | None,
+        evolve: bool,
+    ) -> Written:
+        """One version, made by deltalake."""
+        import deltalake
+
+        begun = time.monotonic()
+        with self._told(commit):
+            deltalake.write_deltalake(
+                self._uri if known is None else known,
+                rows,
+                mode="error" if known is None else mode,
+                partition_by=self._by or None,
+                schema_mode="merge" if evolve and known is not None else None,
+                target_file_size=self._size,
+                writer_properties=self._properties(),
+                commit_properties=about,
+                storage_options=self._options,
+            )
+        return self._figures(known or self._opened(), time.monotonic() - begun)
+
+    def _properties(self) -> deltalake.WriterProperties:
+        from deltalake import WriterProperties
+
+        codec = self._compression.upper()
+        return WriterProperties(compression="UNCOMPRESSED" if codec == "NONE" else codec)  # type: ignore[arg-type]
+
+    def _figures(self, known: deltalake.DeltaTable | None, seconds: float) -> Written:
+        """The files of the version that was just written."""
+        log = "" if known is None else self._log(known.version())
+        added = [json.loads(line)["add"]["size"] for line in log.splitlines() if line.startswith('{"add"')]
+        return Written(files=len(added), bytes=sum(added), commit=seconds)
+
+    def _log(self, version: int) -> str:
+        """What the log says of a version."""
+        file = f"{self._uri}/_delta_log/{version:020}.json"
+        if self._stored:
+            return storage_here().read(file, DOCUMENT).decode()
+        return read_text(Path(file), DOCUMENT)
+
+    def _added(self, rows: DataFrame, known: deltalake.DeltaTable) -> deltalake.DeltaTable:
+        """The table with the columns that it lacks, before a merge."""
         import deltalake
         from pyspark.sql.types import StructType
+
+        from kcli.pipeline.jobs.schemas import difference, evolved
+
+        before = _columns(known)
+        if not difference(before, rows.schema).added:
+            return known
+        merged = evolved(before, rows.schema)
+        news = [one for one in merged.fields if one.name not in before.names or before[one.name] != one]
+        with self._told(None):
+            known.alter.add_columns(deltalake.Schema.from_json(StructType(news).json()).fields)
+        return self._current(known)
+
+    def _wider(self, rows: DataFrame, known: deltalake.DeltaTable) -> deltalake.DeltaTable:
+        """The table, with wider types where the rows have such: its rows are written again, in one version, as Delta
+        has no wider type for them. Refused where another writer changes the table meanwhile."""
+        import deltalake
 
         from kcli.pipeline.jobs.files.delta import load
         from kcli.pipeline.jobs.schemas import difference, evolved, recast
 
-        before = StructType.fromJson(json.loads(known.schema().to_json()))
-        found = difference(before, frame.schema)
-        if not (found.added or found.widened):
+        before = _columns(known)
+        found = difference(before, rows.schema)
+        if not found.widened:
             return known
-        merged = evolved(before, frame.schema)
-        if found.widened:
-            if self._options is not None:
-                raise KcliError(
-                    f"{self.label}: the column {next(iter(found.widened))} gets wider, so the table has to be written "
-                    "again, which kcli does on a disk of this machine only; nothing was written"
-                )
-            rows = recast(load(frame.sparkSession, Path(self._uri), known), merged)
-            wider, layout = self._laid(rows, f"{attempt}-wider")
-            self.storage.clear(layout.folder)
-            entries = written(wider, layout)
-            self._known, self._schema = known, merged.json()
-            self.commit(entries, "overwrite", "", -1)
-        else:
-            news = [one for one in merged.fields if one.name not in before.names or before[one.name] != one]
-            with self._told():
-                known.alter.add_columns(deltalake.Schema.from_json(StructType(news).json()).fields)
-        return self._opened()
-
-    def commit(self, entries: Sequence[FileEntry], mode: str, query: str, batch: int) -> None:
-        """One version of the table. deltalake tries again where another writer was first. Raises NotCommitted,
-        KcliError."""
-        from deltalake import Schema
-        from deltalake.exceptions import CommitFailedError
-        from deltalake.transaction import create_table_with_add_actions
-
-        actions = [self._action(entry) for entry in entries]
-        schema = Schema.from_json(self._schema)
-        about = self._about(query, batch)
-        try:
-            with self._told():
-                if self._known is not None:
-                    self._known.create_write_transaction(
-                        actions, mode, schema, self._by or None, commit_properties=about
-                    )
-                    return
-                if self._options is None:
-                    Path(self._uri).mkdir(parents=True, exist_ok=True)
-                create_table_with_add_actions(
-                    self._uri,
-                    schema,
-                    actions,
-                    mode="error",
-                    partition_by=self._by,
-                    storage_options=self._options,
-                    commit_properties=about,
-                )
-        except CommitFailedError as problem:
-            raise self._refused(problem) from problem
-
-    def merge(self, rows: pa.Table, merge: Merge, query: str, batch: int) -> None:
-        """One version of the table, in which rows are replaced, deleted and added by their key. A table that is not
-        there yet is made by a version before it. Raises NotCommitted, KcliError."""
-        import deltalake
-        from deltalake.exceptions import CommitFailedError
-
-        from kcli.pipeline.jobs.lake.delta_history import merge_rows
-
-        try:
-            with self._told():
-                if self._known is None:
-                    schema = deltalake.Schema.from_json(self._schema)
-                    self._known = deltalake.DeltaTable.create(
-                        self._uri, schema, partition_by=self._by, storage_options=self._options
-                    )
-                if rows.num_rows:
-                    merge_rows(self._known, rows, merge, self._about(query, batch))
-        except CommitFailedError as problem:
-            raise self._refused(problem) from problem
-
-    def _about(self, query: str, batch: int) -> CommitProperties:
-        """What a version says of itself: the batch of a stream, or the folder of its files."""
-        from deltalake import CommitProperties, Transaction
-
-        return CommitProperties(
-            app_transactions=[Transaction(query, batch)] if batch >= 0 else None,
-            custom_metadata={FOLDER: self._folder} if batch < 0 else None,
-        )
-
-    def _refused(self, problem: Exception) -> NotCommitted:
-        return NotCommitted(
-            f"{self.label}: another writer changed the table at the same time ({first_of(problem)}); nothing was "
-            "committed: run it again"
-        )
-
-    def holds(self, folder: str) -> bool:
-        """Whether a version that the log still has is of this folder's files."""
-        known = self._opened()
-        with self._told():
-            return known is not None and has_files_of(known, folder.removeprefix(f"{self.root}/"))
-
-    def compact(self, every: float) -> None:
-        """Merge small files where the last time is `every` seconds ago. Raises KcliError."""
-        known = self._opened()
-        if known is None:
-            return
-        from deltalake.exceptions import CommitFailedError
-
-        try:
-            with self._told():
-                merge(known, every, self._size)
-        except CommitFailedError as problem:
-            raise KcliError(
-                f"{self.label}: its files were not merged, as another writer changed them ({first_of(problem)}); the "
-                "rows are in the table"
-            ) from problem
-
-    def _action(self, entry: FileEntry) -> Any:
-        """A file, as an entry of the log."""
-        from deltalake.transaction import AddAction
-
-        values = dict(zip(self._by, entry.values, strict=True))
-        place = entry.path.removeprefix(f"{self.root}/")
-        return AddAction(place, entry.size, values, int(time.time() * 1000), True, stats_of(entry.footer))
-
-    def _fits(self, now: StructType, known: Any) -> None:
-        """Raise UsageError for other columns, or folders by other columns, than the table's; a version that replaces
-        another has them too."""
-        ours = {field["name"]: field["type"] for field in json.loads(now.json())["fields"]}
-        theirs = {field["name"]: field["type"] for field in json.loads(known.schema().to_json())["fields"]}
-        wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        if wrong:
+        if self._stored:
             raise UsageError(
-                f"{self.label} is another table: its column {wrong[0]} is {_said(theirs.get(wrong[0]))}, here "
-                f"{_said(ours.get(wrong[0]))}"
+                f"{self.label}: the column {next(iter(found.widened))} gets wider, so the table has to be written "
+                "again, which kcli does on a disk of this machine only; nothing was written"
             )
-        by = known.metadata().partition_columns
-        if by != self._by:
-            raise UsageError(
-                f"{self.label} has folders by {', '.join(by) or 'no column'}: partition by the same columns"
-            ).hinted("partition-by")
+        again = recast(load(rows.sparkSession, Path(self._uri), known), evolved(before, rows.schema))
+        with staged(again) as made, self._told(None):
+            deltalake.write_deltalake(
+                known,
+                made.reader(),
+                mode="overwrite",
+                schema_mode="overwrite",
+                partition_by=self._by or None,
+                target_file_size=self._size,
+                writer_properties=self._properties(),
+                commit_properties=deltalake.CommitProperties(max_commit_retries=0),
+            )
+        return self._current(known)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Errors of deltalake, as one sentence about the table."""
-        from deltalake.exceptions import CommitFailedError, DeltaError
+    def _told(self, commit: Commit | None) -> Iterator[None]:
+        """Errors of deltalake, as one sentence about the table. A commit whose answer was lost is looked for: a store
+        that answers 500 may have written it, and deltalake's second try then conflicts with the first."""
+        from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
         try:
             yield
-        except CommitFailedError:
-            raise  # `commit` says what became of it
-        except (DeltaError, OSError) as problem:
-            raise KcliError(f"{self.label}: {first_of(problem)}") from problem
+        except (DeltaError, OSError, ValueError) as problem:
+            if commit is not None and self._has(commit):
+                return
+            text = sentence(self._said(problem))
+            if isinstance(problem, CommitFailedError) or "already exists" in text:
+                raise NotCommitted(
+                    f"{self.label}: another writer changed the table at the same time ({text}); nothing was "
+                    "committed: run it again"
+                ) from problem
+            if isinstance(problem, SchemaMismatchError) or any(word in text.lower() for word in REFUSED):
+                raise NotCommitted(f"{self.label}: {text}; nothing was committed") from problem
+            raise KcliError(f"{self.label}: {text}") from problem
+
+    def _said(self, problem: Exception) -> str:
+        """What deltalake says. Of rows that fail a check it says no more than how many and what they are."""
+        rows = re.findall(r"^\| (.*) \|$", str(problem), re.MULTILINE)
+        known = self._opened() if "failed validation check" in str(problem) else None
+        if known is None or len(rows) < 2:
+            return first_of(problem)
+        names, first = ([one.strip() for one in row.split(" | ")] for row in rows[:2])
+        of = ", ".join(f"{name} {value or 'NULL'}" for name, value in zip(names, first, strict=False))
+        rules = [f"{one.name} NOT NULL" for one in _columns(known).fields if not one.nullable]
+        settings = known.metadata().configuration
+        rules += [str(value) for name, value in settings.items() if name.startswith("delta.constraints.")]
+        return f"a row violates a constraint of the table ({'; '.join(rules)}), such as {of}"
+
+    def _has(self, commit: Commit) -> bool:
+        """Whether a commit is in the table, for all that can be seen now."""
+        try:
+            known = self._opened()
+            return known is not None and has(self._versions(known), commit)
+        except KcliError:
+            return False
 
 
-def _said(kind: Any) -> str:
-    return "not there" if kind is None else kind if isinstance(kind, str) else str(kind.get("type", kind))
+def _columns(known: deltalake.DeltaTable) -> StructType:
+    """The columns of a table, as Spark's."""
+    from pyspark.sql.types import StructType
+
+    return StructType.fromJson(json.loads(known.schema().to_json()))
 
 
-def stats_of(footer: bytes) -> str:
-    """The statistics of a parquet footer, as JSON. Columns within others, and texts, have none."""
-    from pyarrow import parquet
+def _version(one: dict[str, Any]) -> Version:
+    """An entry of deltalake's history."""
+    return Version(
+        number=one["version"],
+        operation=str(one.get("operation") or ""),
+        parameters=one.get("operationParameters") or {},
+        text=str(one.get(TEXT) or ""),
+        time=int(one.get("timestamp") or 0),
+    )
 
-    known = parquet.read_metadata(BytesIO(footer))
-    least: dict[str, Any] = {}
-    most: dict[str, Any] = {}
-    unknown: set[str] = set()
-    for group in range(known.num_row_groups):
-        for column in range(known.num_columns):
-            one = known.row_group(group).column(column)
-            name, seen = one.path_in_schema, one.statistics
-            if "." in name or one.physical_type not in ("INT32", "INT64"):
-                continue
-            if seen is None or not seen.has_min_max or not isinstance(seen.min, (int, date)):
-                unknown.add(name)
-                continue
-            least[name] = min(least.get(name, seen.min), seen.min)
-            most[name] = max(most.get(name, seen.max), seen.max)
-    names = sorted({*least} - unknown)
-    ranges = {
-        "minValues": {name: _text(least[name]) for name in names},
-        "maxValues": {name: _text(most[name], up=True) for name in names},
+
+def sentence(text: str) -> str:
+    """What a writer of Delta says, in better words where it has poor ones."""
+    if re.search(r"append.?only", text, re.IGNORECASE):
+        return "the table is append-only (delta.appendOnly): rows in it cannot be replaced or deleted"
+    return text
+
+
+def fits(
+    label: str,
+    now: StructType,
+    there: StructType,
+    by: Sequence[str],
+    ours_by: Sequence[str],
+    *,
+    made: Collection[str] = (),
+    evolve: bool,
+) -> None:
+    """Raise UsageError for rows with other columns than the table's, or folders by other columns. The columns of `made`
+    may be missing: Delta makes their values. With `evolve` rows may lack columns, have more, and have wider types."""
+    from kcli.pipeline.jobs.schemas import difference
+
+    ours = {one.name: one.dataType.simpleString() for one in now.fields}
+    theirs = {one.name: one.dataType.simpleString() for one in there.fields}
+    wrong = {
+        name: (theirs.get(name, "not there"), ours.get(name, "not there"))
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name) and (name in ours or name not in made)
     }
-    return json.dumps({"numRecords": known.num_rows, **ranges})
-
-
-def _text(value: Any, *, up: bool = False) -> Any:
-    """A value as the log has it: times in milliseconds, so that a most is rounded up."""
-    if not isinstance(value, date):
-        return value
-    if not isinstance(value, datetime):
-        return value.isoformat()
-    if up and value.microsecond % 1000 and value.replace(tzinfo=None) < datetime(9999, 12, 31):
-        value += timedelta(milliseconds=1)
-    zone = "" if value.tzinfo is None else "Z"
-    return value.replace(tzinfo=None).isoformat(timespec="milliseconds") + zone
+    if evolve:
+        wrong = difference(there, now).changed
+    for name, (old, new) in wrong.items():
+        raise UsageError(f"{label} is another table: its column {name} is {old}, here {new}")
+    if list(by) != list(ours_by):
+        other = UsageError(f"{label} has folders by {', '.join(by) or 'no column'}: partition by the same columns")
+        raise other.hinted("partition-by")

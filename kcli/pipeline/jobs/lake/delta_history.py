@@ -1,43 +1,139 @@
-"""What the log of a Delta table says of its versions: whose files they are, when small ones were merged."""
+"""What the log of a Delta table says of its versions, whichever writer made them: the commits of a query, restores,
+the last compaction. And a merge by deltalake.
+
+Both writers keep the text of a commit under `userMetadata` of a version's commitInfo.
+"""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
+from kcli.errors import KcliError
+from kcli.pipeline.jobs.lake.merging.latest import DELETED
+from kcli.pipeline.jobs.lake.table import Commit, NotCommitted
+from kcli.values import Frozen
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from deltalake import CommitProperties, DeltaTable
-
-FOLDER = "kcli.folder"
-"""The entry of a version's history that has the folder of its files, in the table's."""
-LOOKED_AT = 1000
-"""Versions in which the last compaction is looked for."""
-
-
-def has_files_of(table: DeltaTable, folder: str) -> bool:
-    """Whether the table has files of a folder in it, or a version that the log still has is of them."""
+    import deltalake
     import pyarrow as pa
 
-    paths: list[Any] = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
-    return any(path.startswith(f"{folder}/") for path in paths) or any(
-        version.get(FOLDER) == folder for version in table.history()
-    )
+    from kcli.pipeline.jobs.lake.merging.latest import Merge
+
+TEXT = "userMetadata"
+"""Where a version keeps the text of its commit."""
+FIRST, MORE = 8, 8
+"""Versions that are read at first, and how many times as many each time after."""
 
 
-def merge(table: DeltaTable, every: float, size: int) -> None:
-    """Merge small files into such of at most one and a half times `size` bytes, in one version, where the last time (or
-    the table's first version) is `every` seconds ago. deltalake merges neighbours in the log: the small last file of a
-    task has to fit behind a full one. The old files stay for readers of older versions."""
-    merged = [one for one in table.history(LOOKED_AT) if one["operation"] == "OPTIMIZE" or one["version"] == 0]
-    last = max((one["timestamp"] for one in merged), default=0) / 1000
-    if time.time() - last >= every:
-        table.optimize.compact(target_size=size * 3 // 2)
+class Version(Frozen):
+    """A version of a table. `time` is in milliseconds since 1970."""
+
+    number: int = 0
+    operation: str = ""
+    parameters: Mapping[str, Any] = {}
+    text: str = ""
+    time: int = 0
 
 
-def merge_rows(known: DeltaTable, rows: pa.Table, merge: Merge, about: CommitProperties) -> None:
+class Last(Frozen):
+    """The newest commit of a query that a table has. `version` is the newest version that the query wrote, even where
+    a restore took it out again; -1 for none."""
+
+    commit: Commit | None = None
+    version: int = -1
+
+
+def newest_first(read: Callable[[int], list[Version]]) -> Iterator[Version]:
+    """The versions of a table, of which `read` returns the newest N. It is asked for more only as they are needed."""
+    limit, seen = FIRST, 0
+    while True:
+        found = read(limit)
+        yield from found[seen:]
+        if len(found) < limit:
+            return
+        seen, limit = len(found), limit * MORE
+
+
+def last_of(versions: Iterable[Version], query: str) -> Last:
+    """The newest commit of a query. What a RESTORE took out of the table does not count. Raises KcliError for a RESTORE
+    that does not say where to."""
+    newest, bound = -1, Version(number=1 << 62, time=1 << 62)
+    for one in versions:
+        commit = Commit.of(one.text)
+        ours = commit is not None and commit.query == query
+        if ours and newest < 0:
+            newest = one.number
+        if one.number > bound.number or one.time > bound.time:
+            continue
+        if ours:
+            return Last(commit=commit, version=newest)
+        if one.operation == "RESTORE":
+            bound = _restored(one)
+    return Last(version=newest)
+
+
+def _restored(one: Version) -> Version:
+    """The version, or the time, that a RESTORE went back to."""
+    number = one.parameters.get("version")
+    if number not in (None, "", "null"):
+        return Version(number=int(str(number).strip('"')), time=1 << 62)
+    text = one.parameters.get("timestamp") or one.parameters.get("datetime")
+    try:
+        return Version(number=one.number - 1, time=_milliseconds(text))
+    except (TypeError, ValueError):
+        raise KcliError(
+            f"version {one.number} of the table is a RESTORE to {text or 'nothing that its log names'}, so kcli cannot "
+            "tell which records the table has"
+        ) from None
+
+
+def _milliseconds(text: Any) -> int:
+    """A time as a log has it: a number of milliseconds, or ISO 8601 (Spark writes a space), in UTC unless it says."""
+    from datetime import UTC, datetime
+
+    if isinstance(text, int) or str(text).isdigit():
+        return int(text)
+    found = datetime.fromisoformat(str(text))
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def check_next(label: str, last: Last, commit: Commit) -> None:
+    """Raise NotCommitted unless the commit follows the query's last one."""
+    expected = 0 if last.commit is None else last.commit.epoch + 1
+    if commit.epoch != expected:
+        there = "no batch" if last.commit is None else f"batch {last.commit.epoch}"
+        raise NotCommitted(
+            f"{label} has {there} of this pipeline, and this is batch {commit.epoch}: another process uses its "
+            "checkpoint, or the table was restored; nothing was committed"
+        )
+
+
+def has(versions: Iterable[Version], commit: Commit) -> bool:
+    """Whether a commit is in the table, which is looked for among the commits that are not older than it."""
+    for one in versions:
+        found = Commit.of(one.text)
+        if found is not None and found.query == commit.query:
+            if found.epoch < commit.epoch:
+                return False
+            if (found.epoch, found.id) == (commit.epoch, commit.id):
+                return True
+    return False
+
+
+def compaction_due(versions: Iterable[Version], every: float, now: float) -> bool:
+    """Whether the last compaction, or the table's first version, is `every` seconds ago. Versions older than that are
+    not looked at."""
+    for one in versions:
+        old = now - one.time / 1000 >= every
+        if old or one.operation == "OPTIMIZE":
+            return old
+    return False
+
+
+def merge_rows(
+    known: deltalake.DeltaTable, rows: pa.Table, merge: Merge, about: deltalake.CommitProperties | None
+) -> None:
     """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
     the table's changes nothing. A batch that changes nothing is no version. Raises what deltalake does."""
     columns = {quoted(name): f"s.{quoted(name)}" for name in rows.column_names if name != DELETED}
@@ -54,5 +150,5 @@ def merge_rows(known: DeltaTable, rows: pa.Table, merge: Merge, about: CommitPro
 
 
 def quoted(name: str) -> str:
-    """A column, as DataFusion's SQL has it."""
+    """A column, as SQL has it."""
     return f"`{name.replace('`', '``')}`"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kcli.errors import OPTION, UsageError
 from kcli.pipeline.jobs.checkpoints import ELSEWHERE, begun, names, stored
-from kcli.pipeline.jobs.lake.committer import Committer
+from kcli.pipeline.jobs.lake.table import Table
 
 
 class Destination:
@@ -15,14 +15,14 @@ class Destination:
 
     local = False
 
-    def __init__(self, table: Committer, mode: str) -> None:
+    def __init__(self, table: Table, mode: str) -> None:
         self.table = table
         self.mode = self.spark_mode = mode
         self.target = table.label
         self.place = table.where
 
     def recover(self) -> list[str]:
-        """Nothing: the commit finds what killed runs left."""
+        """Nothing: files without a commit are in no table, and `pipeline clean` deletes them."""
         return []
 
     def check(self, form: str = "", partition_by: Sequence[str] = ()) -> None:
@@ -42,7 +42,7 @@ class Destination:
                 f"the table {self.table.label} exists and {checkpoint} knows nothing of it: name the checkpoint that "
                 "wrote it, or append to it"
             ).hinted("append-topic")
-        if known and not there and names(checkpoint, "commits"):
+        if known and there is False and names(checkpoint, "commits"):
             raise UsageError(
                 f"{checkpoint} says that records were written to {self.table.label}, but the table is missing: start "
                 "over with another name or checkpoint"
@@ -53,4 +53,4 @@ class Destination:
         return -1
 
     def undo(self) -> None:
-        """Nothing: what is not committed was deleted, or is when the batch is written again."""
+        """Nothing: what is not committed is in no table."""

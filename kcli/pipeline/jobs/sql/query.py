@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.bad import ERRORS, BadRows
+from kcli.pipeline.jobs.bad import ERRORS, UNKNOWN, BadRows
 from kcli.pipeline.jobs.frames import as_ours, load, tried
 from kcli.pipeline.jobs.records import as_records
 from kcli.values import Frozen, field
@@ -50,6 +50,8 @@ class View(Frozen):
     """A condition on the timestamps of records; "" for none."""
     null_bad: bool = False
     """Whether what does not fit its format is null, and counted."""
+    counts: bool = False
+    """Whether columns say what does not fit, or which fields no column has."""
     leave_out: bool = False
     """Whether such records are no rows."""
     record: bool = False
@@ -112,7 +114,7 @@ class Script:
         frame = load(self._spark, view.form, options, streaming=self._streaming, times=view.times)
         if view.form != "kcli":
             frame = as_ours(frame, view.columns, view.formats, text=True, null_bad=view.null_bad)
-        if view.null_bad and any(name in frame.columns for name in ERRORS):
+        if view.counts and any(name in frame.columns for name in (*ERRORS, *UNKNOWN)):
             self._bad.append(BadRows(frame, leave_out=view.leave_out))
             frame = self._bad[-1].frame
         if view.record:
@@ -141,6 +143,16 @@ class Script:
     def bad(self) -> int:
         """Records that did not fit their format, and are null or in quarantine, in all statements."""
         return sum(rows.rows for rows in self._bad)
+
+    @property
+    def unknown(self) -> int:
+        """Records with fields that no column has, in all statements."""
+        return sum(rows.unknown for rows in self._bad)
+
+    @property
+    def fields(self) -> list[str]:
+        """Some of these fields."""
+        return list(dict.fromkeys(one for rows in self._bad for one in rows.fields))
 
     def _sql(self, step: Step) -> DataFrame:
         try:

@@ -61,7 +61,6 @@ WRONG = [
     ("copy a b --to-X a=b", "--to-X is about DST's cluster"),
     ("copy a b --exactly-once --repartition", "--repartition would mix them"),
     ("copy a b --exactly-once --connector jvm", "--exactly-once is kcli's"),
-    ("warmup --java-home /nowhere", "--java-home /nowhere: there is no bin/java in it"),
     ("exprot t out", "pipeline: unknown command 'exprot'; did you mean export?"),
 ]
 
@@ -71,8 +70,6 @@ WRONG = [
 def test_what_makes_no_sense_is_refused_in_one_sentence(line, sentence, capsys, monkeypatch):
     import shlex
 
-    if line.startswith("warmup"):
-        pytest.importorskip("pyspark")
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
     assert main(["pipeline", *shlex.split(line)]) == 2
@@ -184,7 +181,7 @@ def test_a_package_that_maven_does_not_have_is_named():
     from kcli.cli.commands.pipeline.session.drive import _unresolved
 
     said = "Spark did not start: [unresolved dependency: org.apache.spark#spark-sql-kafka-0-10_2.13;4.3.0: not found]"
-    assert "Maven does not find org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0: --conf" in str(_unresolved(said))
+    assert "Maven does not find org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0: --packages" in str(_unresolved(said))
 
 
 def test_no_cluster_is_exit_code_5_before_spark_starts(tmp_path, monkeypatch, capsys):

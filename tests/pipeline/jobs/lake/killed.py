@@ -1,9 +1,9 @@
 """A pipeline that ends itself by SIGKILL at a point of a batch: python -m tests.pipeline.jobs.lake.killed POINT WORDS…
 
-Points: `files` before a file is written, `commit` between the files and the commit, `checkpoint` between the commit and
-Spark's checkpoint, `schema` between the change of a Delta table's columns and its batch, `mark` between the commit and
-the end of a batch's mark, `folder` before a folder gets its name, `swap` when the folder that it replaces has lost its
-own, `never`.
+Points of an Iceberg table: `files` before a file is written, `commit` between the files, or the rows of a merge, and
+the commit, `checkpoint` between the commit and Spark's checkpoint. `pause` does not kill: it waits before the commit
+for a file `go` in the working folder, when it has written a file `waiting`. Of a folder of files: `folder` before it
+gets its name, `swap` when the folder that it replaces has lost its own. `never` is no point.
 """
 
 from __future__ import annotations
@@ -11,41 +11,42 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from kcli.cli.main import main
 from kcli.pipeline.jobs.files.folder import Folder
-from kcli.pipeline.jobs.lake import committer
-from kcli.pipeline.jobs.lake.delta import DeltaTable
+from kcli.pipeline.jobs.lake import table
+from kcli.pipeline.jobs.lake.iceberg import IcebergTable
+from kcli.pipeline.sink import files
+
+PATIENCE = 200.0
 
 
-def die(*_: Any) -> Any:
+def die(*_: Any, **__: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def arm(point: str) -> None:
     """Let the point kill this process."""
-    put, written = committer.put, committer.written
     if point == "files":
-        setattr(committer, "written", die)  # noqa: B010  # of another type
+        setattr(files, "written", die)  # noqa: B010  # of another type
     if point == "commit":
+        setattr(IcebergTable, "_commit", die)  # noqa: B010
+    if point == "checkpoint":
+        setattr(table.Batches, "done", die)  # noqa: B010
+    if point == "pause":
+        commit = IcebergTable._commit
 
-        def then_die(*given: Any) -> Any:
-            written(*given)
-            die()
+        def wait_and_commit(*given: Any) -> Any:
+            Path("waiting").touch()
+            deadline = time.monotonic() + PATIENCE
+            while not Path("go").exists() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            return commit(*given)
 
-        setattr(committer, "written", then_die)  # noqa: B010
-    if point == "schema":
-        evolved = DeltaTable._evolved
-
-        def evolve_and_die(*given: Any) -> Any:
-            evolved(*given)
-            die()
-
-        setattr(DeltaTable, "_evolved", evolve_and_die)  # noqa: B010
-    if point == "mark":
-        setattr(committer.Attempt, "__exit__", die)  # noqa: B010
+        setattr(IcebergTable, "_commit", wait_and_commit)  # noqa: B010
     if point == "folder":
         setattr(Folder, "settle", die)  # noqa: B010
     if point == "swap":
@@ -56,13 +57,6 @@ def arm(point: str) -> None:
             die()
 
         setattr(Path, "rename", rename_and_die)  # noqa: B010
-    if point == "checkpoint":
-
-        def put_and_die(*given: Any, **named: Any) -> Any:
-            put(*given, **named)
-            die()
-
-        setattr(committer, "put", put_and_die)  # noqa: B010
 
 
 if __name__ == "__main__":

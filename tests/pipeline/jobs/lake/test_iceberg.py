@@ -7,6 +7,7 @@ from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kcli.pipeline.jobs.lake.table import COMMIT, Commit
 from tests.pipeline.jobs.lake.readers import by_duckdb, by_pyiceberg, strays, table_of
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
@@ -99,7 +100,9 @@ def test_a_stream_adds_what_came_and_a_batch_done_again_is_there_once(
     assert len(table.history()) == 2
     (summary,) = [one.summary for one in table.snapshots()[-1:]]
     assert summary is not None
-    assert summary.additional_properties["kcli.batch"] == "1"
+    commit = Commit.of(summary.additional_properties[COMMIT])
+    assert commit is not None
+    assert [commit.epoch, sorted(commit.end.values()), sorted(commit.start.values())] == [1, [20, 20], [10, 10]]
     other = ["other" if word == "lake" and before == "--name" else word for before, word in pairwise(["", *line])]
     assert kcli(*other) == 2
     assert "exists and" in capfd.readouterr().err

@@ -8,9 +8,8 @@ import pytest
 
 from kcli.cli.main import main
 from kcli.errors import KcliError
-from kcli.pipeline.jobs.lake.merging import table as merging
+from kcli.pipeline.jobs.lake import staged as merging
 from kcli.pipeline.jobs.lake.merging.latest import Merge
-from kcli.pipeline.sink.layout import FileEntry
 from tests.pipeline.jobs.lake.events import EVENTS, event, row, tombstone
 from tests.pipeline.jobs.lake.readers import by_pyiceberg, table_of
 from tests.pipeline.jobs.test_commands import kcli as kcli
@@ -89,7 +88,7 @@ def test_the_latest_of_a_key_is_by_offset_or_by_a_column(spark: SparkSession) ->
     for rows, why in (
         (
             [(0, 1, 7, 3.0), (1, 1, 7, 4.0)],
-            "merge by id: the key 7 is in partitions 0 and 1, whose offsets say nothing",
+            "merge by id: the key 7 is in orders[0] and orders[1], whose offsets say nothing",
         ),
         ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, and names no row"),
     ):
@@ -148,18 +147,22 @@ def test_what_cannot_be_merged_is_refused_before_anything_is_done(
         assert why in capfd.readouterr().err
 
 
-def test_a_batch_that_the_driver_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.pipeline.jobs.lake.committer import NotCommitted
+@pytest.mark.parametrize(("limit", "value"), [("MOST_ROWS", 999), ("MOST_BYTES", 10_000)])
+def test_a_batch_that_the_driver_cannot_hold_is_refused(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    from pyspark.sql import functions as f
 
-    class Table:
-        label = "lake"
+    from kcli.pipeline.jobs.lake.table import NotCommitted
 
-    monkeypatch.setattr(merging, "in_memory", lambda entry: 600 << 20)
-    wanted = merging.MergedTable(Table(), Merge(keys=("id",)))  # type: ignore[arg-type]
-    with pytest.raises(NotCommitted, match="1,000,001 keys of 600 MiB in a batch are more than the driver merges"):
-        wanted.commit([FileEntry(rows=1_000_001)], "append", "q", 1)
-    with pytest.raises(NotCommitted, match="5 keys of 600 MiB in a batch"):
-        wanted.commit([FileEntry(rows=5)], "append", "q", 1)
+    rows = spark.range(1000, numPartitions=3).withColumn("at", f.timestamp_millis("id"))
+    found = merging.collected(rows, "lake")
+    assert sorted(found["id"].to_pylist()) == list(range(1000))
+    assert str(found.schema.field("at").type) == "timestamp[us, tz=UTC]"
+    assert merging.collected(rows.where("id < 0"), "lake").num_rows == 0
+    monkeypatch.setattr(merging, limit, value)
+    with pytest.raises(NotCommitted, match="lake: a batch has more keys than the driver merges"):
+        merging.collected(rows, "lake")
 
 
 def test_events_of_another_shape_are_said_to_be_none() -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
+from tests.pipeline.jobs.lake.test_commits import crossed as before_the_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,7 @@ class Iceberg:
         self.table.catalog.create_table(self.table.name, SCHEMA)
 
     def merge(self, rows: pa.Table, merge: Merge, batch: int = 1) -> None:
-        self.table.merge(rows, merge, "q", batch)
+        self.table.merge_rows(rows, merge, None)
 
     def rows(self) -> Rows:
         table = self.table.table()
@@ -163,7 +164,7 @@ def test_keys_of_every_kind_are_found(tmp_path: Path, kind: pa.DataType, values:
     table.catalog.create_table(table.name, schema)
     for batch in (0, 1):
         rows = pa.table({"id": pa.array(values, kind), "n": [batch] * 3, DELETED: [False] * 3})
-        table.merge(rows, BY_ID, "q", batch)
+        table.merge_rows(rows, BY_ID, None)
     known = table.table()
     assert known is not None
     found = {(one["id"], one["n"]) for one in known.scan().to_arrow().to_pylist()}
@@ -187,16 +188,7 @@ def test_a_merge_takes_no_object_for_a_key(tmp_path: Path) -> None:
 
 def crossed(table: Iceberg, monkeypatch: pytest.MonkeyPatch, key: int) -> None:
     """The next merge commits after another writer has committed a row of this key."""
-    from kcli.pipeline.jobs.lake import iceberg_commit
-
-    commit = iceberg_commit._commit
-
-    def late(transaction: Any, label: str) -> None:
-        monkeypatch.setattr(iceberg_commit, "_commit", commit)
-        table.merge(changes([(key, "other", 7.0)]), BY_ID, 5)
-        commit(transaction, label)
-
-    monkeypatch.setattr(iceberg_commit, "_commit", late)
+    before_the_next(table.table, monkeypatch, lambda: table.merge(changes([(key, "other", 7.0)]), BY_ID, 5))
 
 
 @pytest.mark.slow
@@ -204,7 +196,7 @@ def crossed(table: Iceberg, monkeypatch: pytest.MonkeyPatch, key: int) -> None:
 def test_a_merge_that_another_writer_crosses_is_refused_and_not_half_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: int
 ) -> None:
-    from kcli.pipeline.jobs.lake.committer import NotCommitted
+    from kcli.pipeline.jobs.lake.table import NotCommitted
 
     table = Iceberg(tmp_path)
     before: Rows = [(1, "a", 1.0), (2, "a", 2.0)]
@@ -242,8 +234,8 @@ def test_rows_are_merged_into_hidden_partitions_and_a_column_they_have_not_is_nu
     table.catalog.create_table(table.name, schema, partition_spec=spec)
     days = [datetime(2026, 1, day) for day in (1, 2, 3)]
     one = {"id": [1, 2, 3], "at": days, "note": ["a", "b", "c"], DELETED: [False] * 3}
-    table.merge(pa.table(one), BY_ID, "q", 0)
-    table.merge(pa.table({"id": [2, 3], "at": days[:2], DELETED: [False, True]}), BY_ID, "q", 1)
+    table.merge_rows(pa.table(one), BY_ID, None)
+    table.merge_rows(pa.table({"id": [2, 3], "at": days[:2], DELETED: [False, True]}), BY_ID, None)
     known = table.table()
     assert known is not None
     found = sorted(tuple(row.values()) for row in known.scan().to_arrow().to_pylist())

@@ -3,17 +3,19 @@ an answer, without credentials."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 from kcli.cli.main import main
 from kcli.errors import KcliError
-from kcli.pipeline.jobs.lake import iceberg_commit
+from kcli.pipeline.jobs.lake.snapshots import EVERY, MADE, named_files
+from kcli.pipeline.jobs.lake.table import COMMIT, Commit, NotCommitted
 from tests.pipeline.jobs.lake.readers import by_duckdb, by_pyiceberg, strays
 from tests.pipeline.jobs.lake.rest_catalog import Relay, RestCatalog
-from tests.pipeline.jobs.lake.test_commits import entries, known
+from tests.pipeline.jobs.lake.test_commits import batch, check_race, crossed, entries, known, race
+from tests.pipeline.jobs.lake.test_expiry import KEPT, SHORT, stream
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
 if TYPE_CHECKING:
@@ -46,11 +48,12 @@ def table_at(url: str, name: str) -> IcebergTable:
     return IcebergTable(name, place_of(None, url))
 
 
-def made(url: str, name: str) -> IcebergTable:
+def made(url: str, name: str, **properties: str) -> IcebergTable:
     """A table with a column n, that is there and empty."""
     table = table_at(url, name)
     table.catalog.create_namespace_if_not_exists(table.name[:-1])
-    table.catalog.create_table(table.name, pa.schema([pa.field("n", pa.int64())]))
+    schema = pa.schema([pa.field("n", pa.int64())])
+    table.catalog.create_table(table.name, schema, properties={**MADE, **properties})
     return table
 
 
@@ -69,7 +72,8 @@ def test_an_export_makes_a_table_adds_to_it_and_replaces_it(
     assert by_pyiceberg(table, "partition", "offset") == wanted
     assert by_duckdb(table, 'SELECT partition, "offset" FROM rows ORDER BY ALL') == wanted
     summaries = [one.summary for one in table.snapshots()]
-    assert [one.additional_properties["kcli.batch"] for one in summaries if one is not None] == ["0", "1"]
+    texts = [one.additional_properties[COMMIT] for one in summaries if one is not None]
+    assert [commit.epoch for text in texts if (commit := Commit.of(text)) is not None] == [0, 1]
     assert not strays(rest_catalog.warehouse, table)
     batch = ["export", topic, "raw.orders", *into]
     assert kcli(*batch) == 2
@@ -83,27 +87,42 @@ def test_a_commit_after_another_writers_is_tried_again(
     rest_catalog: RestCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = made(rest_catalog.url, "raw.beaten")
-    append = iceberg_commit.append
+    other = table_at(rest_catalog.url, "raw.beaten")
+    crossed(table, monkeypatch, lambda: known(other).append(pa.table({"n": pa.array([7], pa.int64())})))
+    table.add(entries(table, [1, 2]), "append", first := batch(0))
+    assert by_pyiceberg(known(other), "n") == [(1,), (2,), (7,)]
+    assert table.last("q") == first
+    crossed(table, monkeypatch, lambda: other.add(entries(other, [3]), "append", batch(1)))
+    with pytest.raises(NotCommitted, match="another process committed to the table with the same checkpoint"):
+        table.add(entries(table, [30]), "append", batch(1))
+    assert by_pyiceberg(known(other), "n") == [(1,), (2,), (3,), (7,)]
 
-    def beaten(*given: Any) -> None:
-        append(*given)
-        known(table_at(rest_catalog.url, "raw.beaten")).append(pa.table({"n": pa.array([7], pa.int64())}))
 
-    monkeypatch.setattr(iceberg_commit, "append", beaten)
-    table.commit(entries(table, [1, 2]), "append", "q", 4)
-    assert by_pyiceberg(known(table_at(rest_catalog.url, "raw.beaten")), "n") == [(1,), (2,), (7,)]
-    assert table.last("q") == 4
+@pytest.mark.process
+@pytest.mark.timeout(240)
+def test_of_two_processes_exactly_one_commits_each_batch(rest_catalog: RestCatalog) -> None:
+    table = made(rest_catalog.url, "raw.orders2")
+    said = race("", rest_catalog.url, 15, "raw.orders2")
+    check_race(known(table), said, 15)
+
+
+def test_snapshots_expire_and_their_files_go(rest_catalog: RestCatalog) -> None:
+    table = made(rest_catalog.url, "raw.old", **SHORT)
+    stream(table, 0, 2 * EVERY)
+    lake = known(table)
+    assert KEPT <= len(lake.snapshots()) < KEPT + EVERY
+    assert len(by_pyiceberg(lake, "n")) == 6 * EVERY
+    left = {str(path) for path in (rest_catalog.warehouse / "raw/old/metadata").glob("*.avro")} - named_files(lake)
+    assert len(left) <= 2
 
 
 def test_a_commit_without_an_answer_may_be_in_the_table_and_the_next_run_looks(relay: Relay) -> None:
-    from kcli.pipeline.jobs.lake.committer import NotCommitted
-
     table = made(relay.url, "raw.lost")
     relay.lost.add("/v1/namespaces/raw/tables/lost")
     with pytest.raises(KcliError, match=r"raw\.lost: the catalog did not answer whether the rows are in") as caught:
-        table.commit(entries(table, [1]), "append", "q", 3)
+        table.add(entries(table, [1]), "append", commit := batch(0))
     assert not isinstance(caught.value, NotCommitted), "its files may be the table's"
-    assert [table.last("q"), by_pyiceberg(known(table), "n")] == [3, [(1,)]]
+    assert [table.last("q"), by_pyiceberg(known(table), "n")] == [commit, [(1,)]]
     commits = [path for method, path, _ in relay.seen if method == "POST" and path in relay.lost]
     assert len(commits) == 1, "what may be in the table is not sent again"
 
@@ -124,5 +143,5 @@ def test_a_catalog_that_is_away_or_refuses_the_token_is_one_sentence(
     assert "PYICEBERG_CATALOG__KCLI__TOKEN" in said
     monkeypatch.setenv("PYICEBERG_CATALOG__KCLI__TOKEN", "hush")
     monkeypatch.setattr("pyiceberg.catalog._ENV_CONFIG", Config())  # as a new process reads it
-    made(relay.url, "raw.token").commit([], "append", "q", 0)
+    made(relay.url, "raw.token").add([], "append", batch(0))
     assert {token for _, _, token in relay.seen[1:]} == {"Bearer hush"}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.commands.pipeline.checkpoint.reset import ResetOptions, reset
-from kcli.cli.commands.pipeline.jobs.entries import named
 from kcli.cli.commands.pipeline.session.frame import home
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.render import write
@@ -16,6 +15,7 @@ from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.views import view_of
 from kcli.errors import UsageError
+from kcli.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from kcli.pipeline.jobs.checkpoints import Checkpoint
@@ -88,8 +88,7 @@ def checkpoint(options: CheckpointOptions) -> int:
 
 
 def place(word: str) -> Path | str:
-    """The folder: of a pipeline's home, of a job that is known, or as it is named; or the URI of a store. Raises
-    UsageError."""
+    """The folder: of a pipeline's home, or as it is named; or the URI of a store. Raises UsageError."""
     if "://" in word:
         return _store(word)
     path = Path(word)
@@ -100,12 +99,10 @@ def place(word: str) -> Path | str:
     kept = home(word) / "checkpoint"
     if kept.is_dir():
         return kept
-    entry = named(word)
-    if not entry.checkpoint:
-        raise UsageError(f"{entry.name} reads a batch: it has no checkpoint")
-    if "://" in entry.checkpoint:
-        return _store(entry.checkpoint)
-    return Path(entry.checkpoint)
+    homes = home(word).parent
+    known = [path.name for path in homes.iterdir() if (path / "checkpoint").is_dir()] if homes.is_dir() else []
+    near = did_you_mean(word, known) or f"; it is no folder, and {homes} has no pipeline of this name"
+    raise UsageError(f"unknown pipeline {word!r}{near}")
 
 
 def _store(uri: str) -> str:

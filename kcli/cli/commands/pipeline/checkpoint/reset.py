@@ -78,13 +78,12 @@ class ResetOptions(ChangeOptions):
 
 def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
     """Move the checkpoint to a place. Returns the exit code. Raises UsageError."""
-    from kcli.pipeline.jobs import registry
+    from kcli.pipeline.jobs import locks
     from kcli.pipeline.jobs.files import rewinding
+    from kcli.pipeline.jobs.lake.table import Reset
 
     rewinding.check(state)
-    other = registry.live(str(state.path))
-    if other is not None:
-        raise UsageError(f"{other.name} runs, in process {other.pid}: kcli pipeline drain {other.id} ends it first")
+    locks.check(str(state.path))
     sunk = _sunk(state)
     fixed = _fixed(where, state) if where[:1] == "{" else None
     prepare = _exactly(fixed) if fixed is not None else _form(where)
@@ -102,7 +101,9 @@ def reset(options: ResetOptions, where: str, state: Checkpoint) -> int:
         ready = {row.at: row.after.offset for row in rows if row.is_open and row.after is not None}
 
         async def apply(cluster: Cluster) -> None:
-            number = rewinding.rewrite(state, ready, sunk=sunk)
+            with locks.held([str(state.path)], "pipeline checkpoint"):
+                number = rewinding.rewrite(state, ready, sunk=sunk)
+                Reset.note(state.path, number)
             for row in rows:
                 row.settle(None)
             _say_done(options, state, ready, number)
@@ -126,19 +127,20 @@ def _partitions(
 
 
 def _sunk(state: Checkpoint) -> bool:
-    """Whether the sink has the batch that is not whole. Raises UsageError for an unknown sink."""
-    from kcli.pipeline.jobs import registry
+    """Whether a folder of files has the batch that is not whole: Spark's file sink skips its number then. A table knows
+    offsets. Raises UsageError for an unknown sink."""
+    from kcli.pipeline.jobs.checkpoints import Sink
     from kcli.pipeline.jobs.files import rewinding
 
     if state.batch == state.committed:
         return False
-    known = next((entry for entry in registry.entries() if registry.same(entry.checkpoint, str(state.path))), None)
-    if known is None:
+    sink = Sink.of(state.path)
+    if sink is None:
         raise UsageError(
-            f"batch {state.batch} is not complete, and no run of this machine used the checkpoint, so its sink is "
-            "unknown: let the pipeline end the batch first, then reset it"
+            f"batch {state.batch} is not complete, and kcli did not run this pipeline, so its sink is unknown: let the "
+            "pipeline end the batch first, then reset it"
         )
-    return rewinding.sunk(state, known.destination)
+    return bool(sink.folder) and rewinding.sunk(state, sink.folder)
 
 
 def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:

@@ -23,7 +23,8 @@ from kcli.cli.runtime.signals import INTERRUPTED, ended_by
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.paths import private
-from kcli.pipeline.jobs.registry import Registered
+from kcli.pipeline.jobs.checkpoints import Sink
+from kcli.pipeline.jobs.locks import held
 from kcli.pipeline.jobs.work import Action, Look, Stream
 from kcli.pipeline.progress import Progress, Sum
 from kcli.text.numbers import size as size_of
@@ -48,6 +49,7 @@ class RunRow(Row, section="jobs"):
     rate: float = column("Records per second.", unit="rate")
     lag: int | None = column("Records not yet read; null in a batch.", unit="count", rank=1)
     checkpoint: str | None = column("Folder of the checkpoint.", table=False)
+    unknown: int = column("Records with fields that no column has, which were left out.", unit="count")
 
 
 SHAPE = shape(
@@ -73,15 +75,19 @@ def drive(frame: Frame, job: Job) -> int:
     with (
         Listener(host) as live,
         Signals() as signals,
-        registration(frame, job, session.log) as registered,
-        metrics_of(frame, job, registered.entry.name) as metrics,
+        held([absolute(job.checkpoint), absolute(job.exclusive)], name_of(frame, job)),
+        metrics_of(frame, job, name_of(frame, job)) as metrics,
     ):
         try:
+            if job.checkpoint and "://" not in job.checkpoint:
+                Sink(folder=absolute(job.exclusive)).note(Path(job.checkpoint))
             with watch.starting():
                 spark = session.start()
             signals.session = session
             signals.listen()
-            run = Run(frame, job, watch, signals, registered, metrics)
+            if frame.options.spark_ui and not frame.quiet:
+                complain(f"Spark's UI is at {spark.sparkContext.uiWebUrl}")
+            run = Run(frame, job, watch, signals, metrics)
             code = run.through(job.begin(spark, live.address), live)
             run.advise(settings, code)
             return ended_by(signals.by, code)
@@ -112,8 +118,8 @@ def _unresolved(text: str) -> UsageError:
     """What to say when Maven's places do not have a package."""
     name = text.partition("unresolved dependency: ")[2].partition(": not found")[0].replace("#", ":").replace(";", ":")
     return UsageError(
-        f"Maven does not find {name}: --conf spark.jars.packages={name.rpartition(':')[0]}:VERSION names another, "
-        "--conf spark.jars.repositories=URL another place, --conf spark.jars=FILE,… jars that are here"
+        f"Maven does not find {name}: --packages {name.rpartition(':')[0]}:VERSION names another, "
+        "--conf spark.jars.repositories=URL another place, --jars FILE,… jars that are here"
     )
 
 
@@ -126,29 +132,14 @@ def _keep(problem: Exception, log: Path) -> None:
         out.write("".join(traceback.format_exception(problem)))
 
 
-def registration(frame: Frame, job: Job, log: Path) -> Registered:
-    """The job in the list of this machine's. Raises UsageError where another run has its checkpoint."""
-    from kcli.pipeline.jobs.registry import Entry, Registered, absolute, live
+def name_of(frame: Frame, job: Job) -> str:
+    """The name of the pipeline in metrics and sentences."""
+    return frame.options.name or pipeline_of(job.checkpoint) or f"{job.name}-{job.source}"
 
-    checkpoint = absolute(job.checkpoint)  # others look from other folders
-    other = live(checkpoint)
-    if other is not None:
-        raise UsageError(
-            f"{other.name} runs already, in process {other.pid}, and has the checkpoint {job.checkpoint}: "
-            f"kcli pipeline drain {other.id} ends it"
-        )
-    name = frame.options.name or pipeline_of(job.checkpoint) or f"{job.name}-{job.source}"
-    return Registered(
-        Entry(
-            name=name,
-            command=job.name,
-            mode=frame.mode,
-            source=job.source,
-            destination=absolute(job.writes_to) or job.destination,
-            checkpoint=checkpoint,
-            log=str(log),
-        )
-    )
+
+def absolute(place: str) -> str:
+    """A path as it is meant from every folder; a URI, and what is no path at all (""), stays as it is."""
+    return os.path.abspath(place) if place and "://" not in place else place
 
 
 def pipeline_of(checkpoint: str) -> str:
@@ -173,11 +164,9 @@ class Run:
         job: Job,
         watch: Watch,
         signals: Signals,
-        registered: Registered,
         metrics: Metrics | None = None,
     ) -> None:
-        self.frame, self.job, self.watch, self.signals, self.registered = frame, job, watch, signals, registered
-        self.metrics = metrics
+        self.frame, self.job, self.watch, self.signals, self.metrics = frame, job, watch, signals, metrics
         self.begun = monotonic()
         self.seen: Progress
         self.stood: Look | None = None
@@ -204,7 +193,6 @@ class Run:
             outcome.bad = self.job.bad_rows() if self.stood is None else self.stood.bad
             if self.stood is not None and self.job.quarantine and outcome.records >= 0:
                 outcome.records -= outcome.bad  # what a stream read, and did not write
-            self.registered.tell(bad=outcome.bad)
             if self.metrics is not None and not self.frame.streaming:
                 self.metrics.end(self.seen, outcome)
             done = True
@@ -218,7 +206,8 @@ class Run:
     def _until_the_end(self, work: Action | Stream, live: Listener, summed: Sum) -> None:
         answered = 0
         while work.running:
-            self.signals.asked = max(self.signals.asked, self.registered.asked())
+            if not self.signals.asked and self._stop_file_came():
+                self.signals.asked = 1
             if self.signals.asked > answered:
                 answered = self.signals.asked
                 self._say(answered)
@@ -229,6 +218,14 @@ class Run:
             self.watch.at(seen, look, work.tasks())
             self._tell(seen, look, work)
             sleep(POLL)
+
+    def _stop_file_came(self) -> bool:
+        """Whether --stop-file asks the job to end, as a first SIGTERM does. The file is deleted: it asks one run."""
+        file = self.frame.stop_file
+        if file is None or not file.exists():
+            return False
+        file.unlink(missing_ok=True)
+        return True
 
     def _show_group(self, group: str, ends: Mapping[TopicPartition, int]) -> None:
         """Commit the group's last offsets. A failure is only printed, as in mid-stream: the work is done, and the
@@ -241,13 +238,8 @@ class Run:
             complain(f"--commit-group {group}: {problem}")
 
     def _tell(self, seen: Progress, look: Look | None, work: Action | Stream) -> None:
-        """The listeners of the list, and of the metrics."""
         if self.metrics is not None:
             self.metrics.at(seen, look, work)
-        whole = seen.whole
-        self.registered.tell(rows=whole.rows, rate=whole.rate, done=whole.done, total=whole.total)
-        if look is not None:
-            self.registered.tell(batch=look.batch, lag=look.lag, bad=look.bad)
 
     def _say(self, asked: int) -> None:
         if self.frame.quiet:
@@ -260,7 +252,6 @@ class Run:
             complain("stopping; once more kills Spark")
 
     def _interrupted(self, outcome: Outcome) -> int:
-        self.registered.end("interrupted")
         self._report(outcome, "interrupted")
         if not self.frame.quiet:
             known = f"{self.job.checkpoint} has its progress; run it again to resume"
@@ -278,7 +269,6 @@ class Run:
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
             complain("it was complete before it could be cancelled")
-        self.registered.end("done")
         self._say_bad(outcome.bad)
         self._report(outcome, "done")
         if self.watched:
@@ -298,7 +288,7 @@ class Run:
 
         ours = self.frame.remote is None and not gateway.submitted()  # no archive serves a JVM that others start
         if code == 0 and self.watched and ours and not archived(settings):
-            complain("Spark starts in half the time after `kcli pipeline warmup`, once for this machine")
+            complain("Spark starts in half the time after `kcli pipeline doctor`, once for this machine")
 
     def _sentence(self, outcome: Outcome) -> str:
         records = outcome.records if outcome.records >= 0 else self.seen.whole.rows
@@ -332,6 +322,7 @@ class Run:
                 rate=round((records or 0) / seconds, 1) if seconds else 0.0,
                 lag=self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
                 checkpoint=self.job.checkpoint or None,
+                unknown=outcome.unknown,
             )
         )
         write(document, self.frame.format)

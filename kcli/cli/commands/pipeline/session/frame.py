@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 from kcli.cli.commands.pipeline.options import PipelineOptions, report_format
-from kcli.cli.commands.pipeline.session.stored import store_conf
+from kcli.cli.commands.pipeline.session.stored import spark_jars, store_conf
 from kcli.cli.runtime.connection import Connection
 from kcli.cli.runtime.views import view_of
 from kcli.config.secrets.sources import Source
@@ -21,10 +23,17 @@ from kcli.pipeline.sink.storage import as_s3a
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 PACKAGES = "spark.jars.packages"
+JARS = "spark.jars"
+EXTENSIONS = "spark.sql.extensions"
 DELTA = (
-    ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),
+    (EXTENSIONS, "io.delta.sql.DeltaSparkSessionExtension"),
     ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
 )
+SNAPSHOT = "spark.databricks.delta.snapshotPartitions"
+"""Tasks that read a table's log; Delta's usual 50 take seconds on a few cores."""
+DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+"""Delta's own writer, for the Spark of the extra `spark`."""
+_DELTA = re.compile(r"\bdelta-(spark|core)\b|\bdelta-(spark|core)_|\bio\.delta[.:]")
 
 
 class Frame:
@@ -38,7 +47,7 @@ class Frame:
         self.connector = options.connector or "kcli"
         self.format = report_format(options)
         self.view = view_of(options)
-        self.conf = conf_of(options.conf)
+        self.conf = with_jars(conf_of(options.conf), options.packages, options.jars)
         self.remote = options.remote
         self.dry_run = options.dry_run
         _check_engine(options)
@@ -46,6 +55,7 @@ class Frame:
         self.max_rows = options.max_per_batch or 0
         self.max_bytes = _bytes(options.max_bytes_per_batch)
         self.prometheus = _address(options.prometheus)
+        self.stop_file = None if options.stop_file is None else Path(options.stop_file)
 
     @property
     def streaming(self) -> bool:
@@ -72,6 +82,8 @@ class Frame:
             conf |= store_conf(options.checkpoint or "", conf, "--checkpoint ")
         if options.python is not None:
             conf["spark.pyspark.python"] = options.python
+        if options.spark_ui:
+            conf["spark.ui.enabled"] = "true"
         wanted = list(packages)
         if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
             wanted.append(jvm_connector())
@@ -91,9 +103,14 @@ class Frame:
         given = self.options.checkpoint
         if given is not None:
             return as_s3a(given) if "://" in given else self._resumable(Path(given))
-        if self.remote is not None or not self._master().startswith("local"):
+        if self.on_cluster:
             raise UsageError("--checkpoint DIR is needed: on a cluster it must be a folder that all machines share")
         return self._resumable(home(self.options.name or name) / "checkpoint")
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether tasks may run on other machines than the driver's."""
+        return self.remote is not None or not self._master().startswith("local")
 
     def _master(self) -> str:
         """Where Spark runs: what spark-submit was given goes before everything, as in the session."""
@@ -143,6 +160,9 @@ def _check_engine(options: PipelineOptions) -> None:
             ("--memory", options.memory),
             ("--java-home", options.java_home),
             ("--python", options.python),
+            ("--spark-ui", options.spark_ui or None),
+            ("--packages", options.packages),
+            ("--jars", options.jars),
         ):
             if value is not None:
                 raise UsageError(f"{flag} configures a Spark that kcli starts; --remote uses a server")
@@ -156,7 +176,13 @@ def _check_engine(options: PipelineOptions) -> None:
 def _check_submitted(options: PipelineOptions) -> None:
     """Raises UsageError for what is spark-submit's to say: it starts a driver on the cluster, and kcli one here."""
     if gateway.submitted():
-        for flag, value in (("--master", options.master), ("--memory", options.memory), ("--remote", options.remote)):
+        for flag, value in (
+            ("--master", options.master),
+            ("--memory", options.memory),
+            ("--remote", options.remote),
+            ("--packages", options.packages),
+            ("--jars", options.jars),
+        ):
             if value is not None:
                 raise UsageError(f"{flag}: spark-submit has started Spark, and takes such options itself")
     elif any(item.replace(" ", "").lower() == "spark.submit.deploymode=cluster" for item in options.conf):
@@ -242,5 +268,34 @@ def _text(connection: Connection, key: str, value: str | Source, where: str) -> 
     return value.resolve(f"{where}: {key}", connection.properties.warnings.append)
 
 
+def with_jars(conf: dict[str, str], packages: str | None, jars: str | None) -> dict[str, str]:
+    """Settings with --packages and --jars, behind those of --conf. Raises UsageError for a jar that is not there."""
+    for file in [] if jars is None else jars.split(","):
+        if "://" not in file and not os.path.isfile(file.strip()):
+            raise UsageError(f"--jars: {file.strip()} is no file")
+    for name, given in ((PACKAGES, packages), (JARS, jars)):
+        if given is not None:
+            conf[name] = ",".join(filter(None, [conf.get(name, ""), *(one.strip() for one in given.split(","))]))
+    return conf
+
+
 def delta_jars(frame: Frame) -> bool:
-    return any("delta" in frame.conf.get(key, "") for key in (PACKAGES, "spark.jars"))
+    """Whether Spark has Delta's own writer: by this line, by spark-submit, by Spark's defaults, or beside its jars."""
+    conf = _known(frame)
+    named = any(_DELTA.search(conf.get(name, "")) for name in (PACKAGES, JARS, EXTENSIONS))
+    return named or any(jar for folder in spark_jars() for jar in folder.glob("delta-spark_*.jar"))
+
+
+def delta_conf(frame: Frame) -> tuple[tuple[str, str], ...]:
+    """What Delta's own writer needs of Spark beside its jars, and no setting says. Raises UsageError for extensions
+    without Delta's."""
+    conf = _known(frame)
+    if conf.get(EXTENSIONS) and DELTA[0][1] not in conf[EXTENSIONS]:
+        raise UsageError(f"--conf {EXTENSIONS}={conf[EXTENSIONS]}: Delta needs {DELTA[0][1]} in it")
+    few = () if frame.on_cluster else ((SNAPSHOT, "2"),)
+    return tuple((name, value) for name, value in (*DELTA, *few) if not conf.get(name))
+
+
+def _known(frame: Frame) -> dict[str, str]:
+    """Every setting of Spark that is known before it starts."""
+    return {**gateway.defaults(), **gateway.submitted_conf(), **frame.conf}

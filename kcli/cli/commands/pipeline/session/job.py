@@ -2,27 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from kcli.cli.output.messages import complain
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.errors import busy, record_of
+from kcli.pipeline.jobs.work import Action, Again, Look, Stream
 from kcli.pipeline.progress import Progress
 from kcli.values import Value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.cli.commands.pipeline.session.frame import Frame
+    from kcli.cli.commands.pipeline.source.source import Source
+    from kcli.pipeline.jobs.bad import BadRows
+    from kcli.pipeline.jobs.lake.table import Written
+    from kcli.pipeline.jobs.sql.query import Script
 
 
 class Outcome(Value):
     """What a job did. `records` is what was written, -1 where it was not counted; `bad` are those that did not fit the
-    format and are null, or in quarantine."""
+    format and are null, or in quarantine; `unknown` had fields that no column has."""
 
     records: int = -1
     bytes: int = -1
     bad: int = 0
+    unknown: int = 0
+
+
+TRIES = 3
+"""Times that work is begun again because the machine was too busy to start a Python process for it."""
+
+
+def again_of(
+    frame: Frame,
+    work: Action | Stream,
+    clear: Callable[[], None],
+    other: Callable[[Exception], Callable[[], Any] | None] | None = None,
+) -> Again:
+    """What becomes of work that failed: the same again where Spark gave up a Python process, after `clear` took away
+    what is half written, else what `other` says."""
+    left = TRIES
+
+    def again(problem: Exception) -> Callable[[], Any] | None:
+        nonlocal left
+        if not busy(problem):
+            return None if other is None else other(problem)
+        if not left:
+            return None
+        left -= 1
+        clear()
+        if not frame.quiet:
+            complain("Spark gave up a Python process that did not start in ten seconds: beginning again")
+        return work.begin
+
+    return again
+
+
+def widening(
+    frame: Frame, sources: Sequence[Source], clear: Callable[[], None], made: Callable[[], Action | Stream]
+) -> Callable[[Exception], Callable[[], Any] | None]:
+    """What to begin instead of work that ended at a record that the schema does not fit: what is `made` with another
+    schema, where --schema-mode is evolve, after `clear` took away what is half written."""
+
+    def again(problem: Exception) -> Callable[[], Any] | None:
+        found = record_of(problem)
+        source = next((one for one in sources if found is not None and found[0].topic in one.topics), None)
+        if found is None or source is None or not source.widen(*found):
+            return None
+        before = source.schema
+        clear()
+        begin = made().begin
+        if source.schema == before:
+            return None
+        at, offset = found
+        if not frame.quiet:
+            complain(f"{at.topic}[{at.partition}] offset {offset} has other fields: begun again with columns for them")
+        return begin
+
+    return again
+
+
+def with_unknown(frame: Frame, outcome: Outcome, seen: Look | BadRows | Script | None) -> Outcome:
+    """The outcome with what was `seen` of records that have fields which no column has; they are told."""
+    if seen is not None and seen.unknown:
+        outcome.unknown = seen.unknown
+        many = f"{seen.unknown:,} records have" if seen.unknown > 1 else "1 record has"
+        if not frame.quiet:
+            complain(
+                f"{many} fields that no column has, and which were left out: {', '.join(seen.fields)}; --value-schema "
+                "names them, --schema-mode evolve adds columns"
+            )
+    return outcome
 
 
 class Job:
@@ -33,7 +106,9 @@ class Job:
     source = ""
     destination = ""
     writes_to = ""
-    """The folder of files that is written, where there is one."""
+    """The folder or table that is written, where there is one."""
+    exclusive = ""
+    """The same of a folder of files, which one run at a time writes."""
     spans: Mapping[TopicPartition, tuple[int, int]] | None = None
     packages: tuple[str, ...] = ()
     conf: tuple[tuple[str, str], ...] = ()

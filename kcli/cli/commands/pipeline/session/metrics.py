@@ -46,6 +46,7 @@ class Metrics:
         now, rows, written = time(), max(outcome.records, 0) or seen.whole.rows, self._job.written.get(-1)
         seconds = round(now - self._begun, 3)
         batch = Batch(time=now, rows=rows, bad=outcome.bad, seconds=seconds, rate=round(rows / max(seconds, 0.001), 1))
+        batch.unknown = outcome.unknown
         batch.bytes = outcome.bytes if outcome.bytes >= 0 else None
         if written is not None:
             batch.files, batch.commit_seconds = written.files, written.commit

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from kcli.cli.output.hints import worded
+from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import Row, column, duration
+from kcli.errors import Hint
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Look
 from kcli.pipeline.progress import Figures, Progress
@@ -44,6 +47,8 @@ class Watch:
         self._expected = expected
         self._lines = lines
         self._shown = not hidden and os.isatty(2)
+        self._quiet = hidden
+        self._told = 0
         self._bars: Any = None
         self._tasks: dict[Any, Any] = {}
         self._printed = monotonic() - EVERY
@@ -70,6 +75,9 @@ class Watch:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if self._shown:
             self._draw(progress, look, tasks)
+        for note in progress.notes[self._told :] if not self._quiet else ():
+            complain(worded(note, Hint("spark-option")))
+        self._told = len(progress.notes)
 
     def _draw(self, progress: Progress, look: Look | None, tasks: tuple[int, int]) -> None:
         if self._bars is None:

@@ -24,7 +24,7 @@ def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[st
     conf = {**gateway.submitted_conf(), **conf}
     version, there = _hadoop()
     if not there and not any("hadoop-aws" in conf.get(name, "") for name in PLACES):
-        how = "spark-submit --packages " if gateway.submitted() else "--conf spark.jars.packages="
+        how = "spark-submit --packages " if gateway.submitted() else "--packages "
         raise UsageError(
             f"{option}{place}: Spark gets there by hadoop-aws, which PySpark does not bring: "
             f"{how}org.apache.hadoop:hadoop-aws:{version}"
@@ -39,13 +39,13 @@ def store_conf(place: str, conf: Mapping[str, str], option: str = "") -> dict[st
 
 def _hadoop() -> tuple[str, bool]:
     """The version of Spark's Hadoop, and whether its client for S3 is beside it."""
-    folders = _jars()
+    folders = spark_jars()
     known = next((jar for folder in folders for jar in sorted(folder.glob("hadoop-client-api-*.jar"))), None)
     version = "VERSION" if known is None else known.stem.removeprefix("hadoop-client-api-")
     return version, any(jar for folder in folders for jar in folder.glob("hadoop-aws-*.jar"))
 
 
-def _jars() -> list[Path]:
+def spark_jars() -> list[Path]:
     """Where the jars of Spark are: PySpark's, and before them those of the Spark whose spark-submit runs this."""
     import pyspark
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.frame import DELTA, Frame
+from kcli.cli.commands.pipeline.session.frame import DELTA_PACKAGE, Frame, delta_conf
 from kcli.cli.commands.pipeline.session.stored import store_conf
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.option import Options
@@ -14,17 +14,15 @@ from kcli.grammar.durations import seconds
 from kcli.grammar.units import bytes_of
 from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
-from kcli.pipeline.sink.storage import in_s3
 
 if TYPE_CHECKING:
     from typing import Annotated
 
     import typer
 
-    from kcli.pipeline.jobs.lake.committer import Committer
     from kcli.pipeline.jobs.lake.destination import Destination
     from kcli.pipeline.jobs.lake.merging.latest import Merge
-    from kcli.pipeline.jobs.lake.merging.table import Mergeable
+    from kcli.pipeline.jobs.lake.table import Table
 
 
 class FolderOptions(Options):
@@ -90,64 +88,51 @@ def folder_of(
 ) -> Folder | Destination:
     """The folder that files of this form are written to, or the table. Raises UsageError where the form, the mode and
     the place do not go together."""
+    from kcli.pipeline.jobs.lake.destination import Destination
+
     check(form)
-    if form.size and not form.by_log:
+    if form.size and not form.is_table:
         raise UsageError("--file-size goes with --file-format delta or iceberg; --files N is for files")
-    if form.compact is not None and not form.plain_delta:
+    if form.compact is not None and form.form != "delta":
         why = "pyiceberg has no compaction; Iceberg's rewrite_data_files does it, by Spark or Trino"
         raise UsageError(f"--compact goes with --file-format delta{f': {why}' if form.form == 'iceberg' else ''}")
-    if form.form == "iceberg":
-        return _table(frame, options, form, out, merge)
-    for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):
-        if value is not None:
-            raise UsageError(f"{name} goes with --file-format iceberg")
-    mode = "append" if merge is not None else folder_mode(frame, options)
-    folder = Folder(out, mode, direct=frame.streaming or form.form == "delta")
-    if not form.plain_delta:
-        return folder
-    return _delta(frame, form, folder, merge)
+    if form.form != "iceberg":
+        for name, value in (("--warehouse", options.warehouse), ("--catalog", options.catalog)):
+            if value is not None:
+                raise UsageError(f"{name} goes with --file-format iceberg")
+    if not form.is_table:
+        return Folder(out, folder_mode(frame, options), direct=frame.streaming)
+    table = _delta(frame, form, out) if form.form == "delta" else _iceberg(frame, options, form, out)
+    return Destination(table, "append" if merge is not None else folder_mode(frame, options))
 
 
-def _delta(frame: Frame, form: FileForm, folder: Folder, merge: Merge | None) -> Folder | Destination:
-    """A Delta table without Delta's jars: on a disk that driver and tasks see, or in an object store."""
+def _delta(frame: Frame, form: FileForm, place: str) -> Table:
     from kcli.pipeline.jobs.lake.delta import DeltaTable
-    from kcli.pipeline.jobs.lake.destination import Destination
+    from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
     if frame.remote is not None:
         raise UsageError("--file-format delta goes with --master: the driver commits, and it has to be this machine")
-    if not folder.local and not in_s3(folder.place):
-        raise UsageError(
-            f"--file-format delta: {folder.place} is no folder of this machine and no s3://; Delta's jars write there "
-            "(--conf)"
-        )
+    if form.jars:
+        if form.size and form.compact is None:
+            raise UsageError("--file-size: Delta's own writer sizes files when it merges them: add --compact 1h")
+        return SparkDeltaTable(place, by=form.partition_by, compression=form.codec, size=form.size)
+    if frame.on_cluster:
+        raise UsageError(f"--file-format delta on a cluster takes Delta's own writer: --packages {DELTA_PACKAGE}")
     sized = {"size": form.size} if form.size else {}
-    table = merged(DeltaTable(folder.place, by=form.partition_by, compression=form.codec, **sized), merge)
-    if not folder.local:
-        return Destination(table, folder.mode)
-    folder.table = table
-    return folder
+    return DeltaTable(place, by=form.partition_by, compression=form.codec, **sized)
 
 
-def merged(table: Mergeable, merge: Merge | None) -> Committer:
-    """The table, with rows merged into it where the line says so."""
-    if merge is None:
-        return table
-    from kcli.pipeline.jobs.lake.merging.table import MergedTable
-
-    return cast("Committer", MergedTable(table, merge))
-
-
-def _table(frame: Frame, options: FolderOptions, form: FileForm, name: str, merge: Merge | None) -> Destination:
+def _iceberg(frame: Frame, options: FolderOptions, form: FileForm, name: str) -> Table:
     from kcli.pipeline.jobs.lake.catalogs import place_of
-    from kcli.pipeline.jobs.lake.destination import Destination
     from kcli.pipeline.jobs.lake.iceberg import IcebergTable
 
     if frame.remote is not None:
         raise UsageError("--file-format iceberg goes with --master: the driver commits, and it has to be this machine")
     place = place_of(options.warehouse, options.catalog)
     sized = {"size": form.size} if form.size else {}
-    table = IcebergTable(name, place, by=form.partition_by, units=form.units, compression=form.codec, **sized)
-    return Destination(merged(table, merge), "append" if merge is not None else folder_mode(frame, options))
+    return IcebergTable(
+        name, place, by=form.partition_by, units=form.units, compression=form.codec, tell=told(frame), **sized
+    )
 
 
 def recover(frame: Frame, folder: Folder | Destination) -> None:
@@ -164,7 +149,8 @@ def told(frame: Frame) -> Callable[[str], None]:
 def conf_of(frame: Frame, form: FileForm, folder: Folder | Destination) -> tuple[tuple[str, str], ...]:
     """Settings of Spark for files of this form, and for the store that it writes them to. Raises UsageError where
     nothing brings Spark's client for that."""
-    settings = DELTA if form.form == "delta" and form.jars else ()
-    if folder.table is not None or frame.remote is not None or frame.dry_run:
+    by_spark = form.form == "delta" and form.jars
+    settings = delta_conf(frame) if by_spark else ()
+    if (folder.table is not None and not by_spark) or frame.remote is not None or frame.dry_run:
         return settings
     return (*settings, *store_conf(folder.place, frame.conf).items())

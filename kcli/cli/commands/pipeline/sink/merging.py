@@ -16,6 +16,7 @@ from kcli.pipeline.jobs.lake.merging.latest import MARK, SEEN, Merge
 from kcli.pipeline.jobs.lake.merging.limits import MOST_ROWS, USUAL_BYTES, USUAL_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Annotated, Literal
 
     import typer
@@ -80,14 +81,16 @@ class Merging:
         what the driver holds."""
         if self.merge is None:
             return
-        if not form.by_log:
-            raise UsageError("--merge goes with --file-format delta or iceberg, and without Delta's jars")
+        if not form.is_table:
+            raise UsageError("--merge goes with --file-format delta or iceberg")
         if folder.append or folder.overwrite:
             word = "--append" if folder.append else "--overwrite"
             raise UsageError(f"{word} and --merge exclude each other: a merge adds rows and replaces them")
         if form.size or form.compression:
             flag = "--file-size" if form.size else "-z"
             raise UsageError(f"{flag}: the table's library writes the files of --merge, by the table's own properties")
+        if form.form == "delta" and form.jars:
+            return  # Spark merges, and the driver holds no rows
         if frame.max_rows > MOST_ROWS:
             raise UsageError(f"--max-per-batch {frame.max_rows}: --merge takes at most {MOST_ROWS:,} records at once")
         if frame.streaming and not frame.max_rows:
@@ -106,6 +109,15 @@ class Merging:
             )
         if self.events and payload.value_format not in TYPED:
             raise UsageError(f"--unwrap goes with --value-format {', '.join(TYPED)}: the columns of the events")
+
+    def check_topics(self, topics: Sequence[str], *, pattern: bool = False) -> None:
+        """Raise UsageError for several topics, or a pattern, without a column that orders their records: offsets of
+        two topics cannot be compared."""
+        if self.merge is not None and not self.merge.order_by and (pattern or len(topics) > 1):
+            raise UsageError(
+                f"--merge of several topics ({', '.join(topics)}) needs --order-by COLUMN, such as timestamp: offsets "
+                "of two topics do not say which record is later"
+            )
 
     @property
     def texts(self) -> list[str]:

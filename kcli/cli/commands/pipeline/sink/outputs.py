@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kcli.cli.parsing.shared import KcliOption
-    from kcli.pipeline.jobs.files.timed import Written
+    from kcli.pipeline.jobs.lake.table import Written
 
 
 class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
@@ -93,7 +93,8 @@ class Output:
     prints = False
     label = ""
     writes_to = ""
-    """The folder of files, where there is one."""
+    exclusive = ""
+    """As `Job` has them."""
     conf: tuple[tuple[str, str], ...] = ()
     """Settings of Spark for it."""
     cuts = True
@@ -261,6 +262,7 @@ class IntoFiles(Output):
         self.kind = form
         merging = Merging(options, None)
         merging.check(frame, self.form, options)
+        self.merge = merging.merge
         self.merges = merging.merge is not None
         self.folder = folder_of(frame, options, self.form, out, merging.merge)
         self.conf = conf_of(frame, self.form, self.folder)
@@ -268,6 +270,7 @@ class IntoFiles(Output):
             raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
         self.label = self.folder.place if form == "iceberg" else out
         self.writes_to = self.folder.place
+        self.exclusive = "" if self.form.is_table else self.folder.place
         self._rows = -1
 
     def check(self, source: str, statements: Sequence[str]) -> None:
@@ -287,7 +290,7 @@ class IntoFiles(Output):
         """All of them, once."""
         from kcli.pipeline.jobs.files.export import Export
 
-        export = self._export = Export(frame, self.form, self.folder.table, told(self.frame))
+        export = self._export = Export(frame, self.form, self.folder.table, self.merge, told(self.frame))
         export.write(self.folder.target, self.folder.spark_mode)
         self._rows = export.rows
 
@@ -296,7 +299,7 @@ class IntoFiles(Output):
         from kcli.pipeline.jobs.files.export import Export
 
         assert self.checkpoint is not None
-        export = self._export = Export(frame, self.form, self.folder.table, told(self.frame))
+        export = self._export = Export(frame, self.form, self.folder.table, self.merge, told(self.frame))
         trigger = trigger_of(self.frame, FILES)
         if not self.merges:
             return export.stream(self.folder.target, self.checkpoint, trigger, self.stop_file)

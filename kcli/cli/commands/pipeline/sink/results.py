@@ -61,11 +61,9 @@ class Results:
             self._out.write(text + "\n")
 
     def _csv(self, frame: DataFrame) -> None:
-        import csv
-
-        writer = csv.writer(self._out, lineterminator="\n")
-        writer.writerow(frame.columns)
-        writer.writerows(["" if cell is None else cell for cell in row] for row in self._taken(texts(frame)))
+        self._out.write(",".join(map(quoted, frame.columns)) + "\n")
+        for row in self._taken(texts(frame)):
+            self._out.write(",".join(map(quoted, row)) + "\n")
 
     def _plain(self, frame: DataFrame) -> None:
         from kcli.cli.output.tables.render import _unbroken as unbroken
@@ -106,6 +104,14 @@ def document(frame: DataFrame) -> Document:
         for cell in frame.schema.fields
     )
     return Document(shape=Shape(name="pipeline.sql", sections=(Section(name="rows", columns=columns),)))
+
+
+def quoted(cell: str | None) -> str:
+    """A cell of CSV: nothing for null, `""` for an empty text."""
+    if cell is None:
+        return ""
+    plain = cell and cell == cell.strip() and not any(mark in cell for mark in ',"\r\n')
+    return cell if plain else '"' + cell.replace('"', '""') + '"'
 
 
 def objects(frame: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.pipeline.options import PayloadOptions
 from kcli.cli.commands.pipeline.source.pinned import Pinned, SchemaChanged
 from kcli.errors import UsageError
-from kcli.pipeline.schemas.wanted import REGISTERED, absolute, option_of, wanted_of
+from kcli.pipeline.schemas.wanted import EMIT, REGISTERED, absolute, option_of, wanted_of
 
 if TYPE_CHECKING:
     from kcli.pipeline.schemas.sealed import SealedSchemas
@@ -42,6 +42,10 @@ class Registered:
         if payload.without_rules and not self.formats:
             raise UsageError(f"--without-rules goes with --value-format {', '.join(REGISTERED)}")
         self._options = {option: absolute(text) for _, option, text, _ in given if text}
+        if payload.emit_default_values:
+            if "protobuf" not in self.formats.values():
+                raise UsageError("--emit-default-values goes with --value-format or --key-format protobuf")
+            self._options[EMIT] = "true"
         if payload.without_rules:
             self._options["withoutRules"] = "true"
         if payload.schema_registry:
@@ -88,7 +92,7 @@ def _settled(given: Mapping[str, str], found: SealedSchemas, known: str, mode: s
     if ddl(before) == ddl(now):
         return number
     subject = found.reader.schema.subject or place
-    if mode == "pinned":
+    if mode in ("pinned", "quarantine"):
         kept.notes.append(f"{place}: read by the first run's schema, {known}; the latest is {number}")
         return known
     if mode == "evolve":

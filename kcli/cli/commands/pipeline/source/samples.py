@@ -24,7 +24,12 @@ async def sizes(client: Client, selection: Selection, span: Span) -> dict[TopicP
 async def newest(client: Client, selection: Selection, span: Span) -> list[bytes]:
     """Values of the newest records, some of each partition."""
     share = max(NEWEST // max(len(span), 1), 10)
-    wanted = {at: max(start, end - share) for at, (start, end) in span.items() if end > start}
+    return await values_of(client, selection, {at: (max(start, end - share), end) for at, (start, end) in span.items()})
+
+
+async def values_of(client: Client, selection: Selection, span: Span) -> list[bytes]:
+    """The values of these ranges."""
+    wanted = {at: start for at, (start, end) in span.items() if end > start}
     values: list[bytes] = []
     if not wanted:
         return values

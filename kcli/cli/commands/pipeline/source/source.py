@@ -14,7 +14,7 @@ from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.cli.commands.pipeline.source.registered import Registered
-from kcli.cli.commands.pipeline.source.samples import Span, newest, sizes
+from kcli.cli.commands.pipeline.source.samples import NEWEST, Span, newest, sizes, values_of
 from kcli.cli.output.messages import complain
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
@@ -28,10 +28,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEMED = ("json", "msgpack")
+UNKNOWN = {"fail": "fail", "evolve": "fail", "quarantine": "bad"}
+"""The option unknownFields of the source, by --schema-mode; with pinned they are counted."""
+ROWS = "before.,after.,payload.before.,payload.after."
+"""What is read of change events: other fields of them are no columns on purpose."""
+WIDENED = 20
+"""Times that a run takes the schema anew, as records have fields that it lacks."""
 
 
 class Source:
-    """`look` asks the cluster; then `span` and `samples` are known and `options` can be made. Raises UsageError."""
+    """`look` asks the cluster; then `span` and `samples` are known and `options` can be made. `usual` is the mode of a
+    schema that kcli takes itself where the line has none. With `text` keys and values are strings where no format is
+    given. Raises UsageError."""
 
     def __init__(
         self,
@@ -41,6 +49,8 @@ class Source:
         payload: PayloadOptions | None = None,
         *,
         schema_mode: str | None = None,
+        usual: str = "pinned",
+        text: bool = False,
         quarantine: str = "",
         events: bool = False,
     ) -> None:
@@ -57,28 +67,36 @@ class Source:
             "key": self._format("key", payload.key_format, payload.key_schema),
             "value": self._format("value", payload.value_format, payload.value_schema),
         }
+        self._given = self._formats["value"]
         self._registered = Registered(payload)
-        if payload.on_bad is not None and not self.schemed:
-            raise UsageError(
-                "--on-bad goes with --value-format or --key-format json, msgpack, avro, protobuf or json-schema"
-            )
+        self._text = text
+        if payload.on_bad is not None and not self.checked:
+            raise UsageError("--on-bad goes with --value-format or --key-format, unless that is binary")
         self.null_bad = payload.on_bad in ("null", "quarantine")
         self.quarantine = quarantine
-        self._schema_mode = self._checked_mode(schema_mode)
+        self._widened = 0
+        self.schema_mode = self._checked_mode(schema_mode, usual, payload)
+        if self.schema_mode == "quarantine" and payload.on_bad != "quarantine":
+            raise UsageError("--schema-mode quarantine goes with --on-bad quarantine, which keeps such records whole")
         given = self.selection.range
         if frame.streaming and given.stop is not None:
             raise UsageError(f"--{frame.mode} runs without end; a range that stops is for --batch")
         if given.start is not None and given.start.kind == "stored":
             raise UsageError("-o stored: a pipeline is in no group; --once resumes from its checkpoint")
 
-    def _checked_mode(self, mode: str | None) -> str:
-        """What becomes of another schema; fail unless said. Raises UsageError where there is no first run's."""
-        if mode is not None and not self.frame.streaming:
-            raise UsageError("--schema-mode goes with --once or --continuous: a batch has no earlier run")
-        form = self._formats["value"][0]
-        if mode is not None and form != "json" and not self.by_registry:
+    def _checked_mode(self, mode: str | None, usual: str, payload: PayloadOptions) -> str:
+        """What becomes of fields that the schema of values lacks, and of another schema than the first run's. Where the
+        line names the schema, it has chosen its fields: others are left out, and counted. Raises UsageError."""
+        form, schema = self._formats["value"]
+        if mode is not None and form not in SCHEMED and not self.by_registry:
             raise UsageError("--schema-mode goes with --value-format json, avro, protobuf or json-schema")
-        return mode or "fail"
+        if mode == "evolve" and form == "msgpack":
+            raise UsageError("--schema-mode evolve goes with --value-format json, avro, protobuf or json-schema")
+        if mode is not None:
+            return mode
+        if schema or (payload.reader_schema if form in REGISTERED else form not in SCHEMED):
+            return "pinned"
+        return "fail" if usual == "evolve" and form in REGISTERED else usual
 
     def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
         """(format, schema) of keys or values."""
@@ -98,6 +116,24 @@ class Source:
     def schemed(self) -> list[str]:
         """Which of key and value have typed columns."""
         return [part for part, (form, _) in self._formats.items() if form in (*SCHEMED, *REGISTERED)]
+
+    @property
+    def checked(self) -> list[str]:
+        """Which of key and value may not fit their format: bytes may be no text, either."""
+        usual = "string" if self._text else "binary"
+        return [part for part, (form, _) in self._formats.items() if (form or usual) != "binary"]
+
+    @property
+    def counts(self) -> bool:
+        """Whether columns say what does not fit, or which fields no column has."""
+        return self.null_bad or bool(self._unknown)
+
+    @property
+    def _unknown(self) -> list[str]:
+        """The parts whose unknown fields are counted. A key's schema is always one that the line names."""
+        if self.frame.connector == "jvm":
+            return []
+        return [part for part in self.schemed if part == "key" or self.schema_mode == "pinned"]
 
     @property
     def by_registry(self) -> bool:
@@ -120,10 +156,15 @@ class Source:
         return " OR ".join([*each, f"partition NOT IN ({', '.join(map(str, numbers))})"])
 
     @property
-    def label(self) -> str:
-        """The topics, in a sentence."""
+    def named(self) -> list[str]:
+        """The topics and patterns of the line."""
         patterns = self.selection.pattern.patterns if self.selection.pattern is not None else ()
-        return ", ".join([*self.selection.topics, *patterns])
+        return [*self.selection.topics, *patterns]
+
+    @property
+    def label(self) -> str:
+        """The same in a sentence."""
+        return ", ".join(self.named)
 
     def look(self, *, measure: bool = False) -> None:
         """Fix the range; take samples where a schema has to be made of them; with `measure` bytes per record too.
@@ -171,15 +212,19 @@ class Source:
 
     def columns(self, names: Sequence[str]) -> list[str]:
         """These columns, and those that say what did not fit its format."""
-        errors = [f"{part}Error" for part in self.schemed if part in names] if self.null_bad else []
-        return [*names, *errors]
+        errors = [f"{part}Error" for part in self.checked if part in names] if self.null_bad else []
+        return [*names, *errors, *(f"{part}Unknown" for part in self._unknown if part in names)]
 
-    def options(self, columns: Sequence[str], *, progress: str, text: bool = False) -> dict[str, str]:
-        """The options of kcli's source. With `text` keys and values are strings where no format is given."""
+    def options(self, columns: Sequence[str], *, progress: str) -> dict[str, str]:
+        """The options of kcli's source."""
         spark_options = cluster_options(self.frame.connection) | self._reading()
         spark_options["columns"] = ",".join(self.columns(columns))
         spark_options |= self._registered.options()
         spark_options["onBad"] = "null" if self.null_bad else "fail"
+        if "value" in self.schemed:
+            spark_options["unknownFields"] = UNKNOWN.get(self.schema_mode, "ignore")
+            if self._events:
+                spark_options["unknownWithin"] = ROWS
         if self.quarantine:
             spark_options["quarantine"] = self.quarantine
         spark_options["includeHeaders"] = str("headers" in columns).lower()
@@ -187,7 +232,7 @@ class Source:
         if not self.frame.streaming:
             spark_options["pushdown"] = "true"
         for part, (form, schema) in self._formats.items():
-            spark_options[f"{part}Format"] = form or ("string" if text else "binary")
+            spark_options[f"{part}Format"] = form or ("string" if self._text else "binary")
             if schema:
                 spark_options[f"{part}Schema"] = schema
         if self.frame.options.commit_group:
@@ -233,7 +278,7 @@ class Source:
     def schema_of(self, spark: SparkSession, pinned: Callable[[], Pinned] | None = None) -> Pinned | None:
         """Take the schema of JSON values from the samples, where none was given; of a stream the first run's counts.
         Raises UsageError for none, SchemaChanged where it is not that of the first run."""
-        form, given = self._formats["value"]
+        form, given = self._given
         kept = self._pin(pinned()) if pinned is not None and (form == "json" or self.by_registry) else None
         if form != "json" or (given and pinned is None):
             return kept
@@ -246,12 +291,36 @@ class Source:
                 taken = self._taken(spark, nulls=not kept.knows(self.label))
             except UsageError as none:
                 problem = none
-        schema = kept.settled(spark, self.label, taken, given, mode=self._schema_mode, samples=self.samples)
+        schema = kept.settled(spark, self.label, taken, given, mode=self.schema_mode, samples=self.samples)
         if not schema and problem is not None:
             raise problem
         self._formats["value"] = ("json", schema)
         self._say(kept)
         return kept
+
+    def widen(self, at: TopicPartition, offset: int) -> bool:
+        """Take the next schema with the record that a batch ended at, and those behind it, among the samples. False
+        where --schema-mode has no other schema for them. Raises KcliError."""
+        if self.schema_mode != "evolve":
+            return False
+        self._widened += 1
+        if self._widened > WIDENED:
+            raise KcliError(
+                f"{self.label}: its records have other fields again and again, {at.topic}[{at.partition}] offset "
+                f"{offset} too: if they are the keys of a map, --value-schema '… MAP<STRING, STRING>' reads them so"
+            )
+        if self._given[0] != "json":
+            return self.by_registry
+
+        async def ask() -> list[bytes]:
+            async with Client(self.frame.connection.client()) as client:
+                answer = (await list_offsets(client.cluster, {at: END}))[at]
+                if isinstance(answer, KcliError):
+                    raise answer
+                return await values_of(client, self.selection, {at: (offset, min(offset + NEWEST, answer.offset))})
+
+        self.samples += asyncio.run(ask())
+        return True
 
     def _taken(self, spark: SparkSession, *, nulls: bool = True) -> str:
         """The schema that the samples show; of change events what is read of them."""
@@ -267,7 +336,7 @@ class Source:
     def _pin(self, kept: Pinned) -> Pinned:
         """Keep a stream that writes files to the registry's schemas of its first run."""
         given = cluster_options(self.frame.connection) | self._range(streaming=True)
-        self._registered.pin(given, self.label, self._schema_mode, kept)
+        self._registered.pin(given, self.label, self.schema_mode, kept)
         self._say(kept)
         return kept
 
@@ -278,7 +347,12 @@ class Source:
 
     def as_text(self) -> None:
         """Values are strings, whatever their format was."""
-        self._formats["value"] = "", ""
+        self._formats["value"] = self._given = "", ""
+
+    @property
+    def schema(self) -> tuple[object, ...]:
+        """What values are read by, to be compared."""
+        return self._formats["value"], self._registered.options()
 
     @property
     def formats(self) -> Mapping[str, tuple[str, str]]:

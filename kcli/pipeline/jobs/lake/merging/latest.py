@@ -88,7 +88,8 @@ def latest(frame: DataFrame, merge: Merge) -> DataFrame:
     order = f.struct(*ordered, mark.offset, mark.partition)
     rows = checked.groupBy(*keys).agg(
         f.max_by(f.struct(*[f.col(f"`{name}`") for name in columns], mark.deleted.alias(DELETED)), order).alias("row"),
-        f.first(mark.topic).alias("topic"),
+        f.min(mark.topic).alias("topic"),
+        f.max(mark.topic).alias("other"),
         f.min(mark.partition).alias("least"),
         f.max(mark.partition).alias("most"),
     )
@@ -103,7 +104,11 @@ def _of_one_partition(merge: Merge) -> Column:
 
     said = f.concat_ws(", ", *[f.col(f"`{name}`").cast("string") for name in merge.keys])
     places = f.format_string(
-        " is in partitions %d and %d, whose offsets say nothing about which is later", f.col("least"), f.col("most")
+        " is in %s[%d] and %s[%d], whose offsets say nothing about which is later",
+        f.col("topic"),
+        f.col("least"),
+        f.col("other"),
+        f.col("most"),
     )
     rows = f.lit(f" has several rows in a batch, which do not say which is later: SELECT {RECORD} too, or")
     why = f.concat(
@@ -112,4 +117,5 @@ def _of_one_partition(merge: Merge) -> Column:
         f.when(f.col("topic").isNull(), rows).otherwise(f.concat(places, f.lit(":"))),
         f.lit(" order_by names a column that does"),
     )
-    return f.when(f.col("least") != f.col("most"), f.raise_error(why)).otherwise(f.col("row"))
+    unclear = (f.col("least") != f.col("most")) | (f.col("topic") != f.col("other"))
+    return f.when(unclear, f.raise_error(why)).otherwise(f.col("row"))

@@ -1,151 +1,28 @@
-"""A commit of an Iceberg table: its files as a snapshot, and the answer of the catalog."""
+"""A batch merged into an Iceberg table by pyiceberg: files with rows of its keys are written anew, in one snapshot.
+
+pyiceberg's own upsert compares row by row, and its filters hold an object for each key, 800 MB for a million keys. So
+the keys of a file are joined with those of the batch as columns, and a filter is the range of the keys.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from kcli.errors import KcliError
-from kcli.pipeline.jobs.lake.catalogs import first_of, told
-from kcli.pipeline.jobs.lake.committer import NotCommitted
 from kcli.pipeline.jobs.lake.merging.latest import DELETED, Merge
-from kcli.pipeline.sink.layout import FileEntry
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyiceberg.expressions import BooleanExpression
     from pyiceberg.manifest import DataFile
-    from pyiceberg.table import FileScanTask, Table, Transaction
-
-BATCH = "kcli.batch."
-"""The property of a table that has the last batch of a query."""
+    from pyiceberg.table import FileScanTask, Transaction
 
 
-def append(transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int) -> None:
-    """The files, as a snapshot of the transaction, with the property that names the batch."""
-    with transaction.update_snapshot(snapshot_properties=about_of(query, batch)).fast_append() as snapshot:
-        for entry in entries:
-            snapshot.append_data_file(data_file(entry, transaction.table_metadata))
-    if batch >= 0:
-        transaction.set_properties({BATCH + query: str(batch)})
-
-
-def about_of(query: str, batch: int) -> dict[str, str]:
-    """What a snapshot says of itself: the batch of a stream."""
-    return {"kcli.query": query, "kcli.batch": str(batch)} if batch >= 0 else {}
-
-
-def commit_files(
-    transaction: Transaction, entries: Sequence[FileEntry], query: str, batch: int, *, label: str, replace: bool
-) -> None:
-    """One change of the table's metadata, with `replace` in the place of all its rows. pyiceberg tries again, on the
-    refreshed table, where another writer was first (`commit.retry.num-retries` of the table, 4). Raises NotCommitted,
-    KcliError."""
-    with refused(label):
-        if replace:
-            from pyiceberg.expressions import AlwaysTrue
-
-            transaction.delete(AlwaysTrue())
-        append(transaction, entries, query, batch)
-        _commit(transaction, label)
-
-
-def commit_merged(
-    transaction: Transaction, rows: pa.Table, merge: Merge, query: str, batch: int, *, label: str
-) -> None:
-    """The same for rows that are merged. Raises NotCommitted, KcliError."""
-    with refused(label):
-        merge_rows(transaction, rows, merge, about_of(query, batch))
-        if batch >= 0:
-            transaction.set_properties({BATCH + query: str(batch)})
-        _commit(transaction, label)
-
-
-@contextmanager
-def refused(label: str) -> Iterator[None]:
-    """Errors of a commit: NotCommitted where it is certainly not in the table, else KcliError."""
-    from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
-
-    try:
-        with told(label):
-            yield
-    except (CommitFailedException, ValidationException, TableAlreadyExistsError) as problem:
-        raise NotCommitted(
-            f"{label}: another writer changed the table at the same time, each time it was tried "
-            f"({first_of(problem)}); nothing was committed: run it again"
-        ) from problem
-
-
-def _commit(transaction: Transaction, label: str) -> None:
-    """Send the change. Raises KcliError where the catalog does not answer, as it may have done it."""
-    from pyiceberg.exceptions import CommitStateUnknownException
-    from requests import RequestException
-
-    try:
-        transaction.commit_transaction()
-    except (CommitStateUnknownException, RequestException) as problem:
-        raise KcliError(
-            f"{label}: the catalog did not answer whether the rows are in the table ({first_of(problem)}); run a "
-            "stream again, it reads which batch the table has; after a batch check the table before you run it again"
-        ) from problem
-
-
-def has_files_of(table: Table, folder: str) -> bool:
-    """Whether a snapshot that the table still knows has files of a folder."""
-    seen = set()
-    for snapshot in table.snapshots():
-        for manifest in snapshot.manifests(table.io):
-            if manifest.manifest_path in seen:
-                continue
-            seen.add(manifest.manifest_path)
-            entries = manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-            if any(entry.data_file.file_path.startswith(f"{folder}/") for entry in entries):
-                return True
-    return False
-
-
-def data_file(entry: FileEntry, metadata: Any) -> Any:
-    """A file as a manifest has it, with the statistics of its footer."""
-    from pyarrow import parquet
-    from pyiceberg.io.pyarrow import (
-        compute_statistics_plan,
-        data_file_statistics_from_parquet_metadata,
-        parquet_path_to_id_mapping,
-    )
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-    from pyiceberg.typedef import Record
-
-    schema = metadata.schema()
-    statistics = data_file_statistics_from_parquet_metadata(
-        parquet_metadata=parquet.read_metadata(BytesIO(entry.footer)),
-        stats_columns=compute_statistics_plan(schema, metadata.properties),
-        parquet_column_mapping=parquet_path_to_id_mapping(schema),
-    )
-    return DataFile.from_args(
-        content=DataFileContent.DATA,
-        file_path=entry.path,
-        file_format=FileFormat.PARQUET,
-        partition=Record(*entry.values),
-        file_size_in_bytes=entry.size,
-        sort_order_id=None,
-        spec_id=metadata.default_spec_id,
-        equality_ids=None,
-        key_metadata=None,
-        **statistics.to_serialized_dict(),
-    )
-
-
-# A batch merged into an Iceberg table by pyiceberg: files with rows of its keys are written anew, in one snapshot.
-#
-# pyiceberg's own upsert compares row by row, and its filters hold an object for each key, 800 MB for a million keys. So
-# the keys of a file are joined with those of the batch as columns, and a filter is the range of the keys.
 def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: dict[str, str]) -> None:
     """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
-    the table's changes nothing. Raises what pyiceberg does."""
+    the table's changes nothing. `about` is what the snapshot says of itself. Raises what pyiceberg does."""
     import pyarrow.compute as pc
     from pyiceberg.io.pyarrow import schema_to_pyarrow
     from pyiceberg.table.snapshots import Operation
@@ -157,6 +34,8 @@ def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: di
     replaced = list(_replaced(transaction, found, fresh, written))
     added = written.files(_as(schema, rows.filter(pc.and_(fresh, pc.invert(rows[DELETED])))))
     if not replaced and not added:
+        if about:
+            transaction.add_files([], about, check_duplicate_files=False)
         return
     with transaction.update_snapshot(snapshot_properties=about).overwrite(commit_uuid=written.uuid) as snapshot:
         # rows that another writer adds in the range meanwhile may be of these keys: pyiceberg refuses the commit then,
@@ -169,6 +48,20 @@ def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: di
             added += kept
         for file in added:
             snapshot.append_data_file(file)
+    if _scattered(transaction):
+        # pyiceberg merges manifests, and forgets those of deleted files alone, only where it appends
+        transaction.add_files([], about, check_duplicate_files=False)
+
+
+def _scattered(transaction: Transaction) -> bool:
+    """Whether there are more small manifests than the table's properties say."""
+    metadata = transaction.table_metadata
+    snapshot, properties = metadata.current_snapshot(), metadata.properties
+    if snapshot is None or properties.get("commit.manifest-merge.enabled", "").lower() != "true":
+        return False
+    most = int(properties.get("commit.manifest.min-count-to-merge", 100))
+    full = int(properties.get("commit.manifest.target-size-bytes", 8 << 20))
+    return sum(one.manifest_length < full // 2 for one in snapshot.manifests(transaction._table.io)) > most
 
 
 def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:

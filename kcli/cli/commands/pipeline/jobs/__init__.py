@@ -1,1 +1,0 @@
-"""`kcli pipeline list|status|drain|stop`."""
