@@ -15,6 +15,7 @@ import pytest
 
 from kcli import redact
 from kcli.cli.output.hints import worded
+from kcli.sandbox.pytest import kcli_sandbox
 from kcli.sandbox.sandbox import Sandbox
 from tests import components, librdkafka, needs
 from tests.cli.leaps import leaping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+sandbox = kcli_sandbox
 use_profile()
 os.environ.pop("PYTHONUNBUFFERED", None)  # with it a process has nothing left to write when it ends
 gc.disable()  # collecting makes objects that all stay: a walk through them frees nothing, and costs a seventh of it
@@ -41,7 +43,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True)
 def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Look at every sandbox of the test, unless it provokes them (`@pytest.mark.violates`)."""
+    """Look at every sandbox of the test, unless it provokes them (`@pytest.mark.kcli_violates`)."""
     made: list[Sandbox] = []
     started = Sandbox.start
 
@@ -52,7 +54,7 @@ def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Sandbox, "start", start)
     yield
     found = [one for sandbox in made for one in sandbox.violations]
-    if found and request.node.get_closest_marker("violates") is None:
+    if found and request.node.get_closest_marker("kcli_violates") is None:
         pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
 
 

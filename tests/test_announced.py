@@ -27,7 +27,7 @@ pytestmark = pytest.mark.process
 needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="resident memory is read from /proc")
 
 
-@pytest.mark.violates
+@pytest.mark.kcli_violates
 async def test_a_broker_that_announces_a_large_answer_takes_no_memory() -> None:
     async with Sandbox() as sandbox:
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), deadline=30.0)) as client:

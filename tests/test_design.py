@@ -72,7 +72,7 @@ QUESTIONS = {
         "codes.py",
         "def _retry(",
     ),
-    "use it from pytest": ("sandbox", "From your own tests", "sandbox/pytest.py", "def sandbox("),
+    "use it from pytest": ("sandbox", "From your own tests", "sandbox/pytest.py", "def kcli_sandbox("),
     "what keeps the producer's order?": ("producer", "**Order.**", "producer/batches/queue.py", "class "),
 }
 """What a newcomer asks: the package whose README answers, its words, the file that they lead to, and what is there."""

@@ -39,7 +39,7 @@ async def members(client: Client, group: str = "g") -> list[Member]:
 
 
 @pytest.mark.parametrize("highest", [5, 3, 2, 0])
-@pytest.mark.sandbox(topics={"orders": 2})
+@pytest.mark.kcli_sandbox(topics={"orders": 2})
 async def test_only_the_members_that_are_named_are_removed(
     sandbox: SandboxThread, highest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +71,7 @@ async def test_only_the_members_that_are_named_are_removed(
         assert await remove_members(coordinators, "g", []) == {}
 
 
-@pytest.mark.sandbox(topics={"orders": 2})
+@pytest.mark.kcli_sandbox(topics={"orders": 2})
 async def test_a_coordinator_that_moves_is_asked_again_and_its_refusal_is_of_all(sandbox: SandboxThread) -> None:
     from kcli import codes
 
@@ -86,7 +86,7 @@ async def test_a_coordinator_that_moves_is_asked_again_and_its_refusal_is_of_all
         assert all(isinstance(problem, BrokerError) for problem in refused.values())
 
 
-@pytest.mark.sandbox(topics={"orders": 2})
+@pytest.mark.kcli_sandbox(topics={"orders": 2})
 async def test_a_removal_whose_answer_was_lost_is_a_removal(sandbox: SandboxThread) -> None:
     await static_members(sandbox, "a")
     async with client_of(sandbox) as client:

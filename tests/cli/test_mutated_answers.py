@@ -35,7 +35,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     made.close()
 
 
-@pytest.mark.violates
+@pytest.mark.kcli_violates
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_answer_breaks_a_command(name: str, bench: Bench) -> None:
     fields = bench.fields(name)

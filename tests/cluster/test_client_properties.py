@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kcli
-from kcli.sandbox.pytest import sandbox as sandbox
 
 if TYPE_CHECKING:
     from kcli.sandbox.thread import SandboxThread

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.sandbox.pytest import sandbox as sandbox
 from tests.kafka.conftest import kafka as kafka
 from tests.pipeline import connector
 from tests.pipeline.topics import Topics

@@ -77,7 +77,7 @@ async def test_D35_D36_D37_every_request_of_a_transaction_may_lose_its_answer_or
             assert await committed(client) == want
 
 
-@pytest.mark.violates
+@pytest.mark.kcli_violates
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 async def test_D40_consume_transform_produce_with_a_members_place_in_its_group(protocol: str) -> None:
     """The offsets of a member that is up to date are committed with the records; those of one that was left behind

@@ -15,14 +15,13 @@ import pytest
 
 import kcli
 from kcli.formats import Undecoded, avro, json, json_schema, protobuf, text
-from kcli.sandbox.pytest import sandbox as sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kcli.sandbox.thread import SandboxThread
 
-pytestmark = pytest.mark.sandbox(registry=True)
+pytestmark = pytest.mark.kcli_sandbox(registry=True)
 ORDER = {
     "type": "record", "name": "Order", "namespace": "shop",
     "fields": [

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 SECONDS = float(os.environ.get("MUTATED_SCREENS_SECONDS", tries(10)))
 
 
-@pytest.mark.violates
+@pytest.mark.kcli_violates
 def test_no_answer_breaks_a_screen(tmp_path: Path) -> None:
     visited, number, end = 0, 0, time.perf_counter() + SECONDS
     with Stage(tmp_path) as stage:

@@ -135,7 +135,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plans]:
         yield Plans(sandbox, leaps, tmp_path_factory.mktemp("kept"))
 
 
-@pytest.mark.violates
+@pytest.mark.kcli_violates
 @pytest.mark.parametrize("name", WORK)
 def test_no_answer_breaks_the_pipeline(name: str, plans: Plans) -> None:
     end = time.perf_counter() + SECONDS / len(WORK)

@@ -164,7 +164,7 @@ def test_faults_of_a_registry_happen_and_run_out() -> None:
             faults.fail_registry(200)
 
 
-@pytest.mark.sandbox(registry=True, topics={"orders": 3})
+@pytest.mark.kcli_sandbox(registry=True, topics={"orders": 3})
 def test_the_fixture_takes_settings(sandbox: SandboxThread) -> None:
     assert ask(sandbox.registry_url, "GET", "/subjects") == (200, [])
     assert sandbox.call(lambda inside: len(inside.topics.by_name["orders"].partitions)) == 3

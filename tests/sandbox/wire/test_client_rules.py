@@ -23,7 +23,7 @@ from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, To
 from kcli.sandbox import Sandbox
 from tests.sandbox.client import Peer, batch
 
-pytestmark = pytest.mark.violates
+pytestmark = pytest.mark.kcli_violates
 ROOT = Path(__file__).resolve().parents[3]
 HELLO = ApiVersionsRequest(client_software_name="kcli", client_software_version="1")
 
@@ -139,15 +139,15 @@ async def test_E40_a_commit_for_a_generation_that_is_over_is_found() -> None:
 SUITE = """
 import pytest
 
-def test_bad(sandbox):
-    sandbox.call(lambda inside: inside.violations.append("broker 1: it did"))
+def test_bad(kcli_sandbox):
+    kcli_sandbox.call(lambda inside: inside.violations.append("broker 1: it did"))
 
-@pytest.mark.violates
-def test_on_purpose(sandbox):
-    sandbox.call(lambda inside: inside.violations.append("broker 1: it did"))
+@pytest.mark.kcli_violates
+def test_on_purpose(kcli_sandbox):
+    kcli_sandbox.call(lambda inside: inside.violations.append("broker 1: it did"))
 
-def test_good(sandbox):
-    assert sandbox.violations == []
+def test_good(kcli_sandbox):
+    assert kcli_sandbox.violations == []
 """
 
 

@@ -28,7 +28,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any, str]
     return code, json.loads(out or "{}"), err
 
 
-@pytest.mark.sandbox(topics={"orders": 2})
+@pytest.mark.kcli_sandbox(topics={"orders": 2})
 async def test_members_are_removed_by_id_and_by_instance_after_a_plan(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,7 +59,7 @@ async def test_members_are_removed_by_id_and_by_instance_after_a_plan(
     assert (code, "g: no members: nothing to change" in err) == (0, True)
 
 
-@pytest.mark.sandbox(topics={"orders": 2})
+@pytest.mark.kcli_sandbox(topics={"orders": 2})
 async def test_a_member_is_named_by_a_prefix_or_its_row_and_never_guessed(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,7 +95,7 @@ def test_an_exact_name_comes_before_a_client_id_and_that_before_a_prefix() -> No
         one_member(group, "1")
 
 
-@pytest.mark.sandbox(topics={"orders": 2})
+@pytest.mark.kcli_sandbox(topics={"orders": 2})
 def test_one_member_is_confirmed_by_a_short_name(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
