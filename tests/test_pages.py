@@ -1,6 +1,6 @@
 """Pages of docs that are true: each command line in their code blocks runs, in order, on a sandbox with a registry, and
-ends with 0, or with what its comment says (`# exit 3`); `export` and `unset` hold for the lines below them. A line that
-says `# not run: …` is left out."""
+ends with 0, or with what its comment says (`# exit 3`); `export` and `unset` hold for the lines below them. What the
+page marks as not run is left out (docs/pages.py)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from tests.docs.pages import shell_lines
 from tests.programs import KCLI
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,8 +22,7 @@ PAGES = ("records", "sandbox", "schemas")
 
 def lines(page: str) -> list[tuple[str, int]]:
     """The command lines of a page, without their comments, and the exit code of each."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / f"docs/{page}.md").read_text(), re.DOTALL | re.MULTILINE)
-    written = [line for block in blocks for line in block.splitlines() if "# not run: " not in line]
+    written = shell_lines((ROOT / f"docs/{page}.md").read_text())
     codes = (re.search(r"# exit (\d+)$", line) for line in written)
     plain = (re.sub(r"\s+#\s.*$", "", line) for line in written)
     return [(line, int(code[1]) if code else 0) for line, code in zip(plain, codes, strict=True)]

@@ -21,6 +21,7 @@ from pyarrow import parquet
 from benchmarks.report import figures, with_figures
 from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
+from tests.docs.pages import shell_lines
 from tests.pipeline import class_archive
 from tests.ports import free_port
 
@@ -33,12 +34,10 @@ SPARK_LIMIT = 150
 
 
 def command_lines(heading: str = "") -> list[str]:
-    """The lines of all code blocks, or of those below a heading, without their comments; not those that say
-    `# not run: …`."""
+    """The lines of all code blocks, or of those below a heading, without their comments; not those that the
+    page marks as not run (docs/pages.py)."""
     text = re.split(r"^## ", README.partition(f"\n## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else README
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    written = [line for block in blocks for line in block.splitlines() if "# not run: " not in line]
-    lines = [re.sub(r"\s+#\s.*$", "", line).strip() for line in written]
+    lines = [re.sub(r"\s+#\s.*$", "", line).strip() for line in shell_lines(text)]
     return [line for line in lines if line]
 
 

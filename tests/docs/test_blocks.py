@@ -1,5 +1,5 @@
-"""Each block of shell and Python in the docs is run by a test, or each of its lines says `not run: reason`; and each
-line of kcli in any block can be parsed."""
+"""Each block of shell and Python in the docs is run by a test, or a comment in front of it says why not (pages.py); and
+each line of kcli in any block can be parsed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kcli.cli.parsing import parser, resolver
+from tests.docs.pages import blocks
 from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,21 +34,15 @@ ENDS = ("|", ">", ">>", "<", "&&", ";", "&", "2>")
 
 
 class Line(NamedTuple):
-    """A line of a block; lines that a backslash joins are one."""
-
     page: str
     language: str
     text: str
+    why_not: str
 
 
 def lines() -> list[Line]:
-    found = []
-    for page in PAGES:
-        text = (ROOT / page).read_text()
-        for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-            joined = re.sub(r"[ ]*\\\n[ ]*", " ", block)
-            found += [Line(page, language, line) for line in joined.splitlines() if line.strip()]
-    return found
+    found = ((page, block) for page in PAGES for block in blocks((ROOT / page).read_text()))
+    return [Line(page, block.language, *line) for page, block in found for line in block.lines]
 
 
 LINES = lines()
@@ -55,9 +50,9 @@ LINES = lines()
 
 def test_each_block_is_run_or_says_why_not() -> None:
     code = [line for line in LINES if line.language in ("sh", "bash", "python")]
-    silent = [line for line in code if not line.page.startswith(tuple(RUN)) and "# not run: " not in line.text]
+    silent = [line for line in code if not line.page.startswith(tuple(RUN)) and not line.why_not]
     assert silent == []
-    print(*[f"{line.page}: {line.text}" for line in code if "# not run: " in line.text], sep="\n")
+    print(*[f"{line.page}: {line.text}: {line.why_not}" for line in code if line.why_not], sep="\n")
 
 
 @each("test", RUN.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from tests.docs.pages import shell_lines
 from tests.lines import Lines
 from tests.test_tasks import seed
 
@@ -17,8 +18,7 @@ CODE = re.compile(r"\s# exit (\d)")
 
 
 def lines_of(page: str) -> list[str]:
-    blocks = re.findall(r"^```sh\n(.*?)^```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
-    return [line for block in blocks for line in block.splitlines() if line and "# not run: " not in line]
+    return shell_lines((DOCS / page).read_text())
 
 
 @pytest.mark.process
