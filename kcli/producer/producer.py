@@ -13,13 +13,14 @@ from kcli.producer.intake.placement import Placement
 from kcli.producer.intake.send_lines import Bulk, LineBlock, rows_of
 from kcli.producer.intake.send_records import ROW, Records, report
 from kcli.proto.core import split_lines
+from kcli.tasks import retrieve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
     from types import TracebackType
-    from typing import Any, Protocol, Self, Unpack
+    from typing import Any, Protocol, Self, TypeVar, Unpack
 
     from kcli.metrics.observer import Observer
     from kcli.metrics.values import ProducerMetrics
@@ -38,11 +39,17 @@ if TYPE_CHECKING:
     from kcli.proto.core import Promise
     from kcli.settings import ProducerSettings
 
+    T = TypeVar("T")
+
     class Formats(Protocol):
         """What makes bytes of objects: `kcli.formats.Formats`."""
 
         def ready(self, topic: str) -> bool:
-            """Whether `write` needs no registry any more."""
+            """Whether `write` can do without `prepare`."""
+            ...
+
+        def fresh(self, topic: str) -> bool:
+            """Whether `prepare` has nothing to look up now."""
             ...
 
         async def prepare(self, topic: str) -> None:
@@ -89,7 +96,7 @@ class Producer:
         self._take = self._records.room.take
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
         self._interceptors = self._hooks(interceptors)
-        self._sending: set[asyncio.Task[RecordMetadata]] = set()  # of `send_soon`: a loop keeps no task alive
+        self._working: set[asyncio.Task[Any]] = set()  # of `send_soon`: a loop keeps no task alive
         self._closed = False
         self._started = False
         self._stopped = False
@@ -207,15 +214,20 @@ class Producer:
         that is not known yet is looked up in a task, whose error is that of the returned future."""
         if self._interceptors is None and (self._formats is None or self._formats.ready(topic)):
             sent: tuple[Any, Any] = (key, value) if self._formats is None else self._formats.write(topic, key, value)
+            if self._formats is not None and not self._formats.fresh(topic):
+                self._in_background(self._formats.prepare(topic), f"look up the schema of {topic}")
             promise = self._records.send_now(topic, sent[1], sent[0], headers, partition, timestamp)
             if promise is not None:
                 return promise
         self._check_send()
-        task = asyncio.get_running_loop().create_task(
-            self.send_and_wait(topic, value, key, headers, partition, timestamp), name=f"send to {topic}"
-        )
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+        sending = self.send_and_wait(topic, value, key, headers, partition, timestamp)
+        return self._in_background(sending, f"send to {topic}")
+
+    def _in_background(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        task.add_done_callback(retrieve)
         return task
 
     async def send_and_wait(
@@ -245,7 +257,10 @@ class Producer:
                 refused: asyncio.Future[RecordMetadata] = asyncio.get_running_loop().create_future()
                 refused.set_exception(problem)
                 sent.append(refused)
-        return await asyncio.gather(*sent, return_exceptions=True)
+        for promise in sent:
+            if not promise.done():  # the others of its batch are done with it: gather would wait for each by itself
+                await asyncio.wait([promise])
+        return [_outcome(promise) for promise in sent]
 
     async def send_records(self, topic: str, rows: Sequence[Given]) -> None:
         """Accept rows of (partition or None, timestamp in ms or None, key, value, headers), without promises.
@@ -432,3 +447,11 @@ class Producer:
         self._check_open()
         if self._engine.transactions is not None:
             self._engine.transactions.standing.check("send")
+
+
+def _outcome(promise: asyncio.Future[RecordMetadata]) -> RecordMetadata | BaseException:
+    """Where a record was stored, or why not, of a promise that is done."""
+    if promise.cancelled():
+        return asyncio.CancelledError()
+    problem = promise.exception()
+    return promise.result() if problem is None else problem

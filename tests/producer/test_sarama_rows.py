@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +15,11 @@ from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.engine.sender import Exchange, LeaderSender
 from kcli.proto.batch import read_batches
 from tests.producer.world import World, balanced, play, producing, send_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from kcli.producer.producer import Producer
 
 
 def test_A5_06_a_queue_is_drained_by_one_sender_at_a_time_though_its_leader_moves() -> None:
@@ -140,6 +147,46 @@ def test_A5_19_a_record_that_cannot_be_encoded_spoils_none_of_the_others() -> No
         balanced(producer)
 
     play(scene())
+
+
+def test_rows_without_promises_cost_no_more_calls_than_rows_with_them() -> None:
+    """Counted, not timed: calls of Python functions until all rows are accepted."""
+
+    async def scene() -> None:
+        world = World({"t": 3})
+        rows: list[Any] = [(None, None, None if n % 2 else b"%d" % n, b"v" * 20, ()) for n in range(3000)]
+        calls: dict[str, int] = {}
+        async with producing(world) as producer:
+            for name, send in (("warm", producer.send_records), ("rows", producer.send_records)):
+                calls[name] = await counted(send("t", rows))
+            calls["each"] = await counted(sent_each(producer, rows))
+            await producer.flush()
+        assert calls["rows"] < calls["each"] + 300, calls
+        assert sum(len(world.log(n).records) for n in range(3)) == 3 * len(rows)
+        balanced(producer)
+
+    play(scene())
+
+
+async def counted(work: Coroutine[Any, Any, None]) -> int:
+    count = 0
+
+    def call(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(call)
+    try:
+        await work
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+async def sent_each(producer: Producer, rows: list[Any]) -> None:
+    for partition, timestamp, key, value, headers in rows:
+        await producer.send("t", value, key, headers, partition, timestamp)
 
 
 def test_A5_20_with_all_triggers_at_zero_a_record_goes_at_once() -> None:

@@ -132,14 +132,18 @@ class Records:
         try:
             for row in rows:
                 partition, timestamp, key, value, headers = row
+                try:
+                    if self.room.take(topic, value, key, headers, partition, timestamp) is not None:
+                        continue
+                except TypeError:  # what cannot be a key of a dict is refused by name below
+                    pass
                 size = self._size(topic, key, value, headers, timestamp)
                 if self.room.in_a_row >= AT_A_TIME:
                     await self._breathe()
                 everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
                 await self._take(size, self._settings.max_block, True)
                 self._check_again(size)
-                batch, queue = self._append(topic, everyone, size, partition, now_ms(timestamp), key, value, headers)
-                self._engine.accumulator.appended(queue, batch, full=False)
+                self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
         finally:
             self._engine.leave(ticket)
 
