@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -13,60 +11,61 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Request
 
     R = TypeVar("R")
-
-    class Address(NamedTuple):
-        """Where a broker listens."""
-
-        host: str
-        port: int
-
-    class TopicPartition(NamedTuple):
-        topic: str
-        partition: int
-
-    class Group(NamedTuple):
-        """The key of a consumer group's coordinator (FindCoordinator key type 0)."""
-
-        name: str
-
-    class Transaction(NamedTuple):
-        """The key of a transactional id's coordinator (FindCoordinator key type 1)."""
-
-        name: str
-
-    class GroupMetadata(NamedTuple):
-        """A member's place in its group: what a transaction that commits the group's offsets shows, so that a member
-        that was left behind is refused (KIP-447). Without a group session: generation -1 and no member id."""
-
-        group: str
-        generation: int = -1
-        member_id: str = ""
-        instance_id: str | None = None
-
-    class OffsetAndMetadata(NamedTuple):
-        """What a group commits for a partition: the next offset to read (-1: nothing is committed), the leader epoch of
-        the last record read (-1: unknown), free text."""
-
-        offset: int = -1
-        leader_epoch: int = -1
-        metadata: str = ""
-
-    class Node(NamedTuple):
-        """A broker as the cluster's metadata names it."""
-
-        id: int
-        host: str
-        port: int
-        rack: str | None
 else:
     Protocol = object
-    Address = namedtuple("Address", "host port")
-    TopicPartition = namedtuple("TopicPartition", "topic partition")
-    Group = namedtuple("Group", "name")
-    Transaction = namedtuple("Transaction", "name")
-    GroupMetadata = namedtuple("GroupMetadata", "group generation member_id instance_id", defaults=(-1, "", None))
-    OffsetAndMetadata = namedtuple("OffsetAndMetadata", "offset leader_epoch metadata", defaults=(-1, -1, ""))
-    Node = namedtuple("Node", "id host port rack")
+    from kcli.values import NamedTuple
+
+
+class Address(NamedTuple):
+    """Where a broker listens."""
+
+    host: str
+    port: int
+
+
+class TopicPartition(NamedTuple):
+    topic: str
+    partition: int
+
+
+class Group(NamedTuple):
+    """The key of a consumer group's coordinator (FindCoordinator key type 0)."""
+
+    name: str
+
+
+class Transaction(NamedTuple):
+    """The key of a transactional id's coordinator (FindCoordinator key type 1)."""
+
+    name: str
+
+
+class GroupMetadata(NamedTuple):
+    """A member's place in its group: what a transaction that commits the group's offsets shows, so that a member
+    that was left behind is refused (KIP-447). Without a group session: generation -1 and no member id."""
+
+    group: str
+    generation: int = -1
+    member_id: str = ""
+    instance_id: str | None = None
+
+
+class OffsetAndMetadata(NamedTuple):
+    """What a group commits for a partition: the next offset to read (-1: nothing is committed), the leader epoch of
+    the last record read (-1: unknown), free text."""
+
+    offset: int = -1
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+class Node(NamedTuple):
+    """A broker as the cluster's metadata names it."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None
 
 
 class Lane:

@@ -20,6 +20,25 @@ else:
         return lambda cls: cls
 
 
+class _TupleType(type):
+    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        if not bases:
+            return super().__new__(mcs, name, bases, body)
+        from collections import namedtuple
+
+        types = body["__annotations__"]
+        defaults = [body[one] for one in types if one in body]
+        made: Any = namedtuple(name, types, defaults=defaults, module=body["__module__"])  # type: ignore[misc]
+        made.__doc__ = body.get("__doc__", made.__doc__)
+        made.__annotations__ = made.__new__.__annotations__ = types
+        return made
+
+
+class NamedTuple(metaclass=_TupleType):
+    """As `typing.NamedTuple`, for those who run the program: `typing` costs more than most of kcli's modules to import.
+    Type checkers import it from `typing`, which they know."""
+
+
 class Field:
     """One declared field: its annotation as written, and how to make its default."""
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import pickle
+import pydoc
 import subprocess
 import sys
 
@@ -30,6 +34,31 @@ def test_the_names_are_those_that_were_promised() -> None:
 def test_each_name_is_what_it_says(name: str) -> None:
     value = getattr(kcli, name)
     assert getattr(value, "__name__", name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "signature", "about"),
+    [
+        ("NewTopic", "(*, topic: 'str' = '', partitions: 'int' = -1,", "What to create"),
+        (
+            "Message",
+            "(topic: 'str', partition: 'int', offset: 'int', timestamp: 'int', key: 'Any',",
+            "`timestamp` is in",
+        ),
+        ("Bound", "(kind: 'str', value: 'int' = 0)", "relative (N before the end)"),
+        ("OffsetAndMetadata", "(offset: 'int' = -1, leader_epoch: 'int' = -1, metadata: 'str' = '')", "What a group"),
+    ],
+)
+def test_help_shows_fields_types_defaults_and_what_they_mean(name: str, signature: str, about: str) -> None:
+    value = getattr(kcli, name)
+    assert str(inspect.signature(value)).startswith(signature)
+    assert about in pydoc.render_doc(value)
+
+
+def test_public_tuples_are_tuples_that_can_be_copied_and_pickled() -> None:
+    at = kcli.TopicPartition("t", 1)
+    assert pickle.loads(pickle.dumps(at)) == copy.copy(at) == ("t", 1)
+    assert (at._replace(partition=2), repr(at)) == (("t", 2), "TopicPartition(topic='t', partition=1)")
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -7,7 +7,6 @@ asked again at the new leader; a partition that fails has an error next to the g
 from __future__ import annotations
 
 import asyncio
-from collections import namedtuple
 
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE, gather
@@ -25,17 +24,19 @@ if TYPE_CHECKING:
     from kcli.model import Broker, Cluster
     from kcli.proto.messages.list_offsets import ListOffsetsPartitionResponse
 
-    class LogOffset(NamedTuple):
-        """A place in a log. `offset` is -1 when no record is that young; `timestamp` (ms) is -1 unless asked by
-        time."""
-
-        offset: int = -1
-        timestamp: int = -1
-        leader_epoch: int = -1
-
-    Answers = dict[TopicPartition, LogOffset | KcliError]
+    Answers = dict[TopicPartition, "LogOffset | KcliError"]
 else:
-    LogOffset = namedtuple("LogOffset", "offset timestamp leader_epoch", defaults=(-1, -1, -1))
+    from kcli.values import NamedTuple
+
+
+class LogOffset(NamedTuple):
+    """A place in a log. `offset` is -1 when no record is that young; `timestamp` (ms) is -1 unless asked by
+    time."""
+
+    offset: int = -1
+    timestamp: int = -1
+    leader_epoch: int = -1
+
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -4, -5, -6

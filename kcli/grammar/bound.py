@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from kcli.errors import UsageError
 from kcli.text.checked import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
-
-    class Bound(NamedTuple):
-        """A place in a partition. `kind` is earliest, latest, stored (the group's commit, else the reset policy),
-        offset (N), relative (N before the end), from_start (N after the start) or time (ms since the epoch: the first
-        record at or after it, else the end)."""
-
-        kind: str
-        value: int = 0
-
 else:
-    Bound = namedtuple("Bound", "kind value", defaults=(0,))
+    from kcli.values import NamedTuple
+
+
+class Bound(NamedTuple):
+    """A place in a partition. `kind` is earliest, latest, stored (the group's commit, else the reset policy),
+    offset (N), relative (N before the end), from_start (N after the start) or time (ms since the epoch: the first
+    record at or after it, else the end)."""
+
+    kind: str
+    value: int = 0
+
 
 KINDS = ("earliest", "latest", "stored", "offset", "relative", "from_start", "time")
 

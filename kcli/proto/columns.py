@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,34 +13,35 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
     Headers = Sequence[tuple[str, bytes | None]]
-
-    class Record(NamedTuple):
-        """One record. `timestamp` is in milliseconds, -1 when it has none; `headers` is () when there are none.
-        A header name that is not UTF-8 keeps its bytes as surrogate escapes."""
-
-        offset: int
-        timestamp: int
-        key: bytes | None
-        value: bytes | None
-        headers: Headers
-
-    class Message(NamedTuple):
-        """One record and where it is from. Key and value are bytes or None, or what the consumer's formats make.
-        `timestamp` is in ms since the epoch, of the producer where `timestamp_type` is "create", of the broker where it
-        is "append". `leader_epoch` is -1 where it is unknown."""
-
-        topic: str
-        partition: int
-        offset: int
-        timestamp: int
-        key: Any
-        value: Any
-        headers: Headers
-        timestamp_type: str
-        leader_epoch: int
 else:
-    Record = namedtuple("Record", "offset timestamp key value headers")
-    Message = namedtuple("Message", "topic partition offset timestamp key value headers timestamp_type leader_epoch")
+    from kcli.values import NamedTuple
+
+
+class Record(NamedTuple):
+    """One record. `timestamp` is in milliseconds, -1 when it has none; `headers` is () when there are none.
+    A header name that is not UTF-8 keeps its bytes as surrogate escapes."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+class Message(NamedTuple):
+    """One record and where it is from. Key and value are bytes or None, or what the consumer's formats make.
+    `timestamp` is in ms since the epoch, of the producer where `timestamp_type` is "create", of the broker where it
+    is "append". `leader_epoch` is -1 where it is unknown."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: Any
+    value: Any
+    headers: Headers
+    timestamp_type: str
+    leader_epoch: int
 
 
 class Columns:

@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
     A = TypeVar("A")
-
-    class Resource(NamedTuple):
-        """What has configs: its kind (one of `KINDS`) and name. A broker without name is the default of all brokers."""
-
-        kind: str
-        name: str
 else:
-    from collections import namedtuple
+    from kcli.values import NamedTuple
 
-    Resource = namedtuple("Resource", "kind name")
+
+class Resource(NamedTuple):
+    """What has configs: its kind (one of `KINDS`) and name. A broker without name is the default of all brokers."""
+
+    kind: str
+    name: str
+
 
 KINDS = {"topic": 2, "broker": 4, "logger": 8, "client-metrics": 16, "group": 32}
 SOURCES = {
@@ -111,7 +111,10 @@ def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[st
 
 
 class Operation(Value):
-    """One change of a config: `how` is SET, DELETE, APPEND or SUBTRACT."""
+    """One change of a config. `how` is `Operation.SET`, `DELETE` (back to the default), `APPEND` or `SUBTRACT` (of a
+    list)."""
+
+    SET, DELETE, APPEND, SUBTRACT = SET, DELETE, APPEND, SUBTRACT
 
     name: str = ""
     how: int = SET

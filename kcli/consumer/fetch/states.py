@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from kcli.consumer.fetch.cursor import FAILED, RESOLVING, VALIDATING
 
 TYPE_CHECKING = False
@@ -13,17 +11,19 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.reader import Reader
     from kcli.model import TopicPartition
-
-    class FetchState(NamedTuple):
-        """`state` is one of `STATES`; `node_id` the broker to fetch from, -1 if unknown; `seconds` until the next
-        attempt, 0 if it is under way or nothing is waited for; `reason` the last error, or what is waited for."""
-
-        state: str
-        node_id: int
-        seconds: float
-        reason: str
 else:
-    FetchState = namedtuple("FetchState", "state node_id seconds reason")
+    from kcli.values import NamedTuple
+
+
+class FetchState(NamedTuple):
+    """`state` is one of `STATES`; `node_id` the broker to fetch from, -1 if unknown; `seconds` until the next
+    attempt, 0 if it is under way or nothing is waited for; `reason` the last error, or what is waited for."""
+
+    state: str
+    node_id: int
+    seconds: float
+    reason: str
+
 
 FETCHING = "fetching"
 ENDED = "ended"
