@@ -8,9 +8,13 @@ first record, and nothing is imported that is not used.
 
 from __future__ import annotations
 
-from kcli.errors import DecodeError, EncodeError, KcliError, UsageError
+import math
+import time
+
+from kcli.errors import ConnectError, DeadlineExceeded, DecodeError, EncodeError, KcliError, UsageError
 from kcli.proto.columns import Message
-from kcli.schemas import AVRO, JSON, PROTOBUF
+from kcli.schemas import AVRO, JSON, PROTOBUF, Schema
+from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     Encode = Callable[[Any], bytes]
 
 ERRORS = ("keep", "raise", "skip")
+log = Log("producer")
 
 
 class Undecoded:
@@ -80,8 +85,13 @@ class Format:
         raise NotImplementedError
 
     async def writer(self, topic: str, kind: str, schemas: Schemas | None) -> Encode:
-        """What makes bytes of objects for a topic. Raises KcliError. The function raises EncodeError."""
+        """What makes bytes of objects for a topic, for the next `lasts` seconds. Raises KcliError. The function raises
+        EncodeError."""
         return _telling(self.dumps, f"{topic}: {kind}")
+
+    @property
+    def lasts(self) -> float:
+        return math.inf
 
     @property
     def registry(self) -> RegistrySettings | None:
@@ -136,6 +146,11 @@ class _ByRegistry(Format):
             raise UsageError("register=True goes with schema=: which schema is registered")
         self._schema, self._subject, self._register, self._message = schema, subject, register, message
         self._reading: dict[str, Any] = {}
+        self._writing: dict[tuple[str, str], tuple[Schema, Encode]] = {}  # by topic and kind
+
+    @property
+    def lasts(self) -> float:
+        return FRESH if self._schema is None else math.inf
 
     @property
     def registry(self) -> RegistrySettings | None:
@@ -144,34 +159,47 @@ class _ByRegistry(Format):
     async def read(self, columns: Columns, kind: str, schemas: Schemas | None) -> list[Any]:
         from kcli.serde.schemas.objects import ObjectReader
 
-        if schemas is None:
-            raise UsageError(f"{self.name}: no schema registry is named: avro('http://localhost:8081')")
+        self._check(schemas)
         reader = self._reading.get(kind)
         if reader is None or reader.schemas is not schemas:
-            reader = self._reading[kind] = ObjectReader(kind, self.kind, schemas, self._message, Undecoded)
+            reader = self._reading[kind] = ObjectReader(
+                kind, self.kind, schemas, self._message, Undecoded, schema=self._schema
+            )
         return await reader.read(columns)
 
-    async def writer(self, topic: str, kind: str, schemas: Schemas | None) -> Encode:
-        from kcli.serde.schemas.objects import object_writer
-
-        if schemas is None:
+    def _check(self, schemas: Schemas | None) -> None:
+        """Raises UsageError where neither a registry nor a schema is named."""
+        if schemas is None and (self._schema is None or self._register or self._subject is not None):
             raise UsageError(f"{self.name}: no schema registry is named: avro('http://localhost:8081')")
-        strategy = TOPIC if self.registry is None else self.registry.strategy(kind)
-        write = await object_writer(
+
+    async def writer(self, topic: str, kind: str, schemas: Schemas | None) -> Encode:
+        from kcli.serde.schemas.objects import object_writer, writing_schema
+
+        self._check(schemas)
+        if schemas is None:
+            given = Schema(kind=self.kind, text=self._schema or "")
+            return _telling(await object_writer(given, None, self._message), f"{topic}: {kind}")
+        schema = await writing_schema(
             self.kind,
             schemas,
             topic,
             kind,
-            strategy=strategy,
+            strategy=TOPIC if self.registry is None else self.registry.strategy(kind),
             text=self._schema,
             subject=self._subject,
             register=self._register,
             message=self._message,
         )
-        return _telling(write, f"{topic}: {kind}")
+        known = self._writing.get((topic, kind))
+        if known is None or known[0] != schema:
+            write = await object_writer(schema, schemas, self._message)
+            known = self._writing[topic, kind] = schema, _telling(write, f"{topic}: {kind}")
+        return known[1]
 
 
 TOPIC = "topic"
+FRESH = 1.0  # seconds until a producer asks again which schema is the latest; the registry's answer is kept for longer
+PATIENT = 5.0  # seconds until it asks again where the registry did not answer
 
 
 class Registry:
@@ -216,9 +244,10 @@ def avro(
     """Avro behind the frame of a registry: dicts, with `bytes`, `datetime`, `date`, `time`, `Decimal` and `UUID` for
     Avro's types; a union gives the value of its branch. Each record is read by the schema that its frame names.
 
-    A producer writes by the latest schema of the topic's subject, or of `subject`; by `schema`, a text, which the
-    subject has to have, or gets with `register`. Without a registry that of the client is meant
-    (`schema.registry.url`). Raises UsageError."""
+    A producer writes by the latest schema of the topic's subject, or of `subject`, and by a newer one within a minute;
+    by `schema`, a text, which the subject has to have in some version, or gets with `register`. Without a registry that
+    of the client is meant (`schema.registry.url`); where it has none either, `schema` reads and writes payloads without
+    a frame. Raises UsageError."""
     return _ByRegistry(AVRO, registry, errors=errors, schema=schema, subject=subject, register=register)
 
 
@@ -264,6 +293,7 @@ class Formats:
         self._reads_key, self._reads_value = key is not None, value is not None
         self._schemas = schemas
         self._writers: dict[str, dict[str, Encode]] = {}
+        self._until: dict[str, float] = {}  # when the writers of a topic are looked up again
 
     def _schemas_of(self, format: Format) -> Schemas | None:
         return self._schemas(format.registry) if isinstance(format, _ByRegistry) else None
@@ -295,15 +325,28 @@ class Formats:
         )
 
     def ready(self, topic: str) -> bool:
-        """Whether `write` needs no registry any more."""
+        """Whether `write` can do without `prepare`."""
         return topic in self._writers
 
+    def fresh(self, topic: str) -> bool:
+        """Whether `prepare` has nothing to look up now."""
+        return time.monotonic() < self._until.get(topic, 0.0)
+
     async def prepare(self, topic: str) -> None:
-        """Look up the schemas of a topic. Raises KcliError."""
-        if topic not in self._writers:
-            self._writers[topic] = {
-                kind: await one.writer(topic, kind, self._schemas_of(one)) for kind, one in self._of.items()
-            }
+        """Look up the schemas of a topic, again where there may be a newer one. Where the registry does not answer, the
+        last ones stay: they are still the subject's. Raises KcliError."""
+        if self.fresh(topic):
+            return
+        try:
+            writers = {kind: await one.writer(topic, kind, self._schemas_of(one)) for kind, one in self._of.items()}
+        except (ConnectError, DeadlineExceeded) as problem:
+            if topic not in self._writers:
+                raise
+            log.warning("%s: still written by the last schema that was looked up: %s", topic, problem)
+            self._until[topic] = time.monotonic() + PATIENT
+            return
+        self._writers[topic] = writers
+        self._until[topic] = time.monotonic() + min(one.lasts for one in self._of.values())
 
     def write(self, topic: str, key: Any, value: Any) -> tuple[bytes | None, bytes | None]:
         """Key and value as they are sent; None stays None. Raises EncodeError."""

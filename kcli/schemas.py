@@ -96,6 +96,9 @@ class Schemas(Protocol):
         """The latest version of a subject; it may be up to a minute old."""
 
     async def version(self, subject: str, version: int) -> Schema: ...
+    async def find(self, subject: str, schema: Schema) -> Schema:
+        """The version of a subject that is this schema."""
+
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
         """All that the schema needs, its references' references too, by the name that the importing text uses. Each
         name once, and a schema comes before the schemas that need it. Raises SchemaRefused for a circle, for more than

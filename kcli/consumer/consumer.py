@@ -528,6 +528,19 @@ class Consumer:
                 return
             stream.add(pieces)
 
+    async def messages_of(self, fetched: Fetched) -> list[Message]:
+        """The messages in the batches of what `poll`, a loop or `Workers` gave, with the objects of the consumer's
+        formats: batches themselves keep their bytes. Raises DecodeError, and KcliError where a registry does not
+        answer; `fetched.error` is not raised."""
+        from kcli.consumer.messages import messages_of
+
+        messages = messages_of(fetched)
+        if self.objects is None:
+            return messages
+        rows = [row for batch in fetched.batches for row in await self.objects.read(batch.columns())]
+        made = [self.objects.message(message, *row) for message, row in zip(messages, rows, strict=True)]
+        return [message for message in made if message is not None]
+
     async def take_made(self) -> list[Piece]:
         """As `take`, for `stream_for`: with the objects of the messages. Raises KcliError where a registry does not
         answer; nothing is taken then."""
@@ -616,11 +629,7 @@ class Consumer:
             for one in fetched:
                 if one.error is not None:
                     raise one.error
-            from kcli.consumer.messages import messages_of
-
-            messages = [message for one in fetched for message in messages_of(one)]
-            if self.objects is not None:
-                messages = await self._made(fetched, messages)
+            messages = [message for one in fetched for message in await self.messages_of(one)]
             if not fetched:
                 yield messages
                 return
@@ -634,14 +643,6 @@ class Consumer:
                 self.untake()
             raise
         self._link.committed(places)
-
-    async def _made(self, fetched: Sequence[Fetched], messages: Sequence[Message]) -> list[Message]:
-        """Messages with the objects of their keys and values. Raises DecodeError and KcliError."""
-        assert self.objects is not None
-        columns = [batch.columns() for one in fetched for batch in one.batches]
-        rows = [row for one in columns for row in await self.objects.read(one)]
-        made = [self.objects.message(message, *row) for message, row in zip(messages, rows, strict=True)]
-        return [message for message in made if message is not None]
 
     # -- the group --------------------------------------------------------------------------------------------------
 

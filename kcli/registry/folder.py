@@ -141,6 +141,13 @@ class FolderSchemas:
             raise SchemaNotFound(f"{subject} version {version}: {self._folder} has no such version")
         return self._placed(schema, subject, version)
 
+    async def find(self, subject: str, schema: Schema) -> Schema:
+        for version in reversed(_numbers(self._subject(subject))):
+            known = await self.version(subject, version)
+            if (known.kind, known.text.strip()) == (schema.kind, schema.text.strip()):
+                return known
+        raise SchemaNotFound(f"{subject}: no version in {self._folder} has this schema")
+
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
         async def ask(subject: str, version: int) -> Schema:
             return await (self.version(subject, version) if version > 0 else self.latest(subject))
@@ -165,9 +172,9 @@ class FolderSchemas:
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
         """The id that the schema has here: nothing is registered in a folder."""
-        for version in reversed(_numbers(self._subject(subject))):
-            known = await self.version(subject, version)
-            if (known.kind, known.text.strip()) == (schema.kind, schema.text.strip()) and known.id >= 0:
+        with suppress(SchemaNotFound):
+            known = await self.find(subject, schema)
+            if known.id >= 0:
                 return known.id
         raise UsageError(
             f"{subject}: the schema is not in {self._folder}, and a folder registers nothing; name a registry with "

@@ -136,6 +136,10 @@ class RegistrySchemas:
     async def version(self, subject: str, version: int) -> Schema:
         return await self._cache.get(("version", subject, version), lambda: self.client.version(subject, version))
 
+    async def find(self, subject: str, schema: Schema) -> Schema:
+        key = ("found", subject, schema.kind, schema.text)
+        return await self._cache.get(key, lambda: self.client.lookup(subject, schema))
+
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
         if not schema.references:
             return []

@@ -163,6 +163,10 @@ class SyncConsumer:
                 self._thread.call(untake)
             raise
 
+    def messages_of(self, fetched: Fetched) -> list[Message]:
+        """As `Consumer.messages_of`: the messages of what `poll` or `SyncWorkers` gave, with objects by the formats."""
+        return self._thread.run(self._consumer.messages_of(fetched))
+
     @property
     def metrics(self) -> ConsumerMetrics:
         """As `Consumer.metrics`."""

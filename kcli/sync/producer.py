@@ -11,13 +11,13 @@ from kcli.sync.loop_thread import Unopened
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Self
 
     from kcli.metrics.values import ProducerMetrics
     from kcli.model import GroupMetadata, TopicPartition
-    from kcli.producer.batches.batch import RecordMetadata
+    from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
     from kcli.producer.batches.ledger import Counts
     from kcli.producer.intake.send_records import Delivered, Given, Headers
     from kcli.producer.producer import Producer
@@ -55,6 +55,15 @@ class SyncProducer:
     def counts(self) -> Counts:
         """How many records were accepted, acknowledged, failed, and are unknown."""
         return self._producer.counts
+
+    @property
+    def on_batch(self) -> Callable[[BatchOutcome], None] | None:
+        """As `Producer.on_batch`; it is called in the client's own thread."""
+        return self._producer.on_batch
+
+    @on_batch.setter
+    def on_batch(self, call: Callable[[BatchOutcome], None] | None) -> None:
+        self._producer.on_batch = call
 
     @property
     def metrics(self) -> ProducerMetrics:

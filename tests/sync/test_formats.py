@@ -8,6 +8,7 @@ import random
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from json import dumps, loads
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -210,6 +211,199 @@ def test_a_registry_that_does_not_answer_loses_no_record(sandbox: SandboxThread,
                 next(consumer)
     with kafka.consumer("rows", group="g", value=avro(sandbox.registry_url)) as consumer:
         assert next(consumer).value == {"one": "x", "two": "y"}
+
+
+SECOND = {
+    "type": "record", "name": "Note",
+    "fields": [{"name": "id", "type": "long"}, {"name": "text", "type": "string", "default": "-"}],
+}  # fmt: skip
+FIRST = {"type": "record", "name": "Note", "fields": [{"name": "id", "type": "long"}]}
+BY_LATEST = {"use.latest.version": True, "auto.register.schemas": False}
+
+
+class TestSchemasThatChange:
+    """A producer writes by the schema that its subject has by then, as confluent-kafka's serializers do."""
+
+    @pytest.fixture
+    def theirs(self, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+        monkeypatch.setattr("kcli.formats.FRESH", 0.0)
+        monkeypatch.setattr("kcli.registry.lookup.LATEST", 0.0)
+        module = pytest.importorskip("confluent_kafka.schema_registry")
+        with module.SchemaRegistryClient({"url": sandbox.registry_url, "cache.latest.ttl.sec": 0}) as client:
+            yield client
+
+    def serialized(self, theirs: Any, topic: str, value: Any, schema: Any = None, **settings: Any) -> bytes:
+        from confluent_kafka.schema_registry.avro import AvroSerializer
+        from confluent_kafka.serialization import MessageField, SerializationContext
+
+        text = None if schema is None else dumps(schema)
+        written = AvroSerializer(theirs, text, conf=settings)(value, SerializationContext(topic, MessageField.VALUE))
+        assert written is not None
+        return written
+
+    def register(self, theirs: Any, topic: str, schema: Any) -> None:
+        from confluent_kafka.schema_registry import Schema
+
+        theirs.register_schema(f"{topic}-value", Schema(dumps(schema), "AVRO"))
+
+    def test_the_latest_version_is_used_for_later_records(self, kafka: kcli.SyncClient, theirs: Any) -> None:
+        rows = [(FIRST, {"id": 1}), (SECOND, {"id": 2, "text": "new"}), (SECOND, {"id": 3, "text": "newer"})]
+        written = []
+        with kafka.producer(value=avro()) as producer:
+            for schema, value in rows:
+                self.register(theirs, "rows", schema)
+                producer.send_and_wait("rows", value, partition=0)
+                written.append(self.serialized(theirs, "rows", value, **BY_LATEST))
+        assert [message.value for message in read(kafka)] == written
+        assert len({value[:5] for value in written}) == 2
+        assert [message.value for message in read(kafka, value=avro())] == [value for _, value in rows]
+
+    @pytest.mark.parametrize("register", [False, True])
+    def test_a_program_keeps_the_schema_that_it_was_written_for(
+        self, kafka: kcli.SyncClient, theirs: Any, register: bool
+    ) -> None:
+        for schema in (FIRST, SECOND):
+            self.register(theirs, "rows", schema)
+        with kafka.producer(value=avro(schema=dumps(FIRST, indent=2), register=register)) as producer:
+            producer.send_all("rows", [(0, None, None, {"id": number}, ()) for number in (1, 2)])
+        settings = {"auto.register.schemas": register}
+        expected = [self.serialized(theirs, "rows", {"id": number}, FIRST, **settings) for number in (1, 2)]
+        assert [message.value for message in read(kafka)] == expected
+
+    def test_each_topic_has_the_schema_of_its_own_subject(self, kafka: kcli.SyncClient, theirs: Any) -> None:
+        kafka.admin.create_topics([kcli.NewTopic(topic="notes")]).check()
+        self.register(theirs, "rows", FIRST)
+        self.register(theirs, "notes", SECOND)
+        with kafka.producer(value=avro()) as producer, kafka.consumer("rows", "notes", group="g") as consumer:
+            for topic in ("rows", "notes", "rows"):
+                value = {"id": 1, "text": "x"} if topic == "notes" else {"id": 1}
+                producer.send_and_wait(topic, value)
+                assert next(consumer).value == self.serialized(theirs, topic, value, **BY_LATEST)
+
+    def test_a_schema_that_no_version_has_is_refused(self, kafka: kcli.SyncClient, theirs: Any) -> None:
+        self.register(theirs, "rows", SECOND)
+        with (
+            kafka.producer(value=avro(schema=dumps(FIRST))) as producer,
+            pytest.raises(kcli.UsageError, match="rows-value has no version with this schema: register=True"),
+        ):
+            producer.send("rows", {"id": 1})
+
+    def test_a_registry_that_is_away_stops_no_producer(
+        self, kafka: kcli.SyncClient, sandbox: SandboxThread, theirs: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        self.register(theirs, "rows", FIRST)
+        with kafka.producer(value=avro()) as producer:
+            producer.send_and_wait("rows", {"id": 1}, partition=0)
+            sandbox.faults.registry.fail_registry(503, times=100)
+            producer.send_and_wait("rows", {"id": 2}, partition=0)
+        assert read(kafka)[1].value[5:] == b"\x04"
+        assert "rows: still written by the last schema" in caplog.text
+
+    def test_callbacks_keep_their_order_and_get_the_newer_schema(self, kafka: kcli.SyncClient, theirs: Any) -> None:
+        self.register(theirs, "rows", FIRST)
+        sent: list[Any] = []
+        with kafka.producer(kcli.ProducerSettings(linger=0), value=avro()) as producer:
+            producer.send_and_wait("rows", {"id": 0}, partition=0)
+            self.register(theirs, "rows", SECOND)
+
+            def more(stored: object, error: object) -> None:
+                if len(sent) < 40:
+                    row = {"id": len(sent) + 1, "text": "x"} if len(sent) > 20 else {"id": len(sent) + 1}
+                    sent.append(producer.send("rows", row, partition=0, on_delivery=more))
+
+            kafka.run(lambda client: called(lambda: more(None, None)))
+            for number in range(40):
+                deadline = monotonic() + 10
+                while len(sent) <= number and monotonic() < deadline:
+                    sleep(0.001)
+                sent[number].result(10)
+        found = [message.value for message in read(kafka, value=avro())]
+        assert [value["id"] for value in found] == [*range(41)]
+        assert found[-1]["text"] == "x"
+
+
+async def called(function: Any) -> None:
+    function()
+
+
+def test_batches_and_workers_have_objects_when_asked_for(kafka: kcli.SyncClient) -> None:
+    with kafka.producer(value=json()) as producer:
+        producer.send_all("rows", [(0, None, b"k", {"n": n}, ()) for n in range(5)])
+    with kafka.producer() as producer:
+        producer.send_and_wait("rows", b"no json", partition=0)
+
+    def polled(consumer: kcli.SyncConsumer) -> list[kcli.Message]:
+        found: list[kcli.Message] = []
+        while not found or found[-1].offset < 4:
+            for fetched in consumer.poll(10):
+                assert all(isinstance(record.value, bytes) for batch in fetched.batches for record in batch)
+                found += consumer.messages_of(fetched)
+        return found
+
+    with kafka.consumer("rows", value=json(errors="skip")) as consumer:
+        found = polled(consumer)
+        assert [(one.key, one.value, one.offset) for one in found] == [(b"k", {"n": n}, n) for n in range(5)]
+    with kafka.consumer("rows") as consumer:
+        assert polled(consumer)[0].value == b'{"n":0}'
+    with kafka.consumer("rows", value=json(errors="raise"), start=kcli.Bound("offset", 5)) as consumer:
+        (fetched,) = consumer.poll(10)
+        with pytest.raises(kcli.DecodeError, match=r"rows\[0\] offset 5: value: no JSON"):
+            consumer.messages_of(fetched)
+    seen: list[Any] = []
+
+    def work(fetched: kcli.Fetched, stop: object) -> None:
+        seen.extend(message.value for message in worked.messages_of(fetched))
+        if len(seen) >= 5:
+            workers.stop()
+
+    with kafka.consumer(group="g", value=json(errors="skip")) as worked:
+        workers = kcli.SyncWorkers(worked, work)
+        workers.run(["rows"])
+    assert seen == [{"n": n} for n in range(5)]
+
+
+PLAIN = [
+    (avro(schema=dumps(CHOICE)), {"one": "x", "two": "noon"}),
+    (json_schema(schema=dumps({"type": "object", "required": ["n"]})), {"n": 1}),
+]
+
+
+@pytest.fixture
+def bare(sandbox: SandboxThread) -> Iterator[kcli.SyncClient]:
+    """A client without a registry."""
+    with kcli.SyncClient(sandbox.bootstrap) as client:
+        client.admin.create_topics([kcli.NewTopic(topic="rows")]).check()
+        yield client
+
+
+@pytest.mark.parametrize(("format", "value"), PLAIN, ids=["avro", "json"])
+def test_a_schema_without_a_registry_has_no_frame(bare: kcli.SyncClient, format: Any, value: Any) -> None:
+    with bare.producer(value=format) as producer:
+        producer.send_all("rows", [(0, None, None, one, ()) for one in (value, None, value)])
+        with pytest.raises(kcli.EncodeError, match="rows: value: "):
+            producer.send("rows", {"wrong": 1})
+    with bare.producer() as producer:
+        producer.send_and_wait("rows", b"\xff")
+    raw = [message.value for message in read(bare)]
+    if format is PLAIN[0][0]:
+        fastavro = pytest.importorskip("fastavro")
+        schema = fastavro.parse_schema(loads(dumps(CHOICE)))
+        assert fastavro.schemaless_reader(io.BytesIO(raw[0]), schema) == value
+    else:
+        assert loads(raw[0]) == value
+    *good, bad = [message.value for message in read(bare, value=format)]
+    assert good == [value, None, value]
+    assert (type(bad), bad.data) == (Undecoded, b"\xff")
+    with bare.consumer("rows", stop_at_end=True, value=avro()) as consumer, pytest.raises(kcli.UsageError):
+        next(consumer)
+
+
+def test_protobuf_without_a_registry_has_neither_frame_nor_indexes(bare: kcli.SyncClient) -> None:
+    format = protobuf(schema=PROTO, message="shop.Order")
+    with bare.producer(value=format) as producer:
+        producer.send_and_wait("rows", {"id": 5, "user_name": "ann"})
+    assert read(bare)[0].value == b"\x08\x05\x12\x03ann"
+    assert read(bare, value=format)[0].value["user_name"] == "ann"
 
 
 def test_a_transaction_has_objects(kafka: kcli.SyncClient) -> None:

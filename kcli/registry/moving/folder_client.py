@@ -71,11 +71,11 @@ class FolderClient(RegistryClient):
             raise NotFound(str(problem), 404, NO_SCHEMA) from None
 
     async def lookup(self, subject: str, schema: Schema, *, normalize: bool = False, deleted: bool = False) -> Schema:
-        for number in reversed(await self.versions(subject)):
-            known = await self.version(subject, number)
-            if (known.kind, known.text.strip()) == (schema.kind, schema.text.strip()):
-                return known
-        raise NotFound(f"{subject}: no version has this schema ({NO_SCHEMA})", 404, NO_SCHEMA)
+        await self.versions(subject)
+        try:
+            return await self._schemas.find(subject, schema)
+        except SchemaNotFound as problem:
+            raise NotFound(f"{problem} ({NO_SCHEMA})", 404, NO_SCHEMA) from None
 
     async def referenced_by(self, subject: str, version: int) -> list[int]:
         return sorted(

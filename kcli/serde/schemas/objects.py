@@ -10,12 +10,12 @@ from contextlib import suppress
 from json import loads
 
 from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError, UsageError
-from kcli.schemas import AVRO, JSON, PROTOBUF, Schema, SchemaRefused
+from kcli.schemas import AVRO, JSON, PROTOBUF, Schema, SchemaNotFound, SchemaRefused
 from kcli.serde.schemas import frames
 from kcli.serde.schemas.decoder import HEADER, column_of, schema_named
 from kcli.serde.schemas.frames import frame_names
 from kcli.serde.schemas.payloads import AS_IT_IS, Unreadable
-from kcli.serde.schemas.readers import Readers, read_rows
+from kcli.serde.schemas.readers import Readers, indexed, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,16 +29,20 @@ if TYPE_CHECKING:
     Convert = Callable[[Any], Any]
     Bad = Callable[[bytes, str], Any]
 
+BARE = b""  # the name of the schema of payloads without a frame
 NO_FRAME = "no frame in front of it names a schema"
 
 
 class ObjectReader:
     """Reads the keys or the values (`kind`) of records, all with schemas of one type (`of`: Avro, Protobuf or JSON).
     With `message`, a generated Protobuf class, it returns instances of that class. For a payload that it cannot read
-    it returns `bad(payload, reason)`."""
+    it returns `bad(payload, reason)`. Without `schemas` all are read by `schema`, and have no frame."""
 
-    def __init__(self, kind: str, of: str, schemas: Schemas, message: Any, bad: Bad) -> None:
+    def __init__(
+        self, kind: str, of: str, schemas: Schemas | None, message: Any, bad: Bad, *, schema: str | None = None
+    ) -> None:
         self._kind, self._of, self.schemas, self._bad = kind, of, schemas, bad
+        self._schema, self._named = schema, message if isinstance(message, str) else ""
         self._message = message if hasattr(message, "FromString") else None
         self._header = HEADER % kind.encode()
         self._readers: list[Reader] = []
@@ -49,7 +53,11 @@ class ObjectReader:
     async def read(self, columns: Columns) -> list[Any]:
         """An object for each row, None for null. Raises KcliError where the registry does not answer."""
         starts, lengths = column_of(columns, self._kind)
-        names, numbers, skips = frame_names(columns, starts, lengths, self._kind, self._header)
+        if self.schemas is None:
+            names, numbers = [BARE], array("i", [-1 if length < 0 else 0 for length in lengths])
+            skips = array("i", bytes(4 * len(starts)))
+        else:
+            names, numbers, skips = frame_names(columns, starts, lengths, self._kind, self._header)
         found = [self._known[name] if name in self._known else await self._look_up(name) for name in names]
         which = array("i", [found[number] if number >= 0 else AS_IT_IS for number in numbers])
         texts, faults = [b""] * len(which), dict[int, str]()
@@ -97,7 +105,8 @@ class ObjectReader:
 
             payload = bytes(whole[start:end])
             try:
-                return self._message.FromString(payload[read_indexes(payload)[1] :])
+                front = 0 if self.schemas is None else read_indexes(payload)[1]
+                return self._message.FromString(payload[front:])
             except Exception as problem:  # noqa: BLE001  # google.protobuf's own errors are of no kind in common
                 raise ValueError(f"no {self._message.__name__}: {problem}") from None
         value = loads(text)
@@ -107,6 +116,10 @@ class ObjectReader:
     async def _look_up(self, name: bytes) -> int:
         """The number of the reader for a name, AS_IT_IS where there is none. Raises KcliError where the registry does
         not answer: the records behind it are read again."""
+        if self.schemas is None:
+            assert self._schema is not None
+            reader, convert = _bare_reader(Schema(kind=self._of, text=self._schema), self._named)
+            return self._known_by(name, reader, convert)
         try:
             schema = await schema_named(self.schemas, name)
             referred = [(one, imported.text) for one, imported in await self.schemas.references(schema)]
@@ -119,10 +132,20 @@ class ObjectReader:
         except (KcliError, Unreadable) as problem:
             self._reasons[name] = str(problem)
             return AS_IT_IS
+        return self._known_by(name, reader, convert)
+
+    def _known_by(self, name: bytes, reader: Reader, convert: Convert | None) -> int:
         self._readers.append(reader)
         self._converts.append(convert)
         self._known[name] = len(self._readers) - 1
         return self._known[name]
+
+
+def _bare_reader(schema: Schema, message: str) -> tuple[Reader, Convert | None]:
+    """Of payloads without a frame. Raises SchemaRefused."""
+    reader, convert = _reader_of(schema, [])
+    of_messages = indexed(schema, reader)
+    return (reader if of_messages is None else of_messages.message(message)), convert
 
 
 def _reader_of(schema: Schema, referred: References) -> tuple[Reader, Convert | None]:
@@ -137,7 +160,7 @@ def _reader_of(schema: Schema, referred: References) -> tuple[Reader, Convert | 
     return Readers(logical=False, wrapped=named)(schema, referred), Values(parsed, named=named).of
 
 
-async def object_writer(
+async def writing_schema(
     of: str,
     schemas: Schemas,
     topic: str,
@@ -148,8 +171,8 @@ async def object_writer(
     subject: str | None,
     register: bool,
     message: Any,
-) -> Callable[[Any], bytes]:
-    """What writes objects behind the frame of a schema: the latest of the subject, or `text`. Raises KcliError."""
+) -> Schema:
+    """The schema that objects are written by: the latest of the subject, or `text`. Raises KcliError."""
     if text is None:
         schema = await schemas.latest(subject or await schemas.subject(strategy, topic, kind))
     else:
@@ -163,18 +186,29 @@ async def object_writer(
         raise SchemaRefused(f"{schema.name} is {schema.kind}, not {of}")
     if schema.id < 0:
         raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
+    return schema
+
+
+async def object_writer(schema: Schema, schemas: Schemas | None, message: Any) -> Callable[[Any], bytes]:
+    """What writes objects behind the frame of a schema, without `schemas` bare ones. Raises KcliError."""
+    if schemas is None:
+        return _avro(schema, []) if schema.kind == AVRO else _by_text(schema, [], message, framed=False)
     referred = [(name, imported.text) for name, imported in await schemas.references(schema)]
     front = b"\0" + schema.id.to_bytes(4, "big")
-    write = _avro(schema, referred) if of == AVRO else _by_text(schema, referred, message)
+    write = _avro(schema, referred) if schema.kind == AVRO else _by_text(schema, referred, message)
     return lambda value: front + write(value)
 
 
 async def _registered(schemas: Schemas, subject: str, given: Schema) -> Schema:
+    """A program keeps the schema that it was written for, also when the subject has a newer one."""
     from kcli.serde.schemas.writers import same
 
-    latest = await schemas.latest(subject)
-    if not same(given, latest, [], []):
-        raise UsageError(f"{subject} has another schema as its latest: register=True registers this one")
+    try:
+        return await schemas.find(subject, given)
+    except SchemaNotFound:
+        latest = await schemas.latest(subject)
+    if not same(given, latest, [], []):  # registries compare texts
+        raise UsageError(f"{subject} has no version with this schema: register=True registers it")
     return latest
 
 
@@ -195,7 +229,7 @@ def _avro(schema: Schema, referred: References) -> Callable[[Any], bytes]:
     return lambda value: write(of(value))
 
 
-def _by_text(schema: Schema, referred: References, message: Any) -> Callable[[Any], bytes]:
+def _by_text(schema: Schema, referred: References, message: Any, *, framed: bool = True) -> Callable[[Any], bytes]:
     from json import dumps
 
     from kcli.serde.schemas.writers import message_indexes, writer_of
@@ -203,7 +237,7 @@ def _by_text(schema: Schema, referred: References, message: Any) -> Callable[[An
     named = message if isinstance(message, str) else ""
     if schema.kind == PROTOBUF and message is not None and not named:
         full = message.DESCRIPTOR.full_name
-        indexes = message_indexes(schema, referred, full)
+        indexes = message_indexes(schema, referred, full) if framed else b""
 
         def serialized(value: Any) -> bytes:
             if not isinstance(value, message):
@@ -212,6 +246,6 @@ def _by_text(schema: Schema, referred: References, message: Any) -> Callable[[An
             return indexes + data
 
         return serialized
-    write = writer_of(schema, referred, message=named)
+    write = writer_of(schema, referred, message=named, framed=framed)
     assert schema.kind in (PROTOBUF, JSON)
     return lambda value: write(dumps(value, ensure_ascii=False, allow_nan=False))
