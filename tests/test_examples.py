@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,10 +13,12 @@ import pytest
 
 from kcli.cli.main import main
 from kcli.client import Client
+from kcli.formats import avro
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from kcli.sync.client import SyncClient
 
 ROOT = Path(__file__).parent.parent
 
@@ -100,3 +103,84 @@ async def test_a_broker_of_ones_own_sees_every_request() -> None:
     assert lines[0].startswith("stored at orders [0] 0; the topic: Topic(topic='orders'")
     assert {line.partition(":")[0] for line in lines[1:]} >= {"Metadata", "Produce", "InitProducerId"}
     assert program.returncode == 0
+
+
+def run_example(name: str, *words: str) -> str:
+    """What an example prints, up to its end."""
+    line = [sys.executable, str(ROOT / "examples" / f"{name}.py"), *words]
+    done = subprocess.run(
+        line, capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    return done.stdout
+
+
+@pytest.mark.process
+def test_what_is_read_is_billed_exactly_once() -> None:
+    with (
+        SandboxThread(topics={"orders": 2, "bills": 1}, rebalance_delay=0) as sandbox,
+        SyncClient(sandbox.bootstrap) as kafka,
+    ):
+        with kafka.producer() as producer:
+            producer.send_all("orders", [(n % 2, None, None, b"%d" % n, ()) for n in range(50)])
+        for _ in range(2):
+            printed = run_example("exactly_once", sandbox.bootstrap, "orders", "bills", "billing")
+            assert printed.endswith("0 done\n")
+        with kafka.consumer("bills", stop_at_end=True) as consumer:
+            assert sorted(message.value for message in consumer) == sorted(b"bill for %d" % n for n in range(50))
+
+
+@pytest.mark.process
+def test_each_request_gets_its_reply() -> None:
+    with SandboxThread(topics={"requests": 2, "replies": 2}) as sandbox:
+        printed = run_example("request_reply", sandbox.bootstrap, "requests", "replies", "20")
+    assert printed.splitlines() == [f"REQUEST {number}" for number in range(20)]
+
+
+@pytest.mark.process
+def test_a_file_is_loaded_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "lines").write_bytes(b"".join(b"%d\n" % number for number in range(1000)))
+    with SandboxThread(topics={"lines": 2}) as sandbox, SyncClient(sandbox.bootstrap) as kafka:
+        assert run_example("load_file", sandbox.bootstrap, "lines", str(tmp_path / "lines")) == "1000 stored, 0 not\n"
+        with kafka.consumer("lines", stop_at_end=True) as consumer:
+            assert sorted(int(message.value) for message in consumer) == [*range(1000)]
+
+
+@pytest.mark.process
+def test_avro_is_printed_by_the_schemas_of_the_registry() -> None:
+    schema = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'
+    with SandboxThread(topics={"orders": 1}, registry=True) as sandbox, SyncClient(sandbox.bootstrap) as kafka:
+        with kafka.producer(value=avro(sandbox.registry_url, schema=schema, register=True)) as producer:
+            producer.send_all("orders", [(0, None, None, {"id": number}, ()) for number in (7, 8)])
+        printed = run_example("avro_consumer", sandbox.bootstrap, sandbox.registry_url, "orders")
+    assert printed == "0 {'id': 7}\n1 {'id': 8}\n"
+    source = (ROOT / "examples/avro_consumer.py").read_text()
+    code = [line for line in source.partition("sys.argv[1:]\n")[2].splitlines() if line.strip()]
+    assert len(code) <= 4, "with its two imports, an Avro consumer is six lines"
+
+
+@pytest.mark.process
+async def test_a_tail_prints_what_its_filter_lets_through_until_it_is_interrupted() -> None:
+    async with Sandbox(topics={"events": 2}) as sandbox, Client(sandbox.bootstrap) as client:
+        async with client.producer() as producer:
+            await producer.send_and_wait("events", b'{"user": "ann", "n": 0}', partition=0)
+            await producer.send_and_wait("events", b"no json", partition=0)
+            program = await started(str(ROOT / "examples/tail.py"), sandbox.bootstrap, "events", "ann")
+            assert program.stdout is not None
+            async with asyncio.timeout(30):
+                assert await program.stdout.readline() == b"events[0] 0: {'user': 'ann', 'n': 0}\n"
+                await producer.send_and_wait("events", b'{"user": "bob", "n": 1}', partition=1)
+                await producer.send_and_wait("events", b'{"user": "ann", "n": 2}', partition=1)
+                assert await program.stdout.readline() == b"events[1] 1: {'user': 'ann', 'n': 2}\n"
+                program.send_signal(signal.SIGINT)
+                assert await program.wait() == 0
+
+
+@pytest.mark.process
+def test_a_script_administers_a_cluster() -> None:
+    with SandboxThread(topics={"orders": 1}) as sandbox, SyncClient(sandbox.bootstrap) as kafka:
+        with kafka.producer() as producer:
+            producer.send_all("orders", [(0, None, None, b"value", ())] * 10)
+        kafka.admin.commit("billing", {TopicPartition("orders", 0): 7}).check()
+        printed = run_example("administration", sandbox.bootstrap, "archive", "billing")
+        assert len(kafka.admin.topics(["archive"]).check()["archive"].partitions) == 3
+    assert printed == "billing: 3, ORPHANED\norders[0]: read to 7 of 10\norders[0]: begins at 7\n"

@@ -59,6 +59,16 @@ class Lag(Value):
     beyond: int = 0
     status: str = OK
 
+    @property
+    def committed(self) -> int | None:
+        """The group's next offset; None without a commit."""
+        return self.sample.committed
+
+    @property
+    def end(self) -> int | None:
+        """Where the log ends; None where that could not be read."""
+        return self.sample.end
+
 
 class Total(Value):
     """A topic of a group, or a whole group. `lag` is the sum of known lags, None without any; it is a lower bound
