@@ -126,6 +126,11 @@ class Dashboard(App[int]):
 
         return TerminalDriver
 
+    def on_resize(self) -> None:
+        forget = getattr(self._driver, "forget", None)
+        if forget is not None:
+            forget()
+
     @property
     def session(self) -> Session:
         """Where the data come from."""
