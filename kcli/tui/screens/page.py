@@ -32,7 +32,7 @@ from kcli.tui.text.printable import fitted, piped, printable
 from kcli.tui.widgets.filter import Filter, FilterLine
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.frames import Tabs, TimedScreen
-from kcli.tui.widgets.masthead import Masthead
+from kcli.tui.widgets.masthead import Masthead, shortened
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -303,7 +303,7 @@ class Page(TimedScreen):
             if line.content != text:  # always one line: nothing else has to move, and most snapshots change no word
                 line.update(text, layout=False)
         room = self.size.width - cell_len(heading) - 3
-        self.query_one(Crumbs).put(self.session.name, [page.route for page in self._below], room)
+        self.query_one(Crumbs).put(shortened(self.session.name), [page.route for page in self._below], room)
 
     @property
     def marked_words(self) -> str:

@@ -96,7 +96,7 @@ class Masthead(Widget):
         """The name and its guard; counts by status, the worst first; lag; brokers; age; at the end what is cut first:
         the problem, else the cluster's id."""
         state, session = self._state, self._state.session
-        parts = [Part("kcli", "good", begins=False), Part(session.name, begins=False)]
+        parts = [Part("kcli", "good", begins=False), Part(shortened(session.name), begins=False)]
         if session.guard:
             parts.append(Part(session.guard.replace("_", "-").upper(), begins=False))
         if session.word:
@@ -130,3 +130,9 @@ class Masthead(Widget):
         age = state.session.clock() - state.look.time
         parts.append(Part("PAUSED" if paused else elapsed(age), "warn" if paused or age > OLD else "dim"))
         return parts
+
+
+def shortened(name: str) -> str:
+    """The first of several addresses, and how many there are besides: `kafka-1:9092 +2`; a profile as it is."""
+    first, *more = name.split(",")
+    return f"{first} +{len(more)}" if more else name
