@@ -237,7 +237,9 @@ class TestSchemasThatChange:
         from confluent_kafka.serialization import MessageField, SerializationContext
 
         text = None if schema is None else dumps(schema)
-        written = AvroSerializer(theirs, text, conf=settings)(value, SerializationContext(topic, MessageField.VALUE))
+        written: bytes | None = AvroSerializer(theirs, text, conf=settings)(
+            value, SerializationContext(topic, MessageField.VALUE)
+        )
         assert written is not None
         return written
 
