@@ -393,6 +393,24 @@ class Dashboard(App[int]):
     def action_copy(self) -> None:
         self._front.copy(self._front.command)
 
+    def action_undo(self) -> None:
+        """Undo the newest change of this cluster that can be undone and was not, whoever made it with kcli here."""
+        from kcli.changes.undo import undoable
+        from kcli.tui.dialogs.undo import Undo
+
+        if self._front.refused("undoing"):
+            return
+        try:
+            entries = undoable({self.state.cluster_id or "", self.session.registry_name} - {""})
+        except KcliError as problem:
+            toast(self, problem)
+            return
+        if not entries:
+            words = "Nothing to undo: the journal has no change of this cluster that can be undone (kcli history)."
+            self.notify(words, markup=False, timeout=LONG)
+        else:
+            self.push_screen(Undo(self.session, entries))
+
     def action_produce(self) -> None:
         self._front.produce(self._front.topic_here)
 

@@ -96,6 +96,8 @@ class Session(ABC):
     guard: str = ""
     bootstrap: str = ""
     registry_option: str = ""
+    registry_name: str = ""
+    """What the journal calls the schema registry."""
     interval: float = 5.0
     window: float = 60.0
     live: bool = True
@@ -231,6 +233,7 @@ class LiveSession(Session):
         self.settings = settings
         self.has_registry = registry is not None
         self.registry_option = registry_option
+        self.registry_name = registry.name if registry is not None else ""
         self._registry_settings = registry
         self._registry: OpenRegistry | None = None
         self.bootstrap = ",".join(f"{host}:{port}" for host, port in settings.bootstrap)

@@ -76,7 +76,9 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
         assert "--all-topics --to-earliest" in text
         await confirm(pilot, "billing")
         text = await shows(pilot, "2 reset")
-        assert "To undo this: kcli undo 1 --execute" in text.replace("\n", " ")
+        said = " ".join(text.split())
+        assert f"To undo this: z, or kcli undo 1 --execute -b {world.sandbox.bootstrap}" in said
+        assert f"$ kcli undo 1 --execute -b {world.sandbox.bootstrap}" in said, "ctrl+o copies the undo now"
         assert await world.committed() == {0: 0, 1: 0}
     kept = undo_file()
     assert kept.count('"offset": 40') == 2

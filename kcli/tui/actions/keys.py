@@ -51,7 +51,9 @@ EVERYWHERE: list[BindingType] = [
     Binding("ctrl+z", "suspend", "To the background", show=False, id="app.suspend", priority=True),
 ]
 """The keys that work on every page."""
-DIALOGS = frozenset({"command", "dialog", "export", "fault", "help", "menu", "produce", "progress", "seek"})
+DIALOGS = frozenset(
+    {"change", "command", "dialog", "export", "fault", "help", "menu", "produce", "progress", "reset", "seek", "undo"}
+)
 """Kinds whose keys hold while nothing else does."""
 
 

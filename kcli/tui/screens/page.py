@@ -81,6 +81,7 @@ class Page(TimedScreen):
         Binding("y", "app.copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "app.now", "Refresh", show=False, id="page.now"),
         Binding("n", "app.produce", "Produce", show=False, id="page.produce"),
+        Binding("z", "app.undo", "Undo", show=False, id="page.undo"),
         Binding("s", "app.save", "Save a snapshot", show=False, id="page.save"),
         Binding(
             "left_square_bracket",

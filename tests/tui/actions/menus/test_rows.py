@@ -249,7 +249,7 @@ async def test_a_subject_is_deleted_and_registered_again_by_undo(shop: Shop, tmp
             text = await fill(pilot, "level", "full")
             assert f"kcli registry compat orders-value --set full --execute{shop.option}" in text
             text = await confirm(pilot, "orders-value", "1 changed.")
-            assert "To undo this: kcli undo 1 --execute" in " ".join(text.split())
+            assert "To undo this: z, or kcli undo 1 --execute" in " ".join(text.split())
             assert await registry.client.level("orders-value", inherited=False) == "FULL"
             await pilot.press("escape")
             await begin(pilot, "D", "subject orders-value", "2 of 2 would change")
