@@ -69,16 +69,24 @@ class Changing(Dialog):
         return with_each(line, f"--confirm {quoted(self._word)}") if guarded else line
 
     def fields(self) -> ComposeResult:
-        for ask in self.change.asks:
-            with Horizontal(classes="line"):
-                yield Static(ask.label, classes="label", markup=False)
-                yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
+        yield from self.ask_fields()
         yield from self.plan_fields(
             Rows(_columns(self.change), key=self.change.label, id="plan", opens=False, empty=EMPTY)
         )
 
+    def ask_fields(self) -> ComposeResult:
+        """The fields of the form, their labels as wide as the longest."""
+        room = max((len(ask.label) for ask in self.change.asks), default=0) + 2
+        for ask in self.change.asks:
+            with Horizontal(classes="line"):
+                label = Static(ask.label, classes="label", markup=False)
+                label.styles.width = room
+                yield label
+                yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
+
     def plan_fields(self, rows: Rows) -> ComposeResult:
         """The rows of the plan, and the line in which its word is typed."""
+        rows.can_focus = False  # tab leads from field to field; pageup and pagedown scroll it
         yield rows
         with Horizontal(classes="line"):
             yield Static("", id="ask", markup=False)
