@@ -25,6 +25,7 @@ from kcli.tui.messages import (
     ChangeProfile,
     Connected,
     Go,
+    Inspected,
     KeepProfile,
     Looked,
     LookFailed,
@@ -284,6 +285,12 @@ class Dashboard(App[int]):
         self._tell(NewLook)
         if before is not None and before is not message.look:
             self.session.free(list(before.groups))
+
+    def on_inspected(self, message: Inspected) -> None:
+        if self._is_shown(message) or (isinstance(self.session, Rewound) and message.source is self.session.now):
+            self.state.incidents = message.incidents
+            self._alerting.inspected(message.incidents, self.session.clock())
+            self._tell(Changed)
 
     def on_unseen(self, message: Unseen) -> None:
         if self._is_shown(message) or (isinstance(self.session, Rewound) and message.source is self.session.now):
