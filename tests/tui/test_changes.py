@@ -106,7 +106,7 @@ async def test_a_read_only_profile_shows_what_it_refuses(world: World) -> None:
         await shows(pilot, "Profile prod is read-only")
         await pilot.press("D")
         assert isinstance(pilot.app.screen, Menu)
-        await pilot.press("l")
+        await pilot.press("A")
         await shows(pilot, "Access to group billing")
 
 

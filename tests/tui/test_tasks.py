@@ -23,7 +23,7 @@ def _acts() -> set[str]:
     for module in (menus, hushing):
         for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Act", "of_change"):
-                found |= {arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant)}
+                found |= {str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant)}
     return found
 
 

@@ -128,7 +128,8 @@ class Records(WithPane):
             where += f" at {self.around[1]}"
         elif self.start is not None:
             where += f" from {from_words(self.start)}"
-        told = [f"Records of {where}", self._why, self._undecoded, self._progress]
+        raw = "" if self._decoder is None else printable(self._decoder.reason)
+        told = [f"Records of {where}", self._why, self._undecoded or raw, self._progress]
         if self._condition.problem and self._typed is None:
             told.append(f"✖ {printable(self._condition.problem)}")
         if self._held:

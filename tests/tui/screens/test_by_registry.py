@@ -194,6 +194,7 @@ async def test_the_list_is_there_when_the_registry_is_not(sandbox: SandboxThread
             await visit(pilot, routes.Records(("alone",)))
             await shows(pilot, "plain")
             assert "tail of it" in seen(pilot)
+            await shows(pilot, "1 field shown raw: ")
 
 
 async def test_the_produce_form_checks_the_value_while_it_is_typed_and_sends_it_by_its_schema(

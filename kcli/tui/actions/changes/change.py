@@ -39,6 +39,8 @@ class Change(ABC):
     word: str = ""
     asks: tuple[Ask, ...] = ()
     of_registry: bool = False
+    destroys: bool = False
+    """Whether it deletes or ends something: menus list it last."""
     option: str = ""
     """What names the registry in a command."""
 
