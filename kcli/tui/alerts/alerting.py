@@ -77,9 +77,22 @@ class Alerting:
     def inspected(self, incidents: Sequence[Incident], now: float) -> None:
         """Tell which incidents of the cluster began, and which are over."""
         began, over = self._news.see(incidents)
+        for one in over:
+            self._forget(one)
         alerts = [Alert(one.name, "", one.kind, None, now, one.text) for one in began if not self._state.quiet(one)]
         alerts += [Alert(one.name, one.kind, OK, None, now, "") for one in over if not self._state.hushed.off(one.kind)]
         self._tell_all(alerts)
+
+    def _forget(self, over: Incident) -> None:
+        """What was acknowledged is over: it is news when it begins again. What is muted stays so."""
+        entry = self._state.hushed.of(*over.key)
+        if entry is None or not entry.status:
+            return
+        try:
+            self._state.hushed.put(over.key[0], None)
+        except OSError as problem:
+            words = f"{over.name} stays acknowledged in the file of alerts: {problem.strerror}"
+            self._app.notify(printable(words), severity="warning", markup=False, timeout=LONG)
 
     def _tell_all(self, alerts: Sequence[Alert]) -> None:
         if alerts:
