@@ -52,7 +52,7 @@ async def plan(entry: Entry, target: Any, *, registry: bool = False) -> Plan:
     await undoes.check(target)
     made = await _restoring(document, target, registry=registry)
     for error, _ in undoes.conflicts([row.as_json() for row in made.rows]):
-        raise KcliError(str(error).replace("--force does", f"`kcli undo {entry.number} --force` does"))
+        raise KcliError(error.args[0]).hinted("undo-by-force", number=entry.number)
     return made
 
 
@@ -138,7 +138,7 @@ class ChangeToUndo:
         where = await journal.where_of(target, None)
         if where != self._where:
             made = f"{self._name} was made on {self._where or 'a cluster without an id'}"
-            raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}; name that one with -b")
+            raise UsageError(f"{made}, and this is {where or 'a cluster without an id'}").hinted("name-cluster")
         if self._topic_ids and not self._force:
             await self._check_topics(target[0] if isinstance(target, tuple) else target)
 
@@ -150,7 +150,7 @@ class ChangeToUndo:
         for name, topic in good(await describe_topics(cluster, self._topic_ids)).items():
             if topic.topic_id and topic.topic_id != self._topic_ids[name]:
                 again = f"topic {name} was deleted and created again since {self._name}"
-                raise UsageError(f"{again}; --force deletes it all the same")
+                raise UsageError(again).hinted("force-delete")
 
     def conflicts(self, rows: Iterable[Mapping[str, object]]) -> list[tuple[UsageError, str]]:
         """An error for each row of the plan whose value was changed again since, and what that row is about."""
@@ -177,7 +177,7 @@ class ChangeToUndo:
                     now = f"{row['config']}: {is_now} now, {left or 'none'} after {self._name}"
                     became = f"topic {row['name']} was changed again ({now})"
                     makes = "deletes the topic"
-                found.append((UsageError(f"{became}, and undoing it {makes}; --force does that"), what))
+                found.append((UsageError(f"{became}, and undoing it {makes}").hinted("force-undo"), what))
         return found
 
 

@@ -58,8 +58,8 @@ def last_commit(metadata: TableMetadata, query: str, label: str) -> Commit | Non
     if any(str(one.snapshot_id) == number for one in metadata.snapshots):
         raise KcliError(
             f"{label}: the table was rolled back to before the last commit of this pipeline, and no snapshot says what "
-            "it had then: start over with another checkpoint and --append, and -o for where it begins"
-        )
+            "it had then: set the table to a snapshot of this pipeline"
+        ).hinted("start-over")
     return found
 
 
