@@ -1,4 +1,4 @@
-"""The acts that make a group or an incident quiet, and loud again."""
+"""The acts of a group that make it quiet, and loud again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.lag.events import Event
 from kcli.tui.actions.acts import Act
 from kcli.tui.alerts.hushed import Hush
-from kcli.tui.text.formatting import status as status_text
+from kcli.tui.text.formatting import status
 from kcli.tui.text.incidents import WRONG
 from kcli.tui.text.printable import printable
 
@@ -18,47 +18,38 @@ if TYPE_CHECKING:
 
 
 def hushing(page: Page, standing: GroupStanding | None) -> list[Act]:
-    """Acknowledge the status of a group, mute it; or undo that."""
-    if standing is None:
+    """Acknowledge its status, mute it; or take that back."""
+    if standing is None or not page.session.live:
         return []
     group, now = standing.described.group, standing.status
-    return hushing_of(page, group, now, page.state.hushed.of(group, now), wrong=now in WRONG)
+    if (group, now) in page.state.hushed:
+        return [Act("m", "Alert of it again", "", partial(_put, page, group, None, "alerts are on again"))]
+    acts = [Act("m", "Mute it: no alerts", "", partial(_put, page, group, Hush("", "", _now(page)), "muted"))]
+    if now in WRONG:
+        acts.insert(0, Act("k", f"Acknowledge {status(now)[0]} …", "", partial(_ask, page, group, now)))
+    return acts
 
 
-def hushing_of(page: Page, name: str, status: str, quiet: Hush | None, *, wrong: bool) -> list[Act]:
-    """The same of a group or an incident by its name; `quiet` is why there are no alerts of it."""
-    if not page.session.live:
-        return []
-    if quiet is not None:
-        return [Act("M", "Alert of it again", "", partial(hush, page, name, None, "alerts are on again"))]
-    mute = Act("M", "Mute it: no alerts", "", partial(hush, page, name, Hush("", "", page.session.clock()), "muted"))
-    what = status_text(status)[0] if status in WRONG else status
-    ack = Act("K", f"Acknowledge {what} …", "", partial(acknowledge, page, name, status))
-    return [ack, mute] if wrong else [mute]
+def _now(page: Page) -> float:
+    return page.session.clock()
 
 
-def acknowledge(page: Page, name: str, status: str) -> None:
-    """Ask for a reason; the name is quiet until its status changes."""
+def _ask(page: Page, group: str, now: str) -> None:
     from kcli.tui.dialogs.reason import Reason
 
     def told(reason: str | None) -> None:
         if reason is not None:
-            hush(page, name, Hush(status, reason, page.session.clock()), f"{status} acknowledged: {reason}")
+            _put(page, group, Hush(now, reason, _now(page)), f"{now} acknowledged: {reason}")
 
-    what = status_text(status)[0] if status in WRONG else status
-    page.app.push_screen(
-        Reason(f"{printable(name.removeprefix(f'cluster/{status}/'))} is {what}: acknowledge it"), told
-    )
+    page.app.push_screen(Reason(f"{printable(group)} is {status(now)[0]}: acknowledge it"), told)
 
 
-def hush(page: Page, name: str, entry: Hush | None, words: str, *, noted: bool = True) -> None:
-    """Keep it, write it into the timeline of the group, and draw the page anew."""
+def _put(page: Page, group: str, hush: Hush | None, words: str) -> None:
+    """Keep it, write it into the timeline of the group, and draw the board anew."""
     try:
-        page.state.hushed.put(name, entry)
+        page.state.hushed.put(group, hush)
     except OSError as problem:
         page.notify(f"It is forgotten at the end: {problem.strerror}", severity="warning", markup=False)
-    if noted and not name.startswith("cluster/"):
-        page.session.note(Event(time=page.session.clock(), group=name, kind="note", text=words))
-        words = f"{name}: {words}"
-    page.notify(printable(words), markup=False, timeout=3)
+    page.session.note(Event(time=_now(page), group=group, kind="note", text=words))
+    page.notify(f"{printable(group)}: {printable(words)}", markup=False, timeout=3)
     page.on_new_look()

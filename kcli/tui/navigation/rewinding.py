@@ -48,7 +48,6 @@ class Rewound(ReplaySession):
 
     word = "REWOUND"
     lacks = "Not of the past"
-    leaves = "ctrl+r: now"
     waits = "going back …"
 
     def __init__(self, now: LiveSession, back: int) -> None:
