@@ -182,6 +182,7 @@ ELSEWHERE = {
     "cli/parsing/make_tables.py": "kcli's own sources",
     "cli/commands/demo/command.py": "what the demo wrote itself",
     "lag/formats/page.py": "the template that is installed",
+    "pipeline/jobs/files/csv.py": "the beginning of what Spark reads",
     "sandbox/log/recovery.py": "segments, which are mapped",
     "system/files.py": "the reader",
     "system/processes.py": "/proc",

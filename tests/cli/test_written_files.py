@@ -33,6 +33,7 @@ OTHERWISE = {
     "--warehouse": "as --out",
     "--quarantine": "as --out",
     "--checkpoint": "a folder of the pipeline",
+    "--stop-file": "is looked for",
     "--to": "changes a configuration in place, and keeps what was there; or a directory of a broker",
 }
 FORCED = {

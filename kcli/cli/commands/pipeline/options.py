@@ -93,7 +93,7 @@ class EngineOptions(SparkOptions):
         str | None,
         typer.Option(
             "--packages",
-            metavar="GROUP:NAME:VERSION,…",
+            metavar="PACKAGE,…",
             help="Packages of Maven for Spark, such as io.delta:delta-spark_4.2_2.13:4.4.0: Delta's own writer.",
         ),
     ] = None
