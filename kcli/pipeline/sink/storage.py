@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from errno import ENOSPC
 from typing import TYPE_CHECKING
 
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UsageError
 from kcli.pipeline.pickling import Carried
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Storage(Carried):
             options = {"endpoint_override": self.endpoint, "region": self.region}
             given = {name: value for name, value in options.items() if value}
             return fs.S3FileSystem(retry_strategy=patient(), **given), path
-        raise KcliError(f"{uri}: files of a table lie in a folder of this machine, or in s3://BUCKET/PATH")
+        raise UsageError(f"{uri}: files of a table lie in a folder of this machine, or in s3://BUCKET/PATH")
 
     def check(self, uri: str) -> None:
         """Raise KcliError unless the bucket of a URI is there and may be listed."""

@@ -32,7 +32,7 @@ PROGRESS: dict[str, Any] = {
     "batchId": 3,
     "numInputRows": 50,
     "durationMs": {"triggerExecution": 400, "walCommit": 30, "commitOffsets": 20, "addBatch": 200},
-    "observedMetrics": {"kcli_bad_1": {"bad": 2}},
+    "observedMetrics": {"kcli_bad_1": {"bad": 2, "unknown": 0}},
     "sources": [{"endOffset": '{"t":{"0":50}}', "latestOffset": '{"t":{"0":57}}'}],
 }
 

@@ -51,14 +51,8 @@ class Kept(Job):
 
 
 class Silent:
-    asked = staticmethod(lambda: 0)
-    state = ""
-
-    def tell(self, **figures):
+    def end(self, seen, outcome):
         pass
-
-    def end(self, state, error=""):
-        self.state = state
 
     def at(self, *told, **more):
         pass
@@ -73,9 +67,8 @@ class Silent:
 def ran(action, signals, **more):
     usual = {"quiet": False, "streaming": False, "mode": "batch", "options": PipelineOptions(), "format": None}
     frame = SimpleNamespace(**{**usual, "connection": SimpleNamespace(verbose=False), **more})
-    job, registered = Kept(), Silent()
-    code = Run(frame, job, Silent(), signals, registered).through(action, Silent())
-    return code, registered.state, job
+    job = Kept()
+    return Run(frame, job, Silent(), signals, Silent()).through(action, Silent()), job
 
 
 def test_a_batch_that_is_cancelled_is_interrupted_and_undone(capfd):
@@ -86,8 +79,8 @@ def test_a_batch_that_is_cancelled_is_interrupted_and_undone(capfd):
         assert spark.interrupted.wait(20)
         raise RuntimeError("cancelled")
 
-    code, state, job = ran(Action(spark, work), signals)
-    assert (code, state, job.finished, job.undone) == (INTERRUPTED, "interrupted", False, True)
+    code, job = ran(Action(spark, work), signals)
+    assert (code, job.finished, job.undone) == (INTERRUPTED, False, True)
     assert "interrupted: nothing was kept" in capfd.readouterr().err
 
 
@@ -110,7 +103,7 @@ def test_a_wish_that_finds_no_task_yet_is_said_again_until_there_is_one():
             spark.interrupted.set()
 
     spark.interruptTag = lambda tag: plan()
-    code, _, job = ran(Action(spark, work), signals)
+    code, job = ran(Action(spark, work), signals)
     assert (code, job.undone) == (INTERRUPTED, True)
 
 
@@ -122,8 +115,8 @@ def test_a_batch_that_was_done_all_the_same_is_done_and_kept(capfd, when):
         action = Action(spark, lambda: spark.interrupted.wait(20))
     else:
         action = Action(spark, lambda: setattr(signals, "asked", 1))
-    code, state, job = ran(action, signals)
-    assert (code, state, job.finished, job.undone) == (0, "done", True, False)
+    code, job = ran(action, signals)
+    assert (code, job.finished, job.undone) == (0, True, False)
     said = capfd.readouterr().err
     assert "it was complete before it could be cancelled" in said
     assert "nothing was kept" not in said
@@ -138,8 +131,8 @@ def test_a_group_that_cannot_be_written_at_the_end_is_told_and_the_work_is_done(
 
     monkeypatch.setattr(stream, "show_group", refused)
     action = Action(Remote(), lambda: {"any": 1})
-    code, state, job = ran(action, Signals(), streaming=True, mode="once", options=PipelineOptions(commit_group="g"))
-    assert (code, state, job.undone) == (0, "done", False)
+    code, job = ran(action, Signals(), streaming=True, mode="once", options=PipelineOptions(commit_group="g"))
+    assert (code, job.undone) == (0, False)
     assert "--commit-group g: it has members" in capfd.readouterr().err
 
 

@@ -96,7 +96,7 @@ def test_a_dry_run_asks_the_store(
     assert main([*line, "s3a://other/orders"]) == 1
     assert "s3://other/orders: there is no bucket other" in capfd.readouterr().err
     assert main([*line, "gs://lake/orders"]) == 2
-    assert "is no folder of this machine and no s3://" in capfd.readouterr().err
+    assert "files of a table lie in a folder of this machine, or in s3://" in capfd.readouterr().err
     line = ["pipeline", "export", topics.make(1), "raw.orders", "--file-format", "iceberg", "--dry-run"]
     assert main([*line, "--warehouse", "s3://other/tables"]) == 1
     assert "s3://other/tables: there is no bucket other" in capfd.readouterr().err

@@ -98,7 +98,7 @@ def test_spark_is_told_where_the_store_is_and_needs_hadoops_client(monkeypatch: 
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9000")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
     assert store_conf("/tmp/here", {"a": "b"}) == {}
-    said = r"--checkpoint s3a://lake/checkpoint: .*--conf spark\.jars\.packages=org\.apache\.hadoop:hadoop-aws:3\."
+    said = r"--checkpoint s3a://lake/checkpoint: .*--packages org\.apache\.hadoop:hadoop-aws:3\."
     with pytest.raises(UsageError, match=said):
         store_conf(CHECKPOINT, {}, "--checkpoint ")
     given = {"spark.jars": "/jars/hadoop-aws-3.5.0.jar", "spark.hadoop.fs.s3a.endpoint": "http://other:1"}
