@@ -18,7 +18,7 @@ from kcli.text.log import Log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
     from typing import Any, Literal
 
     from kcli.proto.columns import Columns
@@ -328,15 +328,31 @@ class Formats:
         """Whether `write` can do without `prepare`."""
         return topic in self._writers
 
-    def fresh(self, topic: str) -> bool:
-        """Whether `prepare` has nothing to look up now."""
+    def renewal(self, topic: str) -> Coroutine[Any, Any, None] | None:
+        """Work that looks up the schemas of a topic again, None where they are fresh or are being looked up."""
+        if self._fresh(topic):
+            return None
+        self._until[topic] = time.monotonic() + PATIENT  # one look-up, however many records are sent meanwhile
+        return self._renew(topic)
+
+    async def _renew(self, topic: str) -> None:
+        try:
+            await self._look_up(topic)
+        except KcliError as problem:
+            log.warning("%s: its schema cannot be looked up again: %s", topic, problem)
+            self._until[topic] = 0.0
+            self._writers.pop(topic, None)  # so the next record prepares anew, and its future has the error
+
+    def _fresh(self, topic: str) -> bool:
         return time.monotonic() < self._until.get(topic, 0.0)
 
     async def prepare(self, topic: str) -> None:
         """Look up the schemas of a topic, again where there may be a newer one. Where the registry does not answer, the
         last ones stay: they are still the subject's. Raises KcliError."""
-        if self.fresh(topic):
-            return
+        if topic not in self._writers or not self._fresh(topic):
+            await self._look_up(topic)
+
+    async def _look_up(self, topic: str) -> None:
         try:
             writers = {kind: await one.writer(topic, kind, self._schemas_of(one)) for kind, one in self._of.items()}
         except (ConnectError, DeadlineExceeded) as problem:

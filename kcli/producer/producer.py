@@ -48,8 +48,8 @@ if TYPE_CHECKING:
             """Whether `write` can do without `prepare`."""
             ...
 
-        def fresh(self, topic: str) -> bool:
-            """Whether `prepare` has nothing to look up now."""
+        def renewal(self, topic: str) -> Coroutine[Any, Any, None] | None:
+            """Work that looks up the schemas of a topic again, None where they are fresh or are being looked up."""
             ...
 
         async def prepare(self, topic: str) -> None:
@@ -214,8 +214,8 @@ class Producer:
         that is not known yet is looked up in a task, whose error is that of the returned future."""
         if self._interceptors is None and (self._formats is None or self._formats.ready(topic)):
             sent: tuple[Any, Any] = (key, value) if self._formats is None else self._formats.write(topic, key, value)
-            if self._formats is not None and not self._formats.fresh(topic):
-                self._in_background(self._formats.prepare(topic), f"look up the schema of {topic}")
+            if self._formats is not None and (renewal := self._formats.renewal(topic)) is not None:
+                self._in_background(renewal, f"look up the schema of {topic}")
             promise = self._records.send_now(topic, sent[1], sent[0], headers, partition, timestamp)
             if promise is not None:
                 return promise

@@ -3,6 +3,7 @@ cannot be read says why and loses nothing."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import random
 from datetime import UTC, date, datetime, time
@@ -300,6 +301,38 @@ class TestSchemasThatChange:
             producer.send_and_wait("rows", {"id": 2}, partition=0)
         assert read(kafka)[1].value[5:] == b"\x04"
         assert "rows: still written by the last schema" in caplog.text
+
+    def test_one_look_up_serves_all_records_that_are_sent_meanwhile(
+        self, kafka: kcli.SyncClient, sandbox: SandboxThread, theirs: Any
+    ) -> None:
+        self.register(theirs, "rows", FIRST)
+
+        async def sent(client: kcli.Client) -> int:
+            async with client.producer(value=avro()) as producer:
+                await producer.send_and_wait("rows", {"id": 0})
+                before = len(asyncio.all_tasks())
+                promises = [producer.send_soon("rows", {"id": number}) for number in range(500)]
+                tasks = len(asyncio.all_tasks()) - before
+                await asyncio.gather(*promises)
+            return tasks
+
+        assert kafka.run(sent) <= 1
+        assert len(read(kafka)) == 501
+
+    def test_a_schema_that_is_gone_is_the_error_of_later_records(self, kafka: kcli.SyncClient, theirs: Any) -> None:
+        self.register(theirs, "rows", FIRST)
+
+        async def sent(client: kcli.Client) -> None:
+            async with client.producer(value=avro()) as producer:
+                await producer.send_and_wait("rows", {"id": 0})
+                await asyncio.to_thread(theirs.delete_subject, "rows-value")
+                deadline = monotonic() + 10
+                while monotonic() < deadline:
+                    await producer.send_soon("rows", {"id": 1})
+                raise AssertionError("records are still written by a schema that was deleted")
+
+        with pytest.raises(kcli.KcliError, match="rows-value"):
+            kafka.run(sent)
 
     def test_callbacks_keep_their_order_and_get_the_newer_schema(self, kafka: kcli.SyncClient, theirs: Any) -> None:
         self.register(theirs, "rows", FIRST)
