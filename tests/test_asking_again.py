@@ -229,7 +229,7 @@ CASES: dict[str, list[tuple[str, Work, Disturb]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.kcli_violates  # who is told that it leads is asked, whatever the metadata said
+@pytest.mark.kcli_violates  # requests go to the leader that an error names, even if Metadata names another
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("backoff", [None, 0.0])
 async def test_nobody_asks_as_fast_as_a_broker_is_wrong(kind: str, backoff: float | None) -> None:

@@ -99,7 +99,7 @@ WRITTEN = {
     "--undo-file", "--trace-file", "--report", "--html", "--metrics", "--save", "--to", "--from", "--hmac-file",
     "--stop-file",
 }  # fmt: skip
-"""Options that name files to write or to look for, and profiles' files, which KCLI_CONFIG stands for."""
+"""Options that name files to write, files whose existence matters, and profile files (tested by KCLI_CONFIG)."""
 LIBRARIES = {"keytab"}
 """Files that another library reads."""
 FOLDERS = {"pipeline export", "pipeline import", "pipeline finalize", "pipeline clean", "registry export"}

@@ -85,7 +85,7 @@ class Unknown:
         self._rows = {name: parts for name, parts in kept.items() if any(len(rows) for rows in parts)}
 
     def column(self, count: int) -> pa.Array:
-        """As a text column of so many rows."""
+        """Return a text column with `count` rows."""
         if not self._rows:
             return pa.nulls(count, pa.string())
         codes = np.full(count, -1, np.int32)

@@ -53,8 +53,8 @@ FRAMED, BARE = 0, 1
 
 
 class RegisteredField:
-    """The keys or the values of a task's records. A kind of schema says how payloads are read: `reader_of` and
-    `read`. `unknown` gets by row the fields that the reader's schema lacks and a newer one has; None where nobody asks.
+    """Decodes the keys or the values of a task's records. Subclasses implement `reader_of` and `read` for one type of
+    schema. `unknown`, if given, collects for each row the fields that its writer's schema has and the reader's lacks.
     """
 
     def __init__(self, sealed: SealedSchemas, unknown: Unknown | None = None) -> None:

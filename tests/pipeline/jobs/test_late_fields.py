@@ -46,7 +46,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def outcome(capfd: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
-    """The job that was printed, and what was said on stderr."""
+    """Return the printed job and stderr."""
     out, err = capfd.readouterr()
     return json.loads(out)["jobs"][0], err
 

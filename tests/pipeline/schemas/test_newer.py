@@ -1,4 +1,4 @@
-"""Records of a schema that is newer than the one that they are read with: which lose fields, and which."""
+"""Records written with a newer schema than the reader's: which records lose fields, and which fields."""
 
 from __future__ import annotations
 

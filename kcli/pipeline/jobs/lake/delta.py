@@ -1,8 +1,8 @@
-"""A table of Delta, written by the package deltalake in the driver: one machine, and no jars.
+"""A Delta table, written by the package deltalake in the driver: one machine, and no jars.
 
-A commit of a stream carries a transaction of the query (`txn`), as Delta's own sink does. deltalake refuses a commit
-when another one of the same query came between the version that it read and the one that it writes. What it has read is
-checked before: so of two drivers with one checkpoint exactly one commits a batch.
+Each commit of a stream carries the query's transaction (`txn`), as Delta's own sink does. deltalake refuses a commit if
+the same query has committed since the version that this one is based on. That version is checked before the commit, so
+of two drivers with one checkpoint exactly one commits a batch.
 """
 
 from __future__ import annotations

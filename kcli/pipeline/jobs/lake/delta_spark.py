@@ -73,7 +73,7 @@ class SparkDeltaTable:
 
     @property
     def _spark(self) -> SparkSession:
-        """The session of the rows that came last, else the one that runs."""
+        """The session of the last rows that were written, or the running one."""
         from pyspark.sql import SparkSession
 
         return self._kept or SparkSession.builder.getOrCreate()

@@ -188,7 +188,7 @@ def _expire(table: Table, old: Sequence[Snapshot]) -> bool:
 
     main, numbers = table.metadata.refs["main"], [one.snapshot_id for one in old]
     transaction = light(table, old)
-    # as it is: this lets the catalog check that nobody has rolled the table back to a snapshot that expires
+    # Set main to what it is already: the catalog then refuses if the table was rolled back to an expiring snapshot
     ManageSnapshots(transaction).create_branch(
         main.snapshot_id, "main", main.max_ref_age_ms, main.max_snapshot_age_ms, main.min_snapshots_to_keep
     ).commit()

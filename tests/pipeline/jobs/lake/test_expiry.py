@@ -1,4 +1,4 @@
-"""A stream into an Iceberg table goes on at the same cost: snapshots expire, and their files go with them."""
+"""A stream into an Iceberg table keeps a constant cost per commit: snapshots expire, and their files are deleted."""
 
 from __future__ import annotations
 
