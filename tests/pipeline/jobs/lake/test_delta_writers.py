@@ -36,14 +36,18 @@ BY_FILES = ("b",)
 nothing. Its QueryBuilder and readers of the files do."""
 
 
+@pytest.fixture(autouse=True)
+def jars(spark: SparkSession) -> None:
+    if "delta" not in (spark.conf.get("spark.sql.extensions", "") or ""):
+        pytest.skip("Delta's own jars are needed, for Spark 4.2")
+
+
 @pytest.fixture(params=["library", "spark"])
-def make(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[..., Any]:
+def make(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Makes the table of a place, by one of the writers."""
     from kcli.pipeline.jobs.lake.delta import DeltaTable
     from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
-    if "delta" not in (spark.conf.get("spark.sql.extensions", "") or ""):
-        pytest.skip("Delta's own jars are needed, for Spark 4.2")
     return DeltaTable if request.param == "library" else SparkDeltaTable
 
 
@@ -168,13 +172,11 @@ def test_the_second_driver_is_refused(make: Callable[..., Any], spark: SparkSess
 
 
 def test_what_delta_passes_over_without_a_word_is_not_taken_for_a_commit(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[..., Any]
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
-    if make is not SparkDeltaTable:
-        pytest.skip("of Delta's own writer")
-    one, two = make(str(tmp_path / "t")), make(str(tmp_path / "t"))
+    one, two = SparkDeltaTable(str(tmp_path / "t")), SparkDeltaTable(str(tmp_path / "t"))
     one.write(numbers(spark, 1), "append", commit_of(0, "one"), evolve=False)
     number = one._next(commit_of(1, "one"))  # looked at the table, and was held up there
     two.write(numbers(spark, 2), "append", commit_of(1, "two"), evolve=False)
@@ -197,7 +199,7 @@ def test_restores_are_followed(make: Callable[..., Any], spark: SparkSession, tm
     assert rows_of(place) == [(0,), (1,), (7,)]
 
 
-def test_either_writer_continues_what_the_other_began(spark: SparkSession, tmp_path: Path, make: object) -> None:
+def test_either_writer_continues_what_the_other_began(spark: SparkSession, tmp_path: Path) -> None:
     from kcli.pipeline.jobs.lake.delta import DeltaTable
     from kcli.pipeline.jobs.lake.delta_spark import SparkDeltaTable
 
