@@ -184,7 +184,7 @@ bench: $(VENV)/.made-dev  ## kcli beside kcat and the Python clients, in one int
 bench-scale: $(VENV)/.made-dev  ## CPU and memory against partitions, brokers, groups and sizes; fails where a cost grows faster than its work
 	$(BIN)/python -m benchmarks.curves
 
-bench-pipeline: $(VENV)/.made-dev  ## kcli's Spark source and sink beside the JVM connector on a real Kafka, BENCH_RECORDS (10000000) of them; writes docs/pipeline.md
+bench-pipeline: $(VENV)/.made-dev  ## kcli's Spark source and sink beside the JVM connector on a real Kafka, BENCH_RECORDS (10000000) of them; writes docs/contributors/pipeline.md
 	$(BIN)/python -m benchmarks.pipeline --records $${BENCH_RECORDS:-10000000}
 
 clean:

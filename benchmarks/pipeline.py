@@ -3,7 +3,7 @@
 One real Apache Kafka, one Spark session with both connectors in it, the same ranges and the same columns; each round
 runs every row with both, so that a machine whose speed drifts treats them alike. CPU is that of the driver, the JVM and
 Spark's Python processes; the broker, which shares the machine, is in nobody's figure. The table goes to
-docs/pipeline.md.
+docs/contributors/pipeline.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--records", type=int, default=10_000_000, help="of 100 bytes; a tenth of 1 KiB")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--output", default="docs/pipeline.md", help="'' writes no file")
+    parser.add_argument("--output", default="docs/contributors/pipeline.md", help="'' writes no file")
     given = parser.parse_args()
     cluster = Kafka(1)
     cluster.options = ["-Xmx1g", "-XX:TieredStopAtLevel=4"]

@@ -1,4 +1,4 @@
-"""The pipeline's figures as a table, between two marks of docs/pipeline.md."""
+"""The pipeline's figures as a table, between two marks of docs/contributors/pipeline.md."""
 
 from __future__ import annotations
 

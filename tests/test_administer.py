@@ -1,4 +1,4 @@
-"""docs/administer.md says of each command that administers what it speaks, where it is and who bears it out; here it is
+"""docs/contributors/commands.md says of each command that administers what it speaks, where it is and who bears it out; here it is
 held against the commands and the tree."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kcli.cli.parsing.registry import SUBJECTS, declared
 from tests.each import each
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "docs/administer.md").read_text()
+TEXT = (ROOT / "docs/contributors/commands.md").read_text()
 ROWS = [
     [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
     for line in TEXT.splitlines()

@@ -1,4 +1,4 @@
-"""docs/design.md against the tree: each folder and file that it names is there, and no subject is forgotten."""
+"""docs/contributors/design.md against the tree: each folder and file that it names is there, and no subject is forgotten."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DESIGN = (ROOT / "docs/design.md").read_text()
+DESIGN = (ROOT / "docs/contributors/design.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 SUBJECTS = re.findall(r"^\| (\w+) \|((?: (?:`[\w/]+`)? ?\|)+)$", DESIGN, re.MULTILINE)
 

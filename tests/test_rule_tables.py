@@ -23,7 +23,7 @@ RULES = [
     *(f"F{n}" for n in (2, 3, 10, 11, 12, 25, 28, 34)), *ids("A1.", 20), *ids("A3.", 18),
     *ids("A4.", 27), *ids("A5.", 28),
 ]  # fmt: skip
-TEXT = (ROOT / "docs/rules.md").read_text()
+TEXT = (ROOT / "docs/contributors/rules.md").read_text()
 ROWS = [pytest.param(rule, *cells, id=rule) for rule, *cells in ROW.findall(TEXT)]
 
 
@@ -45,7 +45,7 @@ def test_the_files_and_the_tests_of_a_rule_are_there(rule: str, what: str, files
     assert any(mark.search(name) for _, name in named), f"no test of {rule} carries its id"
 
 
-@pytest.mark.parametrize("doc", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")))
+@pytest.mark.parametrize("doc", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
 def test_what_a_document_names_is_there(doc: str) -> None:
     text = (ROOT / doc).read_text()
     for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text):

@@ -78,7 +78,8 @@ EXAMPLES = [
     for line in LINES
     if re.match(r"(\$ )?kcli ", line.text)
     and not line.page.startswith("docs/reference/")
-    and "kcli help" not in line.text
+    and line.language != "text"
+    and not line.text.startswith(("kcli help", "kcli --version"))
 ]
 
 

@@ -52,7 +52,7 @@ def test_the_nav_names_each_page_once() -> None:
         parts = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else []
         return [name for part in parts for name in files(part)]
 
-    named = files(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    named = files(yaml.safe_load((ROOT / "mkdocs.yml").read_text().replace("!ENV ", ""))["nav"])
     assert sorted(named) == sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
 
 
@@ -72,3 +72,28 @@ def test_names_has_every_name_of_the_public_face() -> None:
     named = set(re.findall(r"^::: kcli\.[\w.]*?(\w+)$", page, re.MULTILINE))
     named |= set(re.findall(r"\w+", " ".join(re.findall(r"members: \[(.*)\]", page))))
     assert set(kcli.__all__) - named == {"__version__"}
+
+
+def shown(value: object) -> str:
+    """A default as the page of settings shows it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10_000:
+        return f"{value:,}"
+    return repr(value).replace("'", '"')
+
+
+def test_settings_has_each_field_with_its_type_default_and_a_sentence() -> None:
+    page = (DOCS / "library/settings.md").read_text()
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    described = {text.partition("\n")[0]: text for text in sections}
+    public = {name for name in kcli.__all__ if name.endswith("Settings")} | {"Security", "Tls", "Sasl", "OAuth"}
+    assert described.keys() == public
+    for name, text in described.items():
+        rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in text.splitlines() if line.startswith("| `")]
+        fields = [
+            [f"`{one.name}`", f"`{one.annotation}`".replace("|", r"\|"), f"`{shown(one.make_default())}`"]
+            for one in getattr(kcli, name).__fields__
+        ]
+        assert [row[:3] for row in rows] == fields
+        assert [row for row in rows if not row[3].endswith((".", "`.")) or len(row[3].split()) < 2] == []

@@ -1,4 +1,4 @@
-"""What franz-go's producer does, row by row of docs/rules.md, A1, where no other test shows it already."""
+"""What franz-go's producer does, row by row of docs/contributors/rules.md, A1, where no other test shows it already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Java's producer does, row by row of docs/rules.md, A4, where no other test shows it already."""
+"""What Java's producer does, row by row of docs/contributors/rules.md, A4, where no other test shows it already."""
 
 from __future__ import annotations
 
