@@ -59,4 +59,4 @@ def test_the_page_says_that_they_were_not_run() -> None:
     page = (ROOT / "docs/clusters.md").read_text()
     for recipe in (AIRFLOW, KUBERNETES):
         about = page[page.index(str(recipe.relative_to(ROOT))) :].partition("\n## ")[0]
-        assert "not run: " in about
+        assert "not run" in about
