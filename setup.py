@@ -6,6 +6,7 @@ can be compiled, so that no wheel of a release is pure by accident.
 """
 
 import os
+import re
 import sys
 from collections import defaultdict
 from glob import glob
@@ -74,7 +75,36 @@ def completions() -> list[tuple[str, list[str]]]:
     return rows
 
 
+REPOSITORY = os.environ.get("KCLI_REPOSITORY", "").rstrip("/")
+"""The address of the repository, as the workflow of a release knows it: https://HOST/OWNER/NAME."""
+
+
+def readme(version: str) -> str:
+    """Return README.md with links and pictures that lead to the repository, for the page of a package index."""
+    text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+    if not REPOSITORY:
+        return text
+    text = re.sub(r"!\[([^]]*)\]\((?!https?:)", rf"![\1]({REPOSITORY}/raw/v{version}/", text)
+    return re.sub(r"(?<!!)\[([^]]*)\]\((?!https?:|#)", rf"[\1]({REPOSITORY}/blob/v{version}/", text)
+
+
+def urls() -> dict[str, str]:
+    """Return the addresses that a package index shows."""
+    if not REPOSITORY:
+        return {}
+    return {
+        "Documentation": f"{REPOSITORY}/tree/main/docs",
+        "Source": REPOSITORY,
+        "Issues": f"{REPOSITORY}/issues",
+        "Changelog": f"{REPOSITORY}/blob/main/CHANGELOG.md",
+    }
+
+
+(VERSION,) = re.findall(r'__version__ = "(.+)"', Path(__file__).with_name("kcli").joinpath("version.py").read_text())
 setup(
+    long_description=readme(VERSION),
+    long_description_content_type="text/markdown",
+    project_urls=urls(),
     cmdclass={"build_py": BuildPy},
     ext_modules=[] if BUILD == "pure" else [RECORDS] if WINDOWS else [RECORDS, WATCHDOG],
     data_files=man_pages() + completions(),

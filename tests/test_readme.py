@@ -186,3 +186,20 @@ def test_its_figures_are_those_of_the_benchmarks() -> None:
         with_figures(README.replace("| produce 100 B (1,000,000) | ", "| produce 100 B (1,000,000) | 9"), measured)
         == README
     )
+
+
+@pytest.mark.process
+def test_on_a_package_index_its_links_lead_to_the_repository(tmp_path: Path) -> None:
+    """There are no files beside the text there. Without an address of the repository it is README.md as it is."""
+    for address in ("", "https://git.example.org/kcli/kcli"):
+        folder = tmp_path / ("named" if address else "plain")
+        folder.mkdir()
+        subprocess.run(
+            [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", folder], cwd=ROOT, check=True, timeout=100,
+            env={**os.environ, "KCLI_REPOSITORY": address}, capture_output=True,
+        )  # fmt: skip
+        head, _, text = (folder / "kcli_kafka.egg-info/PKG-INFO").read_text().partition("\n\n")
+        links = re.findall(r"\]\(([^)#]+)\)", text)
+        assert len(links) > 10
+        assert {link.startswith(f"{address}/") for link in links} == {bool(address)}
+        assert ("Project-URL: Source, " in head) == bool(address)

@@ -50,7 +50,7 @@ def test_mypy_has_nothing_to_say(programs: Path) -> None:
 
 @pytest.mark.timeout(300)
 def test_pyright_has_nothing_to_say(programs: Path) -> None:
-    pytest.importorskip("basedpyright", reason="pip install -e '.[dev]'")
+    pytest.importorskip("basedpyright", reason="pip install --group dev")
     found = [str(ROOT), *(path for path in sys.path if path.endswith("site-packages"))]
     settings = {"typeCheckingMode": "strict", "extraPaths": found, "pythonVersion": "3.11"}
     (programs / "pyrightconfig.json").write_text(json.dumps(settings))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from array import array
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.errors import DecodeError
+from kcli.proto import checksum
 from kcli.proto import records as twin
 from kcli.proto.columns import Lines
 from tests.effort import tries
@@ -575,3 +577,15 @@ def test_what_is_broken_behind_a_limit_is_broken_for_both_cores():
         half = len(answers) // len(CORES)
         assert [one[1:] for one in answers[:half]] == [one[1:] for one in answers[-half:]]
     assert outcomes == {True, False}
+
+
+@pytest.mark.parametrize("start", [b"", b"123"])
+def test_checksums_need_no_extension_module(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a wheel whose library crc32c was not compiled: `import crc32c` fails, and the value is the same."""
+    for missing in ("crc32c", "crc32c._crc32c"):
+        monkeypatch.setitem(sys.modules, missing, None)
+    function, note = checksum._choose()
+    assert note
+    for data in (b"", b"a", b"456789", bytes(range(256)) * 5):
+        assert function(memoryview(data), function(start, 0)) == checksum.crc32c(start + data, 0)
+    assert function(b"123456789", 0) == 0xE3069283

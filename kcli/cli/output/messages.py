@@ -58,6 +58,11 @@ def print_version() -> int:
     from kcli.proto import core
     from kcli.version import __version__
 
-    sys.stdout.write(f"kcli {__version__} (record core: {core.NAME})\n")
+    note = ""
+    if core.NAME == "python":
+        from kcli.proto.checksum import NOTE
+
+        note = f"; {NOTE}" if NOTE else ""
+    sys.stdout.write(f"kcli {__version__} (record core: {core.NAME}{note})\n")
     sys.stdout.flush()
     return 0

@@ -110,7 +110,7 @@ class Header:
 
 def checksum(data: Buffer, start: int = 0) -> int:
     """CRC-32C."""
-    from crc32c import crc32c
+    from kcli.proto.checksum import crc32c
 
     return int(crc32c(data, start))
 

@@ -438,7 +438,7 @@ def test_the_page_has_every_letter_and_every_spelling_that_moved() -> None:
 
 
 def test_look_alikes_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    section = PAGE.partition("## Look-alikes")[2].partition("\n## ")[0]
+    section = PAGE.partition("## Names that are easy to confuse")[2].partition("\n## ")[0]
     names = [name for name in findall(r"`([a-z ]+)`", section) if not name.startswith("kcli")]
     assert len(names) > 20
     known = {path for path, _ in every()}

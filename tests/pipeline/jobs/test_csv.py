@@ -16,7 +16,7 @@ from kcli.pipeline.jobs.files.importing import load
 from tests.pipeline.jobs.test_commands import kcli as kcli
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
-duckdb = pytest.importorskip("duckdb", reason="pip install 'kcli-kafka[dev]'")
+duckdb = pytest.importorskip("duckdb", reason="pip install --group dev")
 
 if TYPE_CHECKING:
     from collections.abc import Callable

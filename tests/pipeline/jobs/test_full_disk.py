@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Kcli = Callable[..., int]
 
-duckdb = pytest.importorskip("duckdb", reason="pip install 'kcli-kafka[dev]'")
+duckdb = pytest.importorskip("duckdb", reason="pip install --group dev")
 
 
 @pytest.fixture

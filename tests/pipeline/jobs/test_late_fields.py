@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Kcli = Callable[..., int]
     Fill = Callable[[list[bytes]], str]
 
-duckdb = pytest.importorskip("duckdb", reason="pip install 'kcli-kafka[dev]'")
+duckdb = pytest.importorskip("duckdb", reason="pip install --group dev")
 
 LATE = [b'{"id":%d,"note":"n%d","user":{"name":"u","vip":true}}' % (n, n) for n in range(20)]
 USUAL = [b'{"id":%d,"user":{"name":"u"}}' % n for n in range(20, 1_320)]  # 1,000 of them are sampled

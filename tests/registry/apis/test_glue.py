@@ -36,7 +36,7 @@ START_LIMIT = 60.0  # seconds
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
     """The address of moto's server."""
-    pytest.importorskip("moto", reason="pip install '.[dev]'")
+    pytest.importorskip("moto", reason="pip install --group dev")
     port = free_port()
     words = [sys.executable, "-m", "tests.registry.apis.glue_server", "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

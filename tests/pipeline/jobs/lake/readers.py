@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
 
 
-duckdb = pytest.importorskip("duckdb", reason="pip install -e '.[dev]'")
+duckdb = pytest.importorskip("duckdb", reason="pip install --group dev")
 pytest.importorskip("pyiceberg", reason="pip install 'kcli-kafka[iceberg]'")
 
 

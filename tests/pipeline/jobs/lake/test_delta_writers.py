@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 deltalake = pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
-duckdb = pytest.importorskip("duckdb", reason="pip install -e '.[dev]'")
+duckdb = pytest.importorskip("duckdb", reason="pip install --group dev")
 pytestmark = [pytest.mark.spark, pytest.mark.process, pytest.mark.timeout(600)]
 
 EVERY = (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.pipeline.topics import Topics
 
 pytestmark = [pytest.mark.spark, pytest.mark.process, pytest.mark.timeout(600)]
-pytest.importorskip("duckdb", reason="pip install -e '.[dev]'")
+pytest.importorskip("duckdb", reason="pip install --group dev")
 pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
 pytest.importorskip("pyiceberg", reason="pip install 'kcli-kafka[iceberg]'")
 

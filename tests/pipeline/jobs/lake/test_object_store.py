@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.pipeline.topics import Topics
 
-pytest.importorskip("moto.server", reason="pip install -e '.[dev]'")
+pytest.importorskip("moto.server", reason="pip install --group dev")
 pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
 pytest.importorskip("pyiceberg", reason="pip install 'kcli-kafka[iceberg]'")
 ROOT = Path(__file__).parents[4]
