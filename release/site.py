@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 UNSEARCHED = ("contributors/", "changelog.md", "benchmarks.md", "curves.md", "where-the-time-goes.md")
-BOOSTS = {"how-to.md": 4, "schemas.md": 2, "lag.md": 2, "install.md": 2, "troubleshooting.md": 2, "library/names.md": 0.5}
+BOOSTS = {
+    "how-to.md": 4,
+    "schemas.md": 2,
+    "lag.md": 2,
+    "install.md": 2,
+    "troubleshooting.md": 2,
+    "library/names.md": 0.5,
+}
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

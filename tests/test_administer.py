@@ -1,5 +1,5 @@
-"""docs/contributors/commands.md says of each command that administers what it speaks, where it is and who bears it out; here it is
-held against the commands and the tree."""
+"""docs/contributors/commands.md has a row for each command that administers: what it speaks, where it is, and its
+test. Here the rows are compared with the commands and the tree."""
 
 from __future__ import annotations
 

@@ -147,7 +147,9 @@ def test_every_command_line_runs_and_ends_with_0(shell: Shell, pipelines: bool) 
     assert shell.run("kcli count copy") == (b"3000\n" if pipelines else b"1000\n")
     if pipelines:
         assert parquet.read_table(shell.folder / "out" / "orders").num_rows == 2000
-    (program,) = ["\n".join(line.text for line in block.lines) for block in blocks(README) if block.language == "python"]
+    (program,) = [
+        "\n".join(line.text for line in block.lines) for block in blocks(README) if block.language == "python"
+    ]
     (shell.folder / "program.py").write_text(program.replace("9092", str(shell.port)))
     assert shell.run(f"{shlex.quote(sys.executable)} program.py").endswith(b"\n2001 records\n")
 

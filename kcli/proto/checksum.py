@@ -50,10 +50,12 @@ def _choose() -> tuple[Callable[[Buffer, int], int], str]:
     try:
         module = _extension()
         if module is None or not hasattr(module, "crc32c"):
-            import crc32c as module  # type: ignore[no-redef]
-        return module.crc32c, ""
+            import crc32c
+
+            return crc32c.crc32c, ""
     except ImportError:
         return _in_python(), "checksums in plain Python: slow"
+    return module.crc32c, ""
 
 
 crc32c, NOTE = _choose()

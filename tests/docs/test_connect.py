@@ -21,7 +21,9 @@ def test_a_test_that_the_page_names_is_there(file: str, name: str) -> None:
 
 def test_every_mechanism_has_a_test_on_both_kinds_of_listener() -> None:
     rows = [
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.partition("\n## Faults")[0].splitlines() if "|" in line
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in PAGE.partition("\n## Faults")[0].splitlines()
+        if "|" in line
     ]
     for mechanism in MECHANISMS:
         (row,) = [cells for cells in rows if re.match(rf"(?:.*, )?{re.escape(mechanism)}(?:[,: ]|$)", cells[0])]

@@ -1,4 +1,4 @@
-"""What sarama's AsyncProducer does, row by row of docs/contributors/rules.md, A5, where no other test shows it already."""
+"""What sarama's AsyncProducer does, by docs/contributors/rules.md, A5, where no other test shows it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""README.md typed into a terminal, line by line, in an empty folder of a user who has only Python: each line ends with 0,
-asks nothing and does not hang. `pip install kcli-kafka` installs the wheel that `make dist` built."""
+"""README.md typed into a terminal, line by line, in an empty folder of a user who has only Python: each line ends
+with 0, asks nothing and does not hang. `pip install kcli-kafka` installs the wheel that `make dist` built."""
 
 from __future__ import annotations
 
