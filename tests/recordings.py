@@ -29,6 +29,7 @@ from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import redirected
 from tests.lines import Lines, Stage
+from tests.tui.picture_font import portable
 
 FOLDER = Path(__file__).parents[1] / "docs" / "recordings"
 WIDTH, HEIGHT = 100, 30
@@ -161,7 +162,7 @@ def picture(name: str, recording: Recording, shown: list[tuple[str, str]]) -> st
     assert all(char.isprintable() or char == "\n" for char in plain), repr(plain)
     console = Console(width=WIDTH, record=True, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=False)
-    return console.export_svg(title=f"kcli: {recording.title}", unique_id=name)
+    return portable(console.export_svg(title=f"kcli: {recording.title}", unique_id=name))
 
 
 def write(folder: Path) -> None:

@@ -16,6 +16,7 @@ from collections import Counter
 from contextlib import contextmanager
 from shlex import join
 
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.errors import KcliError, UsageError
 from kcli.paths import private, state_folder
 from kcli.redact import HIDDEN, redacted
@@ -151,6 +152,18 @@ async def recorded(
             if undo is not None and (changed or result == UNKNOWN):
                 undoes(number)
     return made
+
+
+async def where_of(target: Any, undo: Undo | None) -> str:
+    """The cluster id, or the address of the registry that is changed."""
+    if undo is not None and undo.where:
+        return undo.where
+    if isinstance(target, tuple):  # a cluster and its registry
+        target = target[0]
+    name = getattr(target, "name", None)
+    if isinstance(name, str):
+        return name
+    return await cluster_id(target) or ""
 
 
 def entries() -> list[Entry]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import time
 
+from kcli.asking.fan_out import good
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import OPTION, KcliError, UsageError
 from kcli.grammar.offsets import parse_range, place_of
+from kcli.lag.record_times import record_times
 from kcli.model import OffsetAndMetadata
 from kcli.seeking.last_records import found_at
-from kcli.values import Value
+from kcli.values import Frozen, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,6 +174,32 @@ def _by_partition(places: dict[int, Prepare]) -> Prepare:
         return form
 
     return prepare
+
+
+class Rewind(Frozen):
+    """How to go `back` by that many ms from what a group has read: from the time of the last record before its offset,
+    in each partition. What is unread stays unread."""
+
+    back: int = 0
+
+    async def form(self, cluster: Cluster, commits: Mapping[TopicPartition, OffsetAndMetadata]) -> Form:
+        read = {at: one.offset - 1 for at, one in commits.items() if one.offset > 0}
+        times = await record_times(cluster, read)
+        moments = {at: max(time - self.back, 0) for at, time in good(times).items()}
+        places = await list_offsets(cluster, moments)
+
+        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+            if standing.old is None:
+                return Wanted(keep=True, note=NOTHING)
+            if standing.old.offset <= standing.start:
+                return Wanted(keep=True, note="nothing that it has read is left")
+            found = places[at] if at in places else times[at]
+            if not isinstance(found, LogOffset):
+                return found if isinstance(found, KcliError) else KcliError(f"{at.topic} [{at.partition}]: no time")
+            place = found.offset if found.offset >= 0 else standing.old.offset
+            return Wanted(commit=OffsetAndMetadata(offset=min(place, standing.old.offset)))
+
+        return form
 
 
 def by_time(moment: int) -> Prepare:

@@ -18,7 +18,7 @@ from kcli.admin.groups.rows import Described, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, bad
 from kcli.changes.change import UNCHANGED, Plan, Row, Undo
-from kcli.changes.offset_forms import given
+from kcli.changes.offset_forms import Rewind, given
 from kcli.errors import BrokerError, KcliError
 from kcli.model import OffsetAndMetadata
 from kcli.text.suggest import did_you_mean
@@ -63,6 +63,14 @@ class OffsetRow(Row):
         return self.after.offset - self.before.offset if self.after is not None and self.before is not None else None
 
     @property
+    def skipped(self) -> int:
+        """Offsets in the log that are unread now and would never be read."""
+        if self.after is None or self.start is None or self.end is None:
+            return 0
+        first = self.start if self.before is None else max(self.before.offset, self.start)
+        return max(min(self.after.offset, self.end) - first, 0)
+
+    @property
     def lag(self) -> int | None:
         """Offsets behind afterwards; None without an offset."""
         return None if self.after is None or self.end is None else max(self.end - self.after.offset, 0)
@@ -72,7 +80,7 @@ async def plan(
     cluster: Cluster,
     groups: Iterable[str],
     where: Where,
-    prepare: Prepare,
+    prepare: Prepare | Rewind,
     *,
     create: bool = False,
     skip: bool = False,
@@ -85,19 +93,31 @@ async def plan(
     if empty and (not skip or len(empty) == len(meant)):
         no_offsets = KcliError(f"{empty[0].group}: the group has committed no offsets").hinted("name-topics")
         raise empty[0].refusal or no_offsets
-    form = await prepare(cluster, sorted({at for some in meant.values() for at in some}))
-    return await _planned(cluster, [(known[name], some, form) for name, some in meant.items()])
+    if isinstance(prepare, Rewind):
+        forms = [await _form_of(cluster, prepare, known[name], some) for name, some in meant.items()]
+    else:
+        forms = [await prepare(cluster, sorted({at for some in meant.values() for at in some}))] * len(meant)
+    wanted = zip(meant.items(), forms, strict=True)
+    return await _planned(cluster, [(known[name], some, form) for (name, some), form in wanted])
 
 
 async def plan_parts(
     cluster: Cluster,
     group: str,
-    parts: Callable[[Target], Iterable[tuple[Collection[TopicPartition], Prepare]]],
+    parts: Callable[[Target], Iterable[tuple[Collection[TopicPartition], Prepare | Rewind]]],
 ) -> Plan:
     """The plan to reset one group, which may have to be created: each part of its partitions by a form of its own."""
     target = (await _known(cluster, [group], create=True))[group]
-    forms = [(target, sorted(some), await prepare(cluster, sorted(some))) for some, prepare in parts(target)]
+    forms = [(target, sorted(some), await _form_of(cluster, prepare, target, some)) for some, prepare in parts(target)]
     return await _planned(cluster, forms)
+
+
+async def _form_of(
+    cluster: Cluster, prepare: Prepare | Rewind, target: Target, some: Collection[TopicPartition]
+) -> Form:
+    if isinstance(prepare, Rewind):
+        return await prepare.form(cluster, {at: target.committed[at] for at in some if at in target.committed})
+    return await prepare(cluster, sorted(some))
 
 
 async def plan_restore(

@@ -189,6 +189,14 @@ async def plan(
     return made
 
 
+async def plan_restore(registry: OpenRegistry, wanted: Wanted, *, keep: bool | None = None) -> Plan:
+    """The plan that restores what an undo document says. Without `keep`, schemas keep their ids where the registry
+    deletes softly."""
+    keep = registry.client.deletes_softly if keep is None else keep
+    register = wanted.register if keep else wanted.register.replace(deleted=frozenset())
+    return await plan(registry, wanted.replace(register=register), keep=keep, force=True)
+
+
 def _opens(group: Group) -> bool:
     """Whether it is a mode in which schemas can be changed: it is set first, and any other mode last."""
     section, _, change, _ = group

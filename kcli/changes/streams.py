@@ -45,7 +45,7 @@ class Reset(Frozen):
     internal: Sequence[str] | None = None
     committed: bool = False
     force: bool = False
-    prepare: Prepare = offset_forms.ready(offset_forms.earliest)
+    prepare: Prepare | offset_forms.Rewind = offset_forms.ready(offset_forms.earliest)
 
 
 async def plan(cluster: Cluster, wanted: Reset) -> Plan:
@@ -60,7 +60,7 @@ async def plan(cluster: Cluster, wanted: Reset) -> Plan:
     gone: list[str] = []
     forced = False
 
-    def parts(target: Target) -> list[tuple[list[TopicPartition], Prepare]]:
+    def parts(target: Target) -> list[tuple[list[TopicPartition], Prepare | offset_forms.Rewind]]:
         nonlocal refusal, gone, forced
         if wanted.force and target.described is not None and isinstance(target.refusal, GroupLive):
             target.refusal = refusal_to_remove(target.described)

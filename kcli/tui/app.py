@@ -25,6 +25,7 @@ from kcli.tui.messages import (
     ChangeProfile,
     Connected,
     Go,
+    Inspected,
     KeepProfile,
     Looked,
     LookFailed,
@@ -125,6 +126,11 @@ class Dashboard(App[int]):
         from kcli.tui.beat.leaving import TerminalDriver
 
         return TerminalDriver
+
+    def on_resize(self) -> None:
+        forget = getattr(self._driver, "forget", None)
+        if forget is not None:
+            forget()
 
     @property
     def session(self) -> Session:
@@ -280,6 +286,12 @@ class Dashboard(App[int]):
         if before is not None and before is not message.look:
             self.session.free(list(before.groups))
 
+    def on_inspected(self, message: Inspected) -> None:
+        if self._is_shown(message) or (isinstance(self.session, Rewound) and message.source is self.session.now):
+            self.state.incidents = message.incidents
+            self._alerting.inspected(message.incidents, self.session.clock())
+            self._tell(Changed)
+
     def on_unseen(self, message: Unseen) -> None:
         if self._is_shown(message) or (isinstance(self.session, Rewound) and message.source is self.session.now):
             self._alerting.see(message.look)
@@ -387,6 +399,24 @@ class Dashboard(App[int]):
 
     def action_copy(self) -> None:
         self._front.copy(self._front.command)
+
+    def action_undo(self) -> None:
+        """Undo the newest change of this cluster that can be undone and was not, whoever made it with kcli here."""
+        from kcli.changes.undo import undoable
+        from kcli.tui.dialogs.undo import Undo
+
+        if self._front.refused("undoing"):
+            return
+        try:
+            entries = undoable({self.state.cluster_id or "", self.session.registry_name} - {""})
+        except KcliError as problem:
+            toast(self, problem)
+            return
+        if not entries:
+            words = "Nothing to undo: the journal has no change of this cluster that can be undone (kcli history)."
+            self.notify(words, markup=False, timeout=LONG)
+        else:
+            self.push_screen(Undo(self.session, entries))
 
     def action_produce(self) -> None:
         self._front.produce(self._front.topic_here)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from kcli.errors import KcliError
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.alerts.incidents import Incident
     from kcli.tui.routes import Route
     from kcli.tui.trails import Trails
 
@@ -58,6 +59,14 @@ class LookFailed(Reported):
         super().__init__()
         self.problem = problem
         self.again = again
+
+
+class Inspected(Reported):
+    """What is wrong with the cluster besides its groups."""
+
+    def __init__(self, incidents: list[Incident]) -> None:
+        super().__init__()
+        self.incidents = incidents
 
 
 class Noted(Message):

@@ -55,6 +55,10 @@ def _page_of_a_machine(route: routes.Route, state: State) -> Page:
             from kcli.tui.screens.brokers import Broker
 
             return Broker(state, route)
+        case routes.Alerts():
+            from kcli.tui.screens.alerts import Alerts
+
+            return Alerts(state, route)
         case routes.Clusters():
             from kcli.tui.screens.clusters import Clusters
 

@@ -211,6 +211,8 @@ class ReplaySession(Session):
     waits = "reading the recording …"
     word = "RECORDING"
     lacks = "Not in a recording"
+    leaves = ""
+    """The key that leaves it, where there is a place to go."""
 
     def __init__(self, recording: Path | Recording, *, window: float = 60.0) -> None:
         super().__init__()

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from kcli.tui.tail import Seen
 
 NAMES = (
-    "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, heatmap, transactions, "
+    "alerts, groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, heatmap, transactions, "
     "transaction ID, acls, acls KIND NAME, quotas, reassignments, schemas, schema SUBJECT, clusters, faults"
 )
-PLAIN = ("groups", "topics", "brokers", "heatmap", "transactions", "acls", "quotas", "reassignments")
+PLAIN = ("groups", "alerts", "topics", "brokers", "heatmap", "transactions", "acls", "quotas", "reassignments")
 """Pages that every cluster has."""
 
 
@@ -34,6 +34,11 @@ class Route:
 @dataclass(frozen=True)
 class Groups(Route):
     """All groups: the first page."""
+
+
+@dataclass(frozen=True)
+class Alerts(Route):
+    """What is wrong now, which alerts are on, and those that were told."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,7 @@ class Faults(Route):
 
 SINGLE: dict[str, type[Route]] = {
     "groups": Groups,
+    "alerts": Alerts,
     "topics": Topics,
     "brokers": Brokers,
     "heatmap": Heatmap,

@@ -26,14 +26,16 @@ from kcli.lag.history import History
 from kcli.lag.watch import DATED, LagSnapshot, Watch, pause
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings
+from kcli.tui.alerts.incidents import Inspection
 from kcli.tui.beat.gc_tuning import GcTuning, Pace
 from kcli.tui.beat.kept import Kept
-from kcli.tui.messages import Connected, Looked, LookFailed, Noted, Unseen
+from kcli.tui.messages import Connected, Inspected, Looked, LookFailed, Noted, Unseen
 from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
 if TYPE_CHECKING:
     from kcli.lag.formats.past import Past
+    from kcli.model import Cluster
     from kcli.registry.listing.opened import OpenRegistry
     from kcli.registry.settings import RegistrySettings
 
@@ -96,6 +98,8 @@ class Session(ABC):
     guard: str = ""
     bootstrap: str = ""
     registry_option: str = ""
+    registry_name: str = ""
+    """What the journal calls the schema registry."""
     interval: float = 5.0
     window: float = 60.0
     live: bool = True
@@ -231,6 +235,7 @@ class LiveSession(Session):
         self.settings = settings
         self.has_registry = registry is not None
         self.registry_option = registry_option
+        self.registry_name = registry.name if registry is not None else ""
         self._registry_settings = registry
         self._registry: OpenRegistry | None = None
         self.bootstrap = ",".join(f"{host}:{port}" for host, port in settings.bootstrap)
@@ -243,7 +248,7 @@ class LiveSession(Session):
         self._gc = GcTuning()
         self._history = History(window=window)
         self._client: Client | None = None
-        self._sampling: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._cluster_id: str | None = None
         self._known: set[int] = set()  # every broker that was ever seen: Metadata drops those that die
         self._now = asyncio.Event()
@@ -276,7 +281,17 @@ class LiveSession(Session):
         from kcli.client import Client
 
         self._client = Client(self.settings)
-        self._sampling = asyncio.get_running_loop().create_task(self._sample(self._client), name="sample")
+        inspection = Inspection(lambda: self.interval, self._silent, lambda found: self._post(Inspected(found)))
+        inspecting = inspection.run(self._client, lambda: self.paused or self._cluster_id is None)
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._sample(self._client)), loop.create_task(inspecting)]
+
+    async def _silent(self, cluster: Cluster) -> dict[int, str]:
+        """The brokers that do not answer, or are not in the cluster any more, with why."""
+        there = {node.id for node in await cluster.nodes()}
+        failed = self._latest.brokers if self._latest is not None else {}
+        silent = {number: f"does not answer ({problem})" for number, problem in failed.items()}
+        return dict.fromkeys(self._known - there, "left the cluster") | silent
 
     async def _sample(self, client: Client) -> None:
         """Refresh, post, wait; a refresh that fails is reported and tried again."""
@@ -470,9 +485,10 @@ class LiveSession(Session):
         self._gc.end()
 
     async def _close(self) -> None:
-        if self._sampling is not None:
-            self._sampling.cancel()
-            await asyncio.wait({self._sampling})
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         if self._registry is not None:
             await self._registry.close()
         if self._past is not None:
@@ -524,7 +540,7 @@ class Muted:
             self._lost = True
         elif isinstance(message, Connected):
             self._count(message)
-        elif isinstance(message, (Noted, Unseen)):
+        elif isinstance(message, (Noted, Unseen, Inspected)):
             self._post(message)
 
     def _answered(self) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.tui.alerts.hushed import Hushed
+from kcli.tui.alerts.hushed import Hush, Hushed, switch
 from kcli.tui.routes import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.alerts.incidents import Incident
     from kcli.tui.session import Session
     from kcli.tui.trails import Trails
     from kcli.tui.widgets.frames import Frames
+
+
+TOLD = 200
+"""Alerts of this session that are kept."""
 
 
 class Trouble(NamedTuple):
@@ -29,9 +35,9 @@ class Trouble(NamedTuple):
 class State:
     """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
     up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
-    `topics` are the names of all topics, None until
-    they were asked for, `numbers` the ids of brokers, `hushed` the groups without alerts. `brokers` counts those that
-    were ever seen, `down` those that do not answer now."""
+    `topics` are the names of all topics, None until they were asked for, `numbers` the ids of brokers, `hushed` what
+    has no alerts, `incidents` what is wrong with the cluster besides groups, `told` the alerts of this session: time,
+    words, whether it is bad news. `brokers` counts those that were ever seen, `down` those that do not answer now."""
 
     def __init__(
         self,
@@ -57,11 +63,22 @@ class State:
         self.topics: list[str] | None = None
         self.numbers: list[int] = []
         self.hushed = Hushed()
+        self.incidents: list[Incident] = []
+        self.told: deque[tuple[float, str, bool]] = deque(maxlen=TOLD)
 
     def turn(self, session: Session) -> None:
         """Show another time of the same cluster."""
         self.session = session
         self.look, self.trails, self.trouble = None, None, None
+
+    @property
+    def urgent(self) -> list[Incident]:
+        """What is wrong with the cluster now, without what is acknowledged, muted or switched off."""
+        return [one for one in self.incidents if not self.quiet(one)] if self.session.live else []
+
+    def quiet(self, incident: Incident) -> Hush | None:
+        """Why an incident is not told; None where it is."""
+        return self.hushed.of(*incident.key) or self.hushed.of(switch(incident.kind), "")
 
     @property
     def places(self) -> list[str]:

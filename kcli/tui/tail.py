@@ -2,15 +2,16 @@
 
 Runs on the client thread. The newest `keep` records are in a ring with arrival numbers; the screen takes what is new
 when it has time to draw. What passed by without being kept is counted and said. With `first` it is the other way round:
-the oldest `keep` records are shown and then it has read enough.
+the oldest `keep` records of all partitions together, by their time, are shown, and then it has read enough.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.topics.topics import describe_topics
@@ -21,7 +22,7 @@ from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.held_back import HeldBack
 from kcli.consumer.poll import Fetched
-from kcli.errors import KcliError, TopicRecreated
+from kcli.errors import DeadlineExceeded, KcliError, TopicRecreated
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto.batch import Batch
@@ -52,14 +53,73 @@ DECODED = 4000  # records a second at most; up to `KEEP` at once
 HEED = 2.0  # seconds between two checks whether the topics still exist
 WAITING = 5.0  # seconds at a last stable offset before the page names the open transaction
 BEAT = 0.1  # seconds between polls: the screen draws no faster, and batches get larger
+PATIENCE = 3.0  # seconds that the other partitions wait for one of which nothing comes
+PIECE = 1 << 20  # bytes of an export that are written at once
 
 
 class Counts(Value):
-    """What passed, what the filter wanted of it, and what of that is in no ring any more or never was."""
+    """What passed, what the filter wanted of it, and how many errors came. `total` is how many offsets there were from
+    the start to the end when a search began, `searched` how many of them are behind it."""
 
     passed: int = 0
     wanted: int = 0
     problems: int = 0
+    searched: int = 0
+    total: int = 0
+
+
+class _Search:
+    """The records of several partitions in the order of their time. What one partition has is held back until every
+    other one was read up to that time, is at its end, or has kept the others waiting for PATIENCE seconds."""
+
+    def __init__(self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> None:
+        self._starts, self._ends = starts, ends
+        self.held: list[Seen] = []
+        self._many: dict[TopicPartition, int] = dict.fromkeys(starts, 0)
+        self._until = {at: -math.inf if start < ends.get(at, start) else math.inf for at, start in starts.items()}
+        self._places = dict(starts)
+        self._moved = dict.fromkeys(starts, time.monotonic())
+
+    def take(self, at: TopicPartition, new: list[Seen], newest: float, position: int) -> None:
+        """`newest` is the time up to which the partition was read, whatever the filter wanted of it."""
+        if at not in self._places:
+            return
+        self.held += new
+        self._many[at] += len(new)
+        if position != self._places[at]:
+            self._places[at], self._moved[at] = position, time.monotonic()
+        ended = position >= self._ends.get(at, position)
+        self._until[at] = math.inf if ended else max(self._until[at], newest)
+
+    def released(self, most: int) -> list[Seen]:
+        """The oldest records, where nothing older can come."""
+        now = time.monotonic()
+        late = {at for at, moved in self._moved.items() if now - moved > PATIENCE}
+        ready = min((until for at, until in self._until.items() if at not in late), default=math.inf)
+        self.held.sort(key=in_time)
+        many = min(sum(record.timestamp <= ready for record in self.held), most)
+        found, self.held = self.held[:many], self.held[many:]
+        return found
+
+    def ahead(self, most: int) -> list[TopicPartition]:
+        """Partitions that hold so many records that no more of theirs can be needed."""
+        return [at for at, many in self._many.items() if many >= most]
+
+    @property
+    def places(self) -> dict[TopicPartition, int]:
+        """Where to read on, after what was released."""
+        places = dict(self._places)
+        for record in self.held:
+            at = TopicPartition(record.topic, record.partition)
+            places[at] = min(places[at], record.offset)
+        return places
+
+    @property
+    def searched(self) -> tuple[int, int]:
+        """How many offsets were passed, and of how many."""
+        spans = [(min(self._places[at], end) - self._starts[at], end - self._starts[at])
+                 for at, end in self._ends.items() if at in self._starts and end > self._starts[at]]  # fmt: skip
+        return sum(span[0] for span in spans), sum(span[1] for span in spans)
 
 
 class Tail:
@@ -71,7 +131,7 @@ class Tail:
         topics: Iterable[str],
         *,
         back: int = 20,
-        starts: dict[TopicPartition, int] | Bound | None = None,
+        starts: Mapping[TopicPartition, Bound | int] | Bound | None = None,
         keep: int = KEEP,
         wanted: Filter | None = None,
         first: bool = False,
@@ -87,6 +147,7 @@ class Tail:
         self._ring: deque[Seen] = deque(maxlen=keep)
         self._number = 0
         self._may, self._since = float(keep), time.monotonic()  # this many may be decoded, since then
+        self._search: _Search | None = None
         self.decode: Decode | None = None  # what the filter looks at in place of a batch
         self.counts = Counts()
         self.problem = ""
@@ -104,20 +165,82 @@ class Tail:
             consumer.assign(await self._places(client))
             if self.filters:
                 consumer.decode = self.decode
+            if self._first:
+                self._search = await self._begin(client, consumer)
             heeding = asyncio.create_task(self._heed(client, consumer), name="heed topics")
             try:
-                while not (self._first and len(self._ring) == self._keep):
-                    got = await consumer.poll()
+                while not self.full:
+                    got = await consumer.poll(PATIENCE)
                     self._take(got)
-                    await asyncio.sleep(BEAT)
-                    while more := await consumer.poll(0):  # all that came meanwhile, in one step
+                    await asyncio.sleep(BEAT if self._search is None or not self._searching else 0)
+                    while not self.full and (more := await consumer.poll(0)):  # all that came meanwhile, in one step
                         self._take(more)
                         await asyncio.sleep(0)
+                    if self._search is not None and (ahead := self._search.ahead(self._keep)):
+                        consumer.pause(*ahead)
                     if self._anew:
                         await self._begin_anew(client, consumer)
             finally:
                 heeding.cancel()
                 await asyncio.wait({heeding})
+
+    @property
+    def full(self) -> bool:
+        """Whether it has read enough."""
+        return self._first and len(self._ring) == self._keep
+
+    @property
+    def following(self) -> dict[TopicPartition, int]:
+        """Where a search that is full continues."""
+        return self._search.places if self._search is not None else {}
+
+    @property
+    def _searching(self) -> bool:
+        return self.counts.searched < self.counts.total and not self.full
+
+    @property
+    def searches(self) -> bool:
+        """Whether it has not reached what was the end when it began."""
+        return (self._first and self._search is None) or self._searching
+
+    async def _begin(self, client: Client, consumer: Consumer) -> _Search:
+        """Where each partition starts and ends; one of which that is not known in time is not waited for."""
+        try:
+            await consumer.positioned(PATIENCE)
+        except DeadlineExceeded as problem:
+            self.problem = str(problem)
+        known = {at: consumer.position(at) for at in consumer.assignment}
+        starts = {at: place for at, place in known.items() if place is not None}
+        return _Search(starts, await ends_of(client, starts, self._isolation))
+
+    async def export(self, client: Client, write: Callable[[bytearray], object]) -> None:
+        """Write every record that the filter wants, from the start to what is the end now, as `consume -J` does.
+        Raises KcliError."""
+        async with client.consumer(settings=_settings(self._isolation)) as consumer:
+            consumer.assign(await self._places(client))
+            await consumer.positioned()
+            starts = {at: consumer.position(at) or 0 for at in consumer.assignment}
+            ends = {at: max(end, starts[at]) for at, end in (await ends_of(client, starts, self._isolation)).items()}
+            if missing := starts.keys() - ends.keys():
+                raise KcliError(f"the end of {', '.join(f'{t}[{n}]' for t, n in sorted(missing))} is not known")
+            consumer.stop_at(ends)
+            if self.filters:
+                consumer.decode = self.decode
+            self.counts.total, out = sum(ends.values()) - sum(starts.values()), bytearray()
+            while not consumer.finished:
+                for fetched in await consumer.poll():
+                    if fetched.error is not None:
+                        raise fetched.error
+                    for batch, topic, partition in self._wanted_of(fetched):
+                        batch.write_json(out, topic, partition)
+                    at = TopicPartition(fetched.topic, fetched.partition)
+                    self.counts.searched += fetched.next_offset - starts[at]
+                    starts[at] = fetched.next_offset
+                if len(out) >= PIECE or consumer.finished:
+                    write(out)
+                    out = bytearray()
+            write(out)
+            self.counts.searched = self.counts.total
 
     async def _heed(self, client: Client, consumer: Consumer) -> None:
         """Check whether the topics still exist: of a deleted one nothing would ever come, without an error. Check
@@ -150,32 +273,46 @@ class Tail:
         self.problem = f"{', '.join(sorted(topics))}: deleted and created again, read from the beginning"
 
     async def _places(self, client: Client) -> dict[TopicPartition, Bound | int]:
-        if isinstance(self._starts, dict):
+        if isinstance(self._starts, Mapping):
             return dict(self._starts)
         start = self._starts or Bound("relative", self._back)
-        starts: dict[TopicPartition, Bound | int] = {}
-        for topic in self._topics:
-            for partition in await client.cluster.partitions(topic):
-                starts[TopicPartition(topic, partition)] = start
-        return starts
+        return {
+            TopicPartition(topic, partition): start
+            for topic in self._topics
+            for partition in await client.cluster.partitions(topic)
+        }
 
     def _take(self, got: list[Fetched]) -> None:
+        if self._search is not None:
+            self._keep_new(self._searched(got, self._search))
+            return
         kept = [one for fetched in got for one in self._wanted_of(fetched)]
         count = sum(batch.visible for batch, _, _ in kept)
-        if self._first:
-            share, room = 1.0, self._keep - len(self._ring)
-        else:
-            now = time.monotonic()
-            self._may = min(self._may + (now - self._since) * DECODED, self._keep)
-            self._since = now
-            share, room = min(self._may / count, 1.0) if count else 1.0, self._keep
+        now = time.monotonic()
+        self._may = min(self._may + (now - self._since) * DECODED, self._keep)
+        self._since = now
+        share = min(self._may / count, 1.0) if count else 1.0
         new = [record for batch, topic, partition in kept for record in _last_of(batch, topic, partition, share)]
-        if not self._first:
-            self._may = max(self._may - len(new), 0.0)
-            new.sort(key=lambda record: record.timestamp)
-        for record in new[:room] if self._first else new[-room:]:
+        self._may = max(self._may - len(new), 0.0)
+        self._keep_new(sorted(new, key=lambda record: record.timestamp)[-self._keep :])
+
+    def _keep_new(self, new: list[Seen]) -> None:
+        for record in new:
             self._number += 1
             self._ring.append(record._replace(number=self._number))
+
+    def _searched(self, got: list[Fetched], search: _Search) -> list[Seen]:
+        """Records that are the next ones by their time, as many as there is room for."""
+        for fetched in got:
+            at = TopicPartition(fetched.topic, fetched.partition)
+            new: list[Seen] = []
+            for batch, topic, partition in self._wanted_of(fetched):
+                new += _last_of(batch, topic, partition, 1.0)
+            newest = max((float(batch.max_timestamp) for batch in fetched.batches), default=-math.inf)
+            if fetched.error is None:
+                search.take(at, new, newest, fetched.next_offset)
+        self.counts.searched, self.counts.total = search.searched
+        return search.released(self._keep - len(self._ring))
 
     def _wanted_of(self, fetched: Fetched) -> Iterator[tuple[Batch, str, int]]:
         """What the filter wants of a partition's batches; all is counted."""
@@ -214,6 +351,17 @@ def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[See
     return [Seen(0, topic, partition, *record) for record in batch]
 
 
+def in_time(record: Seen) -> tuple[int, str, int, int]:
+    """By time, and in the order of its partition."""
+    return record.timestamp, record.topic, record.partition, record.offset
+
+
+async def ends_of(client: Client, ats: Iterable[TopicPartition], isolation: str) -> dict[TopicPartition, int]:
+    """The ends of those partitions whose leader answers."""
+    answers = await list_offsets(client.cluster, dict.fromkeys(ats, LATEST), isolation)
+    return {at: end.offset for at, end in answers.items() if isinstance(end, LogOffset)}
+
+
 def _settings(isolation: str) -> ConsumerSettings:
     return ConsumerSettings(isolation=isolation, reset="earliest", decompress=False)
 
@@ -223,8 +371,7 @@ async def stretch(
 ) -> list[Seen]:
     """The records of each span of offsets: its first, and the one after its last, as far as the log may be read.
     Raises KcliError."""
-    ends = await list_offsets(client.cluster, dict.fromkeys(spans, LATEST), isolation)
-    limits = {at: end.offset for at, end in ends.items() if isinstance(end, LogOffset)}
+    limits = await ends_of(client, spans, isolation)
     spans = {at: (start, min(stop, limits.get(at, start))) for at, (start, stop) in spans.items()}
     wanted = {at: span for at, span in spans.items() if span[0] < span[1]}
     found: list[Seen] = []

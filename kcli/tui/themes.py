@@ -3,6 +3,11 @@ statuses have glyphs besides. `NO_COLOR` takes all of them away (Textual does th
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import cache
+
+from rich.style import Style
+from textual.color import Color, Gradient
 from textual.theme import Theme
 
 THEMES = (
@@ -13,13 +18,13 @@ THEMES = (
         secondary="#87afaf",
         accent="#56b4e9",
         foreground="#d0d0d0",
-        background="#101418",
-        surface="#161b21",
-        panel="#1f262e",
+        background="#121417",
+        surface="#181b1f",
+        panel="#22272d",
         success="#2bbf8a",
         warning="#e6b422",
         error="#ff6e4a",
-        variables={"protected": "#a01515"},
+        variables={"protected": "#a01515", "cursor": "#2b3138"},
     ),
     Theme(
         name="kcli-light",
@@ -34,6 +39,31 @@ THEMES = (
         success="#00704a",
         warning="#8a5a00",
         error="#af0000",
-        variables={"protected": "#c01818"},
+        variables={"protected": "#c01818", "cursor": "#e4e8ea"},
     ),
 )
+
+STEPS = 24
+"""Colours of a heatmap."""
+_HEAT = Gradient.from_colors(
+    "#1b0c41", "#4a0c6b", "#781c6d", "#a52c60", "#cf4446", "#ed6925", "#fb9b06", "#f7d13d", "#fcffa4"
+)
+"""From dark to bright, as in the colour map inferno."""
+
+
+@cache
+def heat(*, dark: bool) -> tuple[Style, ...]:
+    """The colours of a heatmap, from little to much: each is by the same ratio further from the ground than the one
+    before, so that neighbours differ by eye, also in shades of grey."""
+    path = [_HEAT.get_color(n / 1000) for n in range(1001)]
+    lights = [luminance(color) + 0.05 for color in path]
+    ground = luminance(Color.parse(THEMES[not dark].background or "")) + 0.05
+    first, last = (ground * 1.35, lights[-1]) if dark else (ground / 1.35, lights[0])
+    wanted = [first * (last / first) ** (n / (STEPS - 1)) for n in range(STEPS)]
+    return tuple(Style(color=path[min(bisect_left(lights, one), 1000)].hex6.lower()) for one in wanted)
+
+
+def luminance(color: Color) -> float:
+    """As in the contrast of WCAG."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color.normalized]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import secrets
 import shlex
 import socket
@@ -25,6 +26,9 @@ new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.foc
 </script>
 """
 """Keys go to the dashboard from the first picture on: without it one would have to click into it."""
+TITLE = "<head>\n<title>kcli</title>"
+SPLASH = re.compile(r"<svg.*?</svg>|<link[^>]*fonts\.googleapis[^>]*>|background-image: url\([^)]*\);", re.DOTALL)
+"""What the page of textual-serve shows of Textual until the first picture, and a font from elsewhere."""
 LEAVING = 3.0
 """Seconds that a session has to end when the server does."""
 COOKIE = "kcli_session_{port}"
@@ -58,7 +62,8 @@ async def application(gate: Gate, command: Sequence[str]) -> web.Application:
     async def through(request: web.Request, handler: Handler) -> web.StreamResponse:
         response = await gate.answer(request, handler)
         if isinstance(response, web.Response) and response.content_type == "text/html" and response.text:
-            response.text = response.text.replace("</body>", f"{FOCUS}</body>")
+            text = SPLASH.sub("", response.text).replace("<head>", TITLE).replace("#0c181f", "#121417")
+            response.text = text.replace("</body>", f"{FOCUS}</body>")
         return response
 
     app.middlewares.append(web.middleware(through))

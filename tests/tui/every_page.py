@@ -16,6 +16,7 @@ EVERY: dict[type[routes.Route], routes.Route] = {
     routes.Record: routes.Record("orders", 0, 3, RECORD),
     routes.Brokers: routes.Brokers(),
     routes.Broker: routes.Broker(1),
+    routes.Alerts: routes.Alerts(),
     routes.Clusters: routes.Clusters(),
     routes.Heatmap: routes.Heatmap(),
     routes.Transactions: routes.Transactions(),

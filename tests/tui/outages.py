@@ -44,14 +44,14 @@ SCREENS = {
     "Heatmap": ("heatmap", ""), "Transactions": ("transactions", ""), "Transaction": ("transactions", "\n"),
     "Acls": ("acls", ""), "Access": ("acls topic orders", ""), "Quotas": ("quotas", ""),
     "Reassignments": ("reassignments", ""), "Subjects": ("schemas", ""), "Subject": ("schemas", "\n"),
-    "Clusters": ("clusters", ""), "Faults": ("faults", ""),
+    "Clusters": ("clusters", ""), "Faults": ("faults", ""), "Alerts": ("alerts", ""),
 }  # fmt: skip
 """The page of each route: the place and the keys that open it from there."""
 DIALOGS = {
     "reset": ("group billing", "r"), "produce": ("topic orders", "n"), "menu": ("topics", "a"), "help": ("groups", "?"),
     "delete": ("topics", "aD"), "configs": ("topics", "ac"), "trim": ("topics", "aT"), "elect": ("topics", "ae"),
     "go": ("groups", ":"), "seek": ("records orders", "@"), "quota": ("quotas", "a+"), "acl": ("acls", "a+"),
-    "column": ("group billing", "\nc"), "difference": ("group billing", "\nmmd"), "reason": ("group billing", "ak"),
+    "column": ("group billing", "\nc"), "difference": ("group billing", "\nmmd"), "reason": ("group billing", "aK"),
     "broker configs": ("brokers", "ac"), "level": ("schemas", "ac"), "subject": ("schemas", "aD"),
 }  # fmt: skip
 """A dialog: the screen and the keys that open it."""
@@ -60,8 +60,9 @@ WORDS = {
     "Records": "Records of orders", "Record": "] at ", "Brokers": "Brokers (", "Broker": "Broker 1",
     "Heatmap": "Heatmap", "Transactions": "Transactions (", "Transaction": "Transaction ", "Acls": "ACLs",
     "Access": "Access to topic", "Quotas": "Quotas", "Reassignments": "Reassignments", "Subjects": "Schemas (",
-    "Subject": "Subject orders-value", "Clusters": "Clusters (", "Faults": "Sandbox faults", "reset": "Reset",
-    "produce": "Produce", "menu": "Actions on", "help": "Keys", "delete": "Delete", "configs": "Change configs",
+    "Subject": "Subject orders-value", "Clusters": "Clusters (", "Faults": "Sandbox faults", "Alerts": "Alerts (",
+    "reset": "Reset", "produce": "Produce", "menu": "Actions on", "help": "Keys", "delete": "Delete",
+    "configs": "Change configs",
     "trim": "Delete records", "elect": "Elect", "go": "Go to a page", "seek": "@", "quota": "Set a quota",
     "acl": "Add an ACL", "column": "field", "difference": "lines differ", "reason": "acknowledge",
     "broker configs": "Change configs of broker", "level": "compatibility level", "subject": "Delete subject",

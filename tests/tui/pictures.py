@@ -36,6 +36,7 @@ from kcli.tui.text.chart import Chart
 from kcli.tui.widgets.plot import Plot
 from tests.tui import admin_pictures
 from tests.tui.conftest import seen, shows, until
+from tests.tui.picture_font import portable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +64,7 @@ LIVE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "topic": ("topic orders", (), "OF THE LARGEST"),
     "records": ("records orders payments", (), '"payment": 59'),
     "record": ("records payments", ("enter",), "Decoded"),
+    "search": ("records orders", ("slash", *"items > 6 and order < 400", "enter", "g"), "searched 685 of"),
     "reset": ("group billing", ("r",), "orders"),
     "difference": ("records payments", ("up", "up", "m", "m", "d"), "lines differ"),
 }
@@ -257,7 +259,7 @@ def main() -> int:
     os.environ["TZ"] = "UTC"
     time.tzset()
     for name, svg in asyncio.run(everything()).items():
-        (PICTURES / f"{name}.svg").write_text(svg)
+        (PICTURES / f"{name}.svg").write_text(portable(svg))
         print(f"docs/pictures/{name}.svg")
     PAGE.write_text(with_keys(PAGE.read_text()))
     return 0

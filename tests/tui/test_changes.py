@@ -106,7 +106,7 @@ async def test_a_read_only_profile_shows_what_it_refuses(world: World) -> None:
         await shows(pilot, "Profile prod is read-only")
         await pilot.press("D")
         assert isinstance(pilot.app.screen, Menu)
-        await pilot.press("l")
+        await pilot.press("A")
         await shows(pilot, "Access to group billing")
 
 
@@ -124,7 +124,7 @@ async def test_a_topic_is_created_after_its_name_was_typed_and_the_command_that_
         dialog.query_one("#confirm", Input).value = ""
         await confirm(pilot, "audit")
         await shows(pilot, "1 created.")
-        await shows(pilot, "To undo this: kcli undo 1 --execute")
+        await shows(pilot, "To undo this: z, or kcli undo 1 --execute")
     async with Client(world.settings()) as client:
         topic = (await describe_topics(client.cluster, ["audit"]))["audit"]
         assert isinstance(topic, Topic)
@@ -177,7 +177,7 @@ async def test_configs_are_changed_and_the_journal_has_what_was_set(world: World
         await shows(pilot, "1 of 1 would change")
         await confirm(pilot, "orders")
         await shows(pilot, "1 done.")
-        await shows(pilot, "To undo this: kcli undo")
+        await shows(pilot, "To undo this: z, or kcli undo")
     async with Client(world.settings()) as client:
         assert await value_of(client, "orders", "retention.ms") == "3600000"
     ((at, operations),) = read_undo(read_object(undo_file().read_text())).items()

@@ -22,20 +22,31 @@ def seen(value: bytes | None, offset: int = 5, key: bytes | None = b"ann") -> Se
         ("(value.total > 9)", " --where '(value.total > 9)'", [b'{"total": 12}']),
         ("partition == 2 and key == 'ann'", None, [b'{"total": 12}', b'{"total": 3}', b"text total", None]),
         ("offset in [6, 7]", " --where 'offset in [6, 7]'", []),
+        ("total > 9", " --where 'value.total > 9'", [b'{"total": 12}']),
+        ("not total > 9 and offset == 5", " --where 'not value.total > 9 and offset == 5'", None),
+        ("user.id > 9 or name == 'a > b'", " --where 'value.user.id > 9 or value.name == '\"'\"'a > b'\"'\"''", None),
+        ("startswith(total, 'x')", " --where 'startswith(value.total, '\"'\"'x'\"'\"')'", None),
         ("value", " --grep value", []),
-        ("values? of", " --grep 'values? of'", []),
+        ("not in stock", " --grep 'not\\ in\\ stock'", []),
+        ("values? of", " --grep 'values\\?\\ of'", []),
+        ("'total\": 3'", " --grep 'total\":\\ 3'", [b'{"total": 3}']),
+        ("~total.: 1?2", " --grep 'total.: 1?2'", [b'{"total": 12}']),
+        ("~total|null", None, [b'{"total": 12}', b'{"total": 3}', b"text total"]),
     ],
 )
-def test_words_are_a_regular_expression_or_a_condition(words: str, option: str | None, fitting: list[bytes]) -> None:
+def test_words_are_a_text_a_condition_or_a_regular_expression(
+    words: str, option: str | None, fitting: list[bytes | None] | None
+) -> None:
     condition = Condition(words)
     assert not condition.problem
     if option is not None:
         assert condition.option == option
     every = [b'{"total": 12}', b'{"total": 3}', b"text total", None]
-    assert [value for value in every if condition.fits(seen(value))] == fitting
+    if fitting is not None:
+        assert [value for value in every if condition.fits(seen(value))] == fitting
 
 
-@pytest.mark.parametrize("words", ["value.total >", "value.total = 3", "(unclosed", "value.total > 'x"])
+@pytest.mark.parametrize("words", ["value.total >", "total = 3", "user.id >", "~(unclosed", "value.total > 'x"])
 def test_what_is_no_condition_yet_says_why_and_every_record_fits(words: str) -> None:
     condition = Condition(words)
     assert condition.problem
@@ -55,4 +66,6 @@ def test_a_field_that_values_have_is_completed() -> None:
     assert completed("value.items.s", loaded) is None
     assert completed("value.total", loaded) is None
     assert completed("value.total > 9", loaded) is None
+    assert completed("tot", loaded) == "total"
+    assert completed("key == 'a' and user.n", loaded) == "key == 'a' and user.name"
     assert completed("total", loaded) is None

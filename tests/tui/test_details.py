@@ -46,7 +46,7 @@ async def test_a_broker_tells_its_kafka_and_opens_its_partitions_disks_and_confi
         await pilot.press("ctrl+b")
         text = await shows(pilot, " ms")
         assert "KAFKA" in text
-        assert " 4.3 " in text
+        assert " 4.4 " in text
         await pilot.press("enter")
         text = await shows(pilot, "Broker 1  leads 5 of its 5 partitions")
         assert "● leader" in text

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from html import unescape
+from pathlib import Path
 
 import pytest
 
 from kcli.lag.formats.marks import STATUSES
 from kcli.tui.routes import NAMES
 from tests.tui import admin_pictures, pictures
+from tests.tui.picture_font import CHARACTERS, FOLDER
 
 PAGE = pictures.PAGE.read_text()
 
@@ -24,6 +27,16 @@ def test_every_picture_is_there_and_shown() -> None:
     made = pictures.REPLAYED.keys() | pictures.LIVE.keys() | admin_pictures.PLACES.keys() | {"clusters"}
     assert shown <= there
     assert there == made
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.parent.glob("*/*.svg")), ids=lambda path: path.stem)
+def test_a_picture_has_its_font_in_it_and_loads_nothing(path: Path) -> None:
+    svg = path.read_text()
+    assert svg.count("src: url(data:font/woff2;base64,") == 2
+    assert not re.search(r"url\((?!data:|#)|@import|href=", svg)
+    assert set(re.findall(r"font-family: ([^;]*);", svg)) == {'"kcli mono"', '"kcli mono", monospace'}
+    words = "".join(map(unescape, re.findall(r"<text[^>]*>([^<]*)</text>", svg))).replace("\xa0", " ")
+    assert set("".join(words.split())) <= CHARACTERS, "python -m tests.tui.picture_font makes a font that has them"
 
 
 def test_every_status_and_every_place_is_told() -> None:

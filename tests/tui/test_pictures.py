@@ -35,7 +35,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 MADE_WITH = SNAPSHOTS / "textual.txt"
 PAID = TopicPartition("payments", 1)
 DRAWN = 10.0  # seconds
-SIZES = [(80, 24), (120, 40), (300, 80)]
+SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
 @pytest.fixture(autouse=True)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
+import shlex
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from textual.widgets import Input, Select
 
+from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics.topics import NewTopic, create_topics
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import UsageError
-from kcli.settings import GroupSettings
+from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.settings import GroupSettings, ProducerSettings
 from kcli.tui.dialogs.reset import Reset, wish
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.rows import Rows
@@ -76,7 +85,9 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
         assert "--all-topics --to-earliest" in text
         await confirm(pilot, "billing")
         text = await shows(pilot, "2 reset")
-        assert "To undo this: kcli undo 1 --execute" in text.replace("\n", " ")
+        said = " ".join(text.split())
+        assert f"To undo this: z, or kcli undo 1 --execute -b {world.sandbox.bootstrap}" in said
+        assert f"$ kcli undo 1 --execute -b {world.sandbox.bootstrap}" in said, "ctrl+o copies the undo now"
         assert await world.committed() == {0: 0, 1: 0}
     kept = undo_file()
     assert kept.count('"offset": 40') == 2
@@ -129,6 +140,49 @@ async def test_what_is_outside_of_the_log_is_clamped_and_said(world: World) -> N
         text = await shows(pilot, "clamped: 5000 is past the log's end")
         assert "+60" in text
         assert "--to-offset 5000" in text
+
+
+async def behind(world: World, now: float) -> None:
+    """A record a minute until now, of an hour; `late` has read all but those of the last twelve minutes."""
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="minutes", partitions=1)])
+        async with client.producer(ProducerSettings()) as producer:
+            for n in range(60):
+                await producer.send("minutes", b"%d" % n, timestamp=int((now - 60 * (60 - n)) * 1000), partition=0)
+            await producer.flush()
+        read = {TopicPartition("minutes", 0): OffsetAndMetadata(offset=48)}
+        await write_commits(Coordinators(client.cluster), "late", read)
+
+
+@pytest.mark.process
+async def test_back_by_five_minutes_counts_from_what_was_read_and_skips_nothing(world: World) -> None:
+    await behind(world, time.time())
+    async with world.open(size=(140, 40)) as pilot:
+        pilot.app.push_screen(Reset(cast("Dashboard", pilot.app).session, ["late"], None))
+        await shows(pilot, "1 of 1 would change")
+        for form, new, skips in (("rewind", 42, 0), ("duration", 56, 8), ("latest", 60, 12)):
+            await choose(pilot, "form", form)
+            pilot.app.screen.query_one("#amount", Input).value = "" if form == "latest" else "5m"
+            await shows(pilot, f"{new - 48:+,}")
+            said = pilot.app.screen.query_one("#said")
+            await until(pilot, lambda: "would change" in seen(pilot))
+            assert (f"✖ skips {skips} unread records" in seen(pilot)) == bool(skips)
+            assert said.has_class("bad") == bool(skips)
+        await choose(pilot, "form", "rewind")
+        pilot.app.screen.query_one("#amount", Input).value = "5m"
+        text = await shows(pilot, "-6")
+        assert "kcli groups reset late --all-topics --rewind 5m --execute" in text
+        command = f"groups reset late --all-topics --rewind 5m -J -b {world.sandbox.bootstrap}"
+        rows = json.loads(await asyncio.to_thread(printed, command))["partitions"]
+        assert [row["new"] for row in rows] == [42], "the command does the same"
+        await confirm(pilot, "late")
+        await shows(pilot, "1 reset")
+    assert await world.committed("late") == {0: 42}
+
+
+def printed(command: str) -> str:
+    words = [sys.executable, "-m", "kcli", *shlex.split(command)]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 async def test_a_group_at_work_is_refused_with_who_is_in_it(world: World) -> None:
@@ -193,6 +247,7 @@ async def test_a_reset_that_fails_says_so_and_keeps_what_was(world: World, monke
         ("shift", "+5", "--shift-by 5"),
         ("time", "-1h", "--to @-1h"),
         ("time", "2026-01-31T10:00", "--to @2026-01-31T10:00"),
+        ("rewind", "5m", "--rewind 5m"),
         ("duration", "90m", "--by-duration 90m"),
         ("place", "-100", "--to -100"),
         ("place", "0=5,1=end", "--to 0=5,1=end"),

@@ -43,6 +43,11 @@ def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: no JSON ({error})") from None
+    return read_document(whole, path)
+
+
+def read_document(whole: Any, path: str = "undo file") -> tuple[Assignment, dict[Replica, str]]:
+    """As `read`, of the document of a file that is called `path`."""
     try:
         if whole.get("version", 1) != 1:
             raise UsageError(f"{path}: version {whole['version']} of this file is not known; there is 1")

@@ -102,7 +102,9 @@ class ClusterPlan(Plan):
         await self.send(dry_run=True)
         ready = self.ready
 
-        async def apply(target: object) -> None:
+        async def apply(target: Cluster | tuple[Cluster, RegistryClient | None]) -> None:
+            # after a confirmation they are others, without the guard of the profile
+            self.cluster, self.registry = target if isinstance(target, tuple) else (target, self.registry)
             await self.send()
             if wait and any(step.done for step in self.steps):
                 await self.settled()

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     import typer
 
+    from kcli.changes.undo import ChangeToUndo
     from kcli.cli.parsing.shared import DryRun, KcliOption, ValueFormat
-    from kcli.cli.runtime.journal import ChangeToUndo
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 

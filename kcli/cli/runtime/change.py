@@ -12,7 +12,7 @@ from kcli.changes.change import DONE, Said
 from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, format_of, opened_cluster, plural, say
-from kcli.cli.runtime.journal import check_undo_file
+from kcli.cli.runtime.journal import check_undo_file, rows_of
 from kcli.cli.runtime.question import asked, can_ask
 from kcli.errors import KcliError, UsageError
 from kcli.values import Frozen
@@ -81,13 +81,15 @@ def make_change(
         if undoes is not None:
             await undoes.check(target)
         planned = await plan(target, document)
-        if undoes is not None and undoes.differs(document):
+        if undoes is not None and (changed := undoes.conflicts(rows_of(document))):
+            for error, about in changed:
+                document.fail(error, about)
             return UsageError.exit_code
         if planned is None or not confirmed(options, document, planned):
             return None
         if planned.idle:
             return await planned.carry_out()
-        from kcli.cli.runtime.journal import journaled, rows_of
+        from kcli.cli.runtime.journal import journaled
 
         return await journaled(options, target, lambda: rows_of(document), planned.undo, planned.carry_out)
 

@@ -41,6 +41,7 @@ EVERYWHERE: list[BindingType] = [
     Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
     Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),
     Binding("H", "place('heatmap')", "Heatmap", show=False, id="app.heatmap"),
+    Binding("exclamation_mark", "place('alerts')", "Alerts", show=False, id="app.alerts", key_display="!"),
     Binding("ctrl+f", "place('faults')", "Sandbox faults", show=False, id="app.faults"),
     Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", priority=True),
     Binding("space", "pause", "Pause", id="app.pause"),
@@ -51,7 +52,9 @@ EVERYWHERE: list[BindingType] = [
     Binding("ctrl+z", "suspend", "To the background", show=False, id="app.suspend", priority=True),
 ]
 """The keys that work on every page."""
-DIALOGS = frozenset({"command", "dialog", "fault", "help", "menu", "produce", "seek"})
+DIALOGS = frozenset(
+    {"change", "command", "dialog", "export", "fault", "help", "menu", "produce", "progress", "reset", "seek", "undo"}
+)
 """Kinds whose keys hold while nothing else does."""
 
 

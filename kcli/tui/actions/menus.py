@@ -39,7 +39,7 @@ def of_topic(page: Page, topic: str) -> list[Act]:
         of_change("e", "Elect its preferred leaders …", ElectLeaders(topic), page.begin),
         of_change("T", "Trim: delete old records …", TrimTopic(topic), page.begin),
         of_change("D", "Delete the topic …", DeleteTopics(topic), page.begin),
-        Act("l", "Its ACLs", f"kcli acls who-can read topic {name}", lambda: page.go(routes.Access("topic", topic))),
+        Act("A", "Its ACLs", f"kcli acls who-can read topic {name}", lambda: page.go(routes.Access("topic", topic))),
     ]
 
 
@@ -126,7 +126,7 @@ def of_record(page: Page, record: Seen | None, topic: str, export: Callable[[], 
     at = f"kcli consume {quoted(record.topic)} -p {record.partition} -o {record.offset} -c 1"
     draft = draft_of(record)
     whole = Act(
-        "v",
+        "W",
         "Show it whole",
         f"{at} -J",
         lambda: page.go(routes.Record(record.topic, record.partition, record.offset, record)),
@@ -135,7 +135,7 @@ def of_record(page: Page, record: Seen | None, topic: str, export: Callable[[], 
     return [
         whole,
         Act("e", "Edit and send again …", draft.command, lambda: page.produce(record.topic, draft), changes=True),
-        of_change("p", "Trim: delete the records before it …", before, page.begin),
+        of_change("T", "Trim: delete the records before it …", before, page.begin),
         *acts,
     ]
 
@@ -147,11 +147,11 @@ def of_group(page: Page, group: str, reset: Callable[[], object], standing: Grou
     from kcli.tui.alerts.hushing import hushing
 
     name, streams = quoted(group), standing is not None and standing.described.type == "streams"
-    transactions = Act("t", "Open transactions", "kcli txn list", lambda: page.go(routes.Transactions()))
+    transactions = Act("T", "Open transactions", "kcli txn list", lambda: page.go(routes.Transactions()))
     return [
         Act("r", "Reset its offsets …", f"kcli groups reset {name} --all-topics --to-latest", reset, changes=True),
         of_change("D", "Delete the group …", DeleteGroups(group, streams=streams), page.begin),
-        Act("l", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
+        Act("A", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
         *([transactions] if standing is not None and standing.status == TXN_BLOCKED else []),
         *hushing(page, standing),
     ]
@@ -191,8 +191,8 @@ def of_acls(page: Page, acl: Acl | None, marked: Sequence[Acl]) -> list[Act]:
     operation = POSSIBLE[acl.kind][0] if acl.operation == "all" else acl.operation
     who_can = f"kcli acls who-can {operation} {acl.kind} {quoted(acl.name)}"
     return [
-        Act("l", "Access to its resource", who_can, lambda: page.go(routes.Access(acl.kind, acl.name))),
-        of_change("n", "Add an ACL for its resource …", AddAcl(acl), page.begin),
+        Act("A", "Access to its resource", who_can, lambda: page.go(routes.Access(acl.kind, acl.name))),
+        of_change("N", "Add an ACL for its resource …", AddAcl(acl), page.begin),
         of_change("D", "Remove the ACL …", RemoveAcls(acl), page.begin),
         new,
     ]
@@ -205,7 +205,7 @@ def of_access(page: Page, kind: str, name: str, opposite: Acl | None, rule: Acl 
     from kcli.tui.actions.changes.rules import AddAcl, RemoveAcls
 
     here = Acl(kind, name, "literal", "", ANYWHERE, POSSIBLE[kind][0], "allow")
-    acts = [of_change("n", "Add an ACL for this resource …", AddAcl(here), page.begin)]
+    acts = [of_change("N", "Add an ACL for this resource …", AddAcl(here), page.begin)]
     if opposite is not None:
         label = f"{opposite.permission.capitalize()} {opposite.operation} to {printable(opposite.principal)} …"
         acts.insert(0, of_change("A", label, AddAcl(opposite, whole=True), page.begin))
@@ -233,7 +233,7 @@ def of_quotas(
     at, key, value = here
     return [
         of_change("c", "Change the limit …", SetQuota(at, key, value), page.begin),
-        of_change("n", "Set another quota of it …", SetQuota(at), page.begin),
+        of_change("N", "Set another quota of it …", SetQuota(at), page.begin),
         of_change("D", "Remove the limit …", RemoveQuotas((at, key)), page.begin),
         new,
     ]
@@ -275,7 +275,7 @@ def of_config(page: Page, at: Resource, config: Config | None) -> list[Act]:
     if config is None or config.secret or config.read_only:
         return []
     change = AlterConfigs(at, config.name, config.value or "")
-    return [of_change("v", f"Change {printable(config.name)} …", change, page.begin)]
+    return [of_change("=", f"Change {printable(config.name)} …", change, page.begin)]
 
 
 def of_move(page: Page, at: TopicPartition | None) -> list[Act]:

@@ -9,6 +9,7 @@ from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
 from kcli.tui.actions.saving import as_text
+from kcli.tui.records.editing import wrong_json
 from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
 
@@ -124,14 +125,18 @@ def described(value: str | None) -> str:
         return "null"
     if value.lstrip()[:1] not in ("{", "["):
         return f"text, {len(value.encode('utf-8', 'surrogateescape')):,} bytes" if value else "empty"
-    try:
-        found = json.loads(value)
-    except json.JSONDecodeError as problem:
-        return f"✖ no JSON: {problem.msg} (line {problem.lineno}, column {problem.colno}); it is sent as text"
-    except RecursionError:
-        return "✖ no JSON: it is nested too deeply; it is sent as text"
+    if (problem := wrong_json(value)) is not None:
+        return f"✖ {no_json(problem)}"
+    found = json.loads(value)
     word = "field" if isinstance(found, dict) else "item"
     return f"JSON, {len(found)} {word}{'s' * (len(found) != 1)}"
+
+
+def no_json(problem: json.JSONDecodeError | RecursionError) -> str:
+    """Why a value is no JSON, and where."""
+    if isinstance(problem, RecursionError):
+        return "no JSON: it is nested too deeply"
+    return f"no JSON: {problem.msg} (line {problem.lineno}, column {problem.colno})"
 
 
 def partition_of(text: str) -> int | None:

@@ -10,10 +10,11 @@ from textual.notifications import Notification, Notify, SeverityLevel
 
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.sentences import reason
-from kcli.lag.status import BEHIND, GROWING, SEVERITY
+from kcli.lag.status import BEHIND, GROWING, OK, SEVERITY
 from kcli.secret import HIDDEN
 from kcli.security.http import UNAVAILABLE, Origin, Service, Unavailable, origin_of
 from kcli.text.numbers import lower_bound
+from kcli.tui.alerts.incidents import KINDS, News
 from kcli.tui.text.formatting import others, status
 from kcli.tui.text.incidents import WRONG, small
 from kcli.tui.text.printable import LONG, printable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from kcli.lag.watch import LagSnapshot
     from kcli.security.http import Answer
+    from kcli.tui.alerts.incidents import Incident
     from kcli.tui.state import State
 
 SECONDS = 5.0
@@ -49,7 +51,7 @@ class Alerting:
         self._state = state
         self._write = write
         self._ways = ways or Ways()
-        self._changes = Changes()
+        self._changes, self._news = Changes(), News()
         self._failed = False
         self._last = 0.0
 
@@ -70,20 +72,44 @@ class Alerting:
         if snapshot.time == self._last:
             return
         self._last = snapshot.time
-        alerts = self._changes.see(snapshot, self._state.hushed)
+        self._tell_all(self._changes.see(snapshot, self._state.hushed))
+
+    def inspected(self, incidents: Sequence[Incident], now: float) -> None:
+        """Tell which incidents of the cluster began, and which are over."""
+        began, over = self._news.see(incidents)
+        for one in over:
+            self._forget(one)
+        alerts = [Alert(one.name, "", one.kind, None, now, one.text) for one in began if not self._state.quiet(one)]
+        alerts += [Alert(one.name, one.kind, OK, None, now, "") for one in over if not self._state.hushed.off(one.kind)]
+        self._tell_all(alerts)
+
+    def _forget(self, over: Incident) -> None:
+        """What was acknowledged is over: it is news when it begins again. What is muted stays so."""
+        entry = self._state.hushed.of(*over.key)
+        if entry is None or not entry.status:
+            return
+        try:
+            self._state.hushed.put(over.key[0], None)
+        except OSError as problem:
+            words = f"{over.name} stays acknowledged in the file of alerts: {problem.strerror}"
+            self._app.notify(printable(words), severity="warning", markup=False, timeout=LONG)
+
+    def _tell_all(self, alerts: Sequence[Alert]) -> None:
         if alerts:
             show_alert(self._app, summary(alerts), worse=any(one.worse for one in alerts))
         for one in alerts:
+            self._state.told.append((one.time, one.words, one.worse))
             self._tell(one)
 
     def _tell(self, alert: Alert) -> None:
         """Tell it outside of the screen."""
         app, words = self._app, f"{self._state.session.name}: {alert.words}"
-        if self._ways.bell and alert.worse:
+        off = self._state.hushed.off
+        if self._ways.bell and alert.worse and not off("bell"):
             app.bell()
-        if self._ways.desktop:
+        if self._ways.desktop and not off("desktop"):
             self._write(notification(words))
-        for hook in self._ways.hooks:
+        for hook in self._ways.hooks if not off("webhooks") else ():
             app.run_worker(self._post(hook, alert), group="alerts")
 
     async def _post(self, hook: str, alert: Alert) -> None:
@@ -161,8 +187,9 @@ async def post(hook: str, cluster: str, alert: Alert) -> None:
 
 
 class Alert(NamedTuple):
-    """A group that got worse, or is well again. Times are seconds since the epoch, `lag` is in offsets: a lower bound
-    while that of `unknown` partitions is not known, None where nothing of it is."""
+    """A group that got worse, or is well again; or an incident of the cluster, whose name is the `group`. Times are
+    seconds since the epoch, `lag` is in offsets: a lower bound while that of `unknown` partitions is not known, None
+    where nothing of it is."""
 
     group: str
     before: str
@@ -175,11 +202,13 @@ class Alert(NamedTuple):
     @property
     def worse(self) -> bool:
         """Whether it is bad news."""
-        return self.now in WRONG
+        return self.now in WRONG or self.now in KINDS
 
     @property
     def words(self) -> str:
         """A sentence for a notification."""
+        if self.now in KINDS or self.before in KINDS:
+            return f"{self.group} is {self.now}: {self.why}" if self.worse else f"{self.group}: {self.before} is over"
         why = f": {self.why}" if self.worse else ""
         lag = lower_bound(self.lag, self.unknown)
         return f"{self.group} is {status(self.now)[0]} (was {self.before}), lag {lag}{why}"
@@ -191,9 +220,9 @@ def summary(alerts: Sequence[Alert]) -> str:
     if len(alerts) == 1:
         return alerts[0].words
     names: dict[str, list[str]] = {}
-    for alert in sorted(alerts, key=lambda alert: -SEVERITY.index(alert.now)):
+    for alert in sorted(alerts, key=lambda alert: -SEVERITY.index(alert.now) if alert.now in SEVERITY else -99):
         names.setdefault(alert.now, []).append(alert.group)
-    parts = [f"{status(now)[0]} {_named(groups)}" for now, groups in names.items()]
+    parts = [f"{now if now in KINDS else status(now)[0]} {_named(groups)}" for now, groups in names.items()]
     return f"{len(alerts)} alerts: {'; '.join(parts)}"
 
 

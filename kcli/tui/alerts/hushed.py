@@ -23,6 +23,11 @@ class Hush(NamedTuple):
     time: float
 
 
+def switch(kind: str) -> str:
+    """The name under which the alerts about a kind of incident, or a status of groups, are switched off."""
+    return f"switch/{kind}"
+
+
 class Hushed:
     """Begins without a file; `open` reads that of a cluster, and from then on changes are kept there."""
 
@@ -63,6 +68,10 @@ class Hushed:
         hush = self._of.get(group)
         return hush if hush is not None and hush.status in ("", status) else None
 
+    def off(self, kind: str) -> bool:
+        """Whether alerts about a kind of incident, or a status of groups, are switched off."""
+        return self.of(switch(kind), "") is not None
+
     def __contains__(self, place: object) -> bool:
         """Whether a group with its status is quiet."""
-        return isinstance(place, tuple) and self.of(*place) is not None
+        return isinstance(place, tuple) and (self.of(*place) is not None or self.off(place[1]))

@@ -1,4 +1,4 @@
-"""The acts of a group that make it quiet, and loud again."""
+"""The acts that make a group or an incident quiet, and loud again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.lag.events import Event
 from kcli.tui.actions.acts import Act
 from kcli.tui.alerts.hushed import Hush
-from kcli.tui.text.formatting import status
+from kcli.tui.text.formatting import status as status_text
 from kcli.tui.text.incidents import WRONG
 from kcli.tui.text.printable import printable
 
@@ -18,38 +18,47 @@ if TYPE_CHECKING:
 
 
 def hushing(page: Page, standing: GroupStanding | None) -> list[Act]:
-    """Acknowledge its status, mute it; or take that back."""
-    if standing is None or not page.session.live:
+    """Acknowledge the status of a group, mute it; or undo that."""
+    if standing is None:
         return []
     group, now = standing.described.group, standing.status
-    if (group, now) in page.state.hushed:
-        return [Act("m", "Alert of it again", "", partial(_put, page, group, None, "alerts are on again"))]
-    acts = [Act("m", "Mute it: no alerts", "", partial(_put, page, group, Hush("", "", _now(page)), "muted"))]
-    if now in WRONG:
-        acts.insert(0, Act("k", f"Acknowledge {status(now)[0]} …", "", partial(_ask, page, group, now)))
-    return acts
+    return hushing_of(page, group, now, page.state.hushed.of(group, now), wrong=now in WRONG)
 
 
-def _now(page: Page) -> float:
-    return page.session.clock()
+def hushing_of(page: Page, name: str, status: str, quiet: Hush | None, *, wrong: bool) -> list[Act]:
+    """The same of a group or an incident by its name; `quiet` is why there are no alerts of it."""
+    if not page.session.live:
+        return []
+    if quiet is not None:
+        return [Act("M", "Alert of it again", "", partial(hush, page, name, None, "alerts are on again"))]
+    mute = Act("M", "Mute it: no alerts", "", partial(hush, page, name, Hush("", "", page.session.clock()), "muted"))
+    what = status_text(status)[0] if status in WRONG else status
+    ack = Act("K", f"Acknowledge {what} …", "", partial(acknowledge, page, name, status))
+    return [ack, mute] if wrong else [mute]
 
 
-def _ask(page: Page, group: str, now: str) -> None:
+def acknowledge(page: Page, name: str, status: str) -> None:
+    """Ask for a reason; the name is quiet until its status changes."""
     from kcli.tui.dialogs.reason import Reason
 
     def told(reason: str | None) -> None:
         if reason is not None:
-            _put(page, group, Hush(now, reason, _now(page)), f"{now} acknowledged: {reason}")
+            hush(page, name, Hush(status, reason, page.session.clock()), f"{status} acknowledged: {reason}")
 
-    page.app.push_screen(Reason(f"{printable(group)} is {status(now)[0]}: acknowledge it"), told)
+    what = status_text(status)[0] if status in WRONG else status
+    page.app.push_screen(
+        Reason(f"{printable(name.removeprefix(f'cluster/{status}/'))} is {what}: acknowledge it"), told
+    )
 
 
-def _put(page: Page, group: str, hush: Hush | None, words: str) -> None:
-    """Keep it, write it into the timeline of the group, and draw the board anew."""
+def hush(page: Page, name: str, entry: Hush | None, words: str, *, noted: bool = True) -> None:
+    """Keep it, write it into the timeline of the group, and draw the page anew."""
     try:
-        page.state.hushed.put(group, hush)
+        page.state.hushed.put(name, entry)
     except OSError as problem:
         page.notify(f"It is forgotten at the end: {problem.strerror}", severity="warning", markup=False)
-    page.session.note(Event(time=_now(page), group=group, kind="note", text=words))
-    page.notify(f"{printable(group)}: {printable(words)}", markup=False, timeout=3)
+    if noted and not name.startswith("cluster/"):
+        page.session.note(Event(time=page.session.clock(), group=name, kind="note", text=words))
+        words = f"{name}: {words}"
+    page.notify(printable(words), markup=False, timeout=3)
     page.on_new_look()

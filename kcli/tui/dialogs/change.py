@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
@@ -36,6 +37,8 @@ EMPTY = "No plan yet."
 class Changing(Dialog):
     """The dialog of a change. The plan is made again when a field changes; the shown plan is carried out."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("z", "undo", "Undo", id="change.undo")]
+
     shows_refused = False
     """Whether a plan of which nothing can be done is shown, rather than its error alone."""
 
@@ -45,6 +48,7 @@ class Changing(Dialog):
         self.title_text = change.title
         self._plan: Plan | None = None
         self._done = False
+        self._undo = ""  # the command that undoes what was done
 
     @property
     def _word(self) -> str:
@@ -58,21 +62,31 @@ class Changing(Dialog):
 
     @property
     def command(self) -> str:
+        if self._undo:
+            return self._undo
         line = self.change.command(self._given)
         guarded = bool(line) and self.session.guard == "protected"
         return with_each(line, f"--confirm {quoted(self._word)}") if guarded else line
 
     def fields(self) -> ComposeResult:
-        for ask in self.change.asks:
-            with Horizontal(classes="line"):
-                yield Static(ask.label, classes="label", markup=False)
-                yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
+        yield from self.ask_fields()
         yield from self.plan_fields(
             Rows(_columns(self.change), key=self.change.label, id="plan", opens=False, empty=EMPTY)
         )
 
+    def ask_fields(self) -> ComposeResult:
+        """The fields of the form, their labels as wide as the longest."""
+        room = max((len(ask.label) for ask in self.change.asks), default=0) + 2
+        for ask in self.change.asks:
+            with Horizontal(classes="line"):
+                label = Static(ask.label, classes="label", markup=False)
+                label.styles.width = room
+                yield label
+                yield Input(ask.value, placeholder=ask.hint, highlighter=Drawn(), id=f"f-{ask.name}", compact=True)
+
     def plan_fields(self, rows: Rows) -> ComposeResult:
         """The rows of the plan, and the line in which its word is typed."""
+        rows.can_focus = False  # tab leads from field to field; pageup and pagedown scroll it
         yield rows
         with Horizontal(classes="line"):
             yield Static("", id="ask", markup=False)
@@ -107,7 +121,8 @@ class Changing(Dialog):
             if not before:
                 self.say(str(problem), "" if isinstance(problem, UsageError) else "bad")
             return
-        self.query_one("#ask", Static).update(f"Type {printable(self._word)} to do it{self.when}:")
+        how = f"Type {printable(self._word)} to do it" if self._word else "enter does it"
+        self.query_one("#ask", Static).update(f"{how}{self.when}:")
         if not before:
             self.say(*self.summary(plan))
 
@@ -167,8 +182,8 @@ class Changing(Dialog):
         said: list[str] = []
 
         def undoes(number: int) -> None:
-            back = self.session.aimed(f"kcli undo {number} --execute{self.change.option}")
-            said.append(f"To undo this: {back}")
+            self._undo = f"kcli undo {number} --execute{self.change.option}"
+            said.append(f"To undo this: z, or {self.session.aimed(self._undo)}")
 
         async def applied(target: Any) -> None:
             await carry_out(plan, target, self.change.command(self._given) or "kcli", said.append, undoes)
@@ -185,9 +200,19 @@ class Changing(Dialog):
                     row.settle(problem)
         if self.is_open:
             self.put(plan.rows)
+            self.recommand()
+            self.refresh_bindings()
         bad = next((note_of(row) for row in plan.rows if _is_bad(row)), "")
         self.say(" ".join(filter(None, (f"{_counted(plan.rows)}.", bad, *said))), "bad" if bad else "good")
         self.session.look_now()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """`z` undoes what was done here."""
+        return bool(self._undo) if action == "undo" else super().check_action(action, parameters)
+
+    def action_undo(self) -> None:
+        self.dismiss()
+        self.app.call_later(self.app.run_action, "app.undo")
 
     def begin_again(self, problem: KcliError | str = "") -> None:
         """Nothing was changed: once more, with a plan of what is there by now."""
@@ -217,15 +242,18 @@ def _counted(rows: list[Row]) -> str:
 def _columns(change: Change) -> list[Column]:
     return [
         Column("what", "WHAT", change.label, printable, letter="N", rank=0, wide=True),
-        Column("old", "NOW", lambda row: _text(row.old), printable, letter="O", rank=0),
-        Column("new", "THEN", lambda row: _text(row.new), printable, letter="W", rank=0),
+        Column("old", "NOW", lambda row: _value(row, "old"), printable, letter="O", rank=0),
+        Column("new", "THEN", lambda row: _value(row, "new"), printable, letter="W", rank=0),
         Column("result", "RESULT", lambda row: row.result, draw=result_cell, letter="R", rank=0),
         Column("note", "NOTE", note_of, printable, wide=True, rank=2, most=200),
     ]
 
 
-def _text(value: str | int | None) -> str:
-    return exact(value) if isinstance(value, int) else value or ""
+def _value(row: Row, name: str) -> str:
+    """The value before or after a change; of rows that keep it elsewhere, such as commits, as JSON has it."""
+    value = getattr(row, name)
+    value = row.as_json().get(name) if value is None else value
+    return exact(value) if isinstance(value, int) else "" if value is None else str(value)
 
 
 def result_cell(row: Row) -> Cell:

@@ -12,6 +12,7 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
+from kcli.text.suggest import did_you_mean
 from kcli.tui.actions.palette import Choice
 from kcli.tui.routes import NAMES, Route, find, missing, offered
 from kcli.tui.text.printable import fitted, printable
@@ -151,8 +152,11 @@ class Command(ModalScreen[Route | Choice | None]):
         if typed.strip() in ("q", "quit"):
             self.app.exit(0)
             return
-        where = find(typed) if typed.strip() else None
-        if where is None and typed.strip() and self._listed:
+        if not typed.strip():
+            self._say(f"Type a part of a name, or choose with the arrows. Pages: {NAMES}.", "hint")
+            return
+        where = find(typed)
+        if where is None and self._listed:
             if self._listed[0] in self._choices:
                 self.dismiss(self._choices[self._listed[0]])
                 return
@@ -160,7 +164,8 @@ class Command(ModalScreen[Route | Choice | None]):
         lacking = missing(where, self._known) if where is not None and self._whole else ""
         if where is None or lacking:
             kind, _, name = lacking.partition(" ") if lacking else ("place", "", typed.strip())
-            pages = "" if lacking else f" There are: {NAMES}."
-            self._say(f"There is no {kind} called {printable(name)}.{pages}", "bad")
+            near = did_you_mean(f"{kind} {name}" if lacking else name, [*self._known, *self._choices])
+            pages = "" if lacking else f" Pages: {NAMES}."
+            self._say(f"There is no {kind} called {printable(name)}{printable(near)}.{pages}", "bad")
         else:
             self.dismiss(where)

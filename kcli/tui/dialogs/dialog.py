@@ -33,6 +33,8 @@ class Dialog(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", id="dialog.close"),
         Binding("ctrl+o", "copy", "Copy command", id="dialog.copy"),
+        Binding("pageup", "scroll_plan(-1)", "Plan up", show=False, id="dialog.plan_up"),
+        Binding("pagedown", "scroll_plan(1)", "Plan down", show=False, id="dialog.plan_down"),
     ]
 
     AUTO_FOCUS = ""  # a key that was typed before the dialog is seen is for none of its fields
@@ -98,6 +100,11 @@ class Dialog(ModalScreen[None]):
         """The command, as it is now."""
         line = self.session.aimed(self.command)
         self.query_one("#command", Static).update(f"$ {line}" if line else "")
+
+    def action_scroll_plan(self, by: int) -> None:
+        """The plan is scrolled from the field that has the keys."""
+        for rows in self.query("#plan").results(Rows):
+            rows.action_page(by)
 
     def action_copy(self) -> None:
         command = self.session.aimed(self.command)

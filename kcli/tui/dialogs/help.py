@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -51,22 +53,33 @@ class Help(ModalScreen[None]):
         self._about = about
 
     def compose(self) -> ComposeResult:
-        text = self.text(self.app.size.width)
+        lines = self.text(self.app.size.width).split("\n")
         with VerticalScroll(classes="dialog") as dialog:
             yield Static("Keys", classes="title", markup=False)
-            yield Static(text, id="keys", markup=False)
-        dialog.styles.width = max(map(cell_len, text.split("\n"))) + FRAME
+            yield Static(self._toned(lines), id="keys", markup=False)
+        dialog.styles.width = max(map(cell_len, lines)) + FRAME
         yield Footer()
 
     def text(self, width: int) -> str:
         """The keys by what they are of, in as many columns as there is room for; below what sorts."""
         keys, sorts = keys_of(self.app, self._about), sorting(self._about)
+        self._keys = sorted({key.keys for key in keys}, key=len, reverse=True)
         blocks = [
             [title, *_lines([key for key in keys if key.of in kinds or (not kinds and key.of not in NAMED)])]
             for title, kinds in TITLES.items()
         ]
         lines = side_by_side([block for block in blocks if len(block) > 1], width * 96 // 100 - FRAME)
         return "\n".join([*lines, "", *sorts] if sorts else lines)
+
+    def _toned(self, lines: list[str]) -> Text:
+        """Titles and keys in colours: a key is what stands before two blanks, or after them before a word."""
+        colors = self.app.theme_variables
+        text = Text("\n".join(lines))
+        titles = "|".join(TITLES)
+        keys = "|".join(map(re.escape, self._keys))
+        text.highlight_regex(rf"(?m)(?:^|(?<= {{{GAP}}}))(?:{titles})(?= |$)", f"bold {colors['secondary']}")
+        text.highlight_regex(rf"(?m)(?:^|(?<= {{{GAP}}}))(?:{keys})(?=  )", colors["accent"])
+        return text
 
 
 def side_by_side(blocks: list[list[str]], width: int) -> list[str]:
@@ -97,7 +110,8 @@ def keys_of(app: App[Any], screen: Screen[Any]) -> list[Key]:
     rows: dict[tuple[str, str], list[str]] = {}
     for node, binding, _, _ in screen.active_bindings.values():
         if binding.id is not None and binding.description:
-            keys = rows.setdefault((type(node).__name__, binding.description), [])
+            of = "Page" if binding.id.startswith("page.") else type(node).__name__
+            keys = rows.setdefault((of, binding.description), [])
             shown = app.get_key_display(replace(binding, key_display=None) if keys else binding)
             if shown not in keys:
                 keys.append(shown)

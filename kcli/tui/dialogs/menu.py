@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 
 class Menu(ModalScreen["Act | None"]):
-    """A list of acts; the answer is the one that was chosen, by its key or by enter."""
+    """A list of acts: those that only show something, those that change it, those that delete. The answer is the one
+    that was chosen, by its key or by enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,a", "dismiss(None)", "Close", id="menu.close"),
+        Binding("j", "move('down')", "Down", show=False, id="menu.down"),
+        Binding("k", "move('up')", "Up", show=False, id="menu.up"),
         Binding("ctrl+o", "copy", "Copy command", id="menu.copy"),
     ]
 
@@ -35,7 +38,7 @@ class Menu(ModalScreen["Act | None"]):
         super().__init__()
         self._session = session
         self._about = about
-        self._acts = list(acts)
+        self._acts = sorted(acts, key=lambda act: (act.destroys, act.changes))
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
@@ -57,7 +60,12 @@ class Menu(ModalScreen["Act | None"]):
 
     def on_mount(self) -> None:
         listed = self.query_one(OptionList)
-        listed.highlighted = next((n for n, act in enumerate(self._acts) if not self._refusal(act)), None)
+        safe = (n for n, act in enumerate(self._acts) if not (self._refusal(act) or act.destroys))
+        listed.highlighted = next(safe, None)
+
+    def action_move(self, where: str) -> None:
+        listed = self.query_one(OptionList)
+        listed.action_cursor_down() if where == "down" else listed.action_cursor_up()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()

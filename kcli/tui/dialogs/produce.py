@@ -18,10 +18,18 @@ from textual.widgets import Checkbox, Input, Static, TextArea
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import KcliError, UsageError
-from kcli.tui.actions.producing import Draft, described, headers_of, named, partition_of
+from kcli.tui.actions.producing import Draft, described, headers_of, named, no_json, partition_of
 from kcli.tui.beat.leaving import CHANGES
 from kcli.tui.dialogs.dialog import Dialog
-from kcli.tui.records.editing import can_be_edited, in_lines, looks_like_json, on_one_line, wrong_json
+from kcli.tui.records.editing import (
+    LARGE,
+    can_be_edited,
+    in_lines,
+    looks_like_json,
+    on_one_line,
+    tokens_of,
+    wrong_json,
+)
 from kcli.tui.session import NO_REGISTRY
 from kcli.tui.text.printable import Drawn, drawn, printable, suggestible
 
@@ -34,6 +42,9 @@ if TYPE_CHECKING:
     from kcli.tui.tail import Seen
 
 
+TOKENS = {kind: f"area--{kind}" for kind in ("key", "string", "number", "word")}
+AS_TEXT = "text"
+"""What is typed to send a text in the place of JSON."""
 MISSING = -1
 """The partitions of a topic that the cluster does not have."""
 LOOKS = "its schema is looked up …"
@@ -48,10 +59,18 @@ class Tick(Checkbox):
 
 
 class Area(TextArea):
-    """Lines to edit, of which nothing reaches the terminal that it would act on."""
+    """Lines to edit, of which nothing reaches the terminal that it would act on; with `json` in its colours, line by
+    line, so that a wrong letter changes the colour of its token alone."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TOKENS.values())
+    json = False
 
     def get_line(self, line_index: int) -> Text:
-        return Text(drawn(self.document.get_line(line_index)), end="", no_wrap=True)
+        text = drawn(self.document.get_line(line_index))
+        line = Text(text, end="", no_wrap=True)
+        for kind, start, end in tokens_of(text) if self.json and len(text) < LARGE else ():
+            line.stylize(self.get_component_rich_style(TOKENS[kind], partial=True), start, end)
+        return line
 
 
 class Locked(NamedTuple):
@@ -68,6 +87,7 @@ class Produce(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "Send", id="produce.send", priority=True),
+        Binding("ctrl+e", "editor", "$EDITOR", id="produce.editor", priority=True),
         Binding("ctrl+l", "indent", "Indent JSON", id="produce.indent", priority=True),
         Binding("ctrl+r", "restore", "Last valid JSON", id="produce.restore", priority=True),
     ]
@@ -91,6 +111,7 @@ class Produce(Dialog):
         self._own: dict[str, FieldSchema] = {}  # the schemas of the record that is edited
         self._locked: dict[str, Locked] = {}
         self._headers: tuple[str, list[tuple[str, str | None]]] = ("", [])  # the text and what it means, at first
+        self._last: Draft | None = None  # the record under edit, as it was sent last
 
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
@@ -118,11 +139,19 @@ class Produce(Dialog):
             yield Static("headers", classes="label")
             yield Static("NAME=VALUE, a line each; NAME= is empty, NAME alone is null", classes="hint", markup=False)
         yield Area(id="headers", compact=True, show_line_numbers=False, tab_behavior="focus")
+        with Horizontal(classes="line", id="as-text"):
+            yield Static(f"Type {printable(self._word)} to send it as a text:", id="ask", markup=False)
+            yield Input(id="confirm", compact=True)
+
+    @property
+    def _word(self) -> str:
+        return self.session.name if self.session.guard == "protected" else AS_TEXT
 
     def first_field(self) -> Input | TextArea:
         return self.query_one("#value", TextArea) if self._topic else self.query_one("#topic", Input)
 
     def on_mount(self) -> None:
+        self.query_one("#as-text").display = False
         draft = self._begins_with
         if draft is not None:
             self.query_one("#partition", Input).value = "" if draft.partition is None else str(draft.partition)
@@ -249,8 +278,13 @@ class Produce(Dialog):
 
     @property
     def _is_on_one_line(self) -> bool:
-        """Whether the value has to be JSON, and is sent on one line."""
-        return self.query_one("#one-line", Checkbox).value and looks_like_json(self.query_one("#value", TextArea).text)
+        """Whether the value is sent on one line, which JSON can be."""
+        return self.query_one("#one-line", Checkbox).value and self._means_json
+
+    @property
+    def _means_json(self) -> bool:
+        """Whether the value is an object or a list, was one before the last letters, or looks like one."""
+        return looks_like_json(self.query_one("#value", TextArea).text) or bool(self._valid)
 
     def _schema(self, kind: str) -> FieldSchema | None:
         """What the key or the value is written by: its own schema, else that of its topic; None without one, and for a
@@ -287,9 +321,8 @@ class Produce(Dialog):
         else:
             if partition is not None and many is not None and 0 <= many <= partition:
                 found["partition"] = f"partition {partition}: {topic} has {many}, from 0 to {many - 1}"
-        value = self.query_one("#value", TextArea).text
-        if self._is_on_one_line and wrong_json(value) is not None:
-            found["value"] = f"value: {described(value).removeprefix('✖ ').partition(';')[0]}"
+        if broken := self._broken:
+            found["value"] = f"value: {broken}"
         texts = {"key": self.query_one("#key", Input).value, "value": self._value}
         for kind, text in texts.items():
             schema = self._schema(kind)
@@ -300,6 +333,15 @@ class Produce(Dialog):
         except UsageError as problem:
             found["headers"] = str(problem)
         return found
+
+    @property
+    def _broken(self) -> str:
+        """What is wrong with a value that is meant as JSON; "" where nothing is, and where a schema checks it."""
+        text = self.query_one("#value", TextArea).text
+        null = self.query_one("#null-value", Checkbox).value
+        free = "value" not in self._locked and self._schema("value") is None and not null
+        problem = wrong_json(text) if free and self._means_json else None
+        return "" if problem is None else no_json(problem)
 
     def _check(self) -> None:
         """Mark the fields that are wrong, and say what the value is."""
@@ -331,10 +373,13 @@ class Produce(Dialog):
             return f"sent as it is stored: {self._locked['value'].reason}"
         schema = self._schema("value")
         text = self.query_one("#value", TextArea).text
-        json = looks_like_json(text)
+        if not text and self._begins_with is None:
+            self._valid = ""  # what is typed next may be anything
+        json = self._means_json
         self.query_one("#one-line").display = json and schema is None and ("\n" in text or bool(self._like))
-        self.query_one("#value", TextArea).show_line_numbers = json and "\n" in text
-        if json and not wrong and wrong_json(text) is None:
+        area = self.query_one("#value", Area)
+        area.json, area.show_line_numbers = json, json and "\n" in text
+        if looks_like_json(text) and not wrong and wrong_json(text) is None:
             self._valid = text
         if wrong and text:
             return f"✖ {wrong}{' (ctrl+r: as it was valid)' * bool(self._valid)}"
@@ -376,9 +421,28 @@ class Produce(Dialog):
             self.query_one("#null-key", Checkbox).value = False
         self._check()
 
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The word that sends a value as a text although it is no JSON."""
+        if event.input.id != "confirm":
+            return
+        if event.value == self._word:
+            self._begin()
+        else:
+            self.say(f"nothing was sent: {event.value!r} is not {self._word}", "bad")
+
+    def _ask_as_text(self, why: str = "") -> None:
+        """Ask for the word, or no longer: what is typed into the value is another value."""
+        self.query_one("#as-text").display = bool(why)
+        self.query_one("#confirm", Input).value = ""
+        if why:
+            self.say(f"nothing was sent: {why}. ctrl+r: as it was valid" if self._valid else why, "bad")
+            self.query_one("#confirm", Input).focus()
+
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        if event.text_area.id == "value" and event.text_area.text:
-            self.query_one("#null-value", Checkbox).value = False
+        if event.text_area.id == "value":
+            self._ask_as_text()
+            if event.text_area.text:
+                self.query_one("#null-value", Checkbox).value = False
         self._check()
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
@@ -402,6 +466,19 @@ class Produce(Dialog):
             self.query_one("#one-line", Checkbox).value = True
         area.replace(in_lines(area.text), (0, 0), area.document.end)
 
+    def action_editor(self) -> None:
+        """Edit the value in the user's editor."""
+        from kcli.tui.actions.programs import edited
+
+        area = self.query_one("#value", TextArea)
+        if area.read_only:
+            self.say("the value cannot be edited: it is sent as it is stored", "bad")
+            return
+        try:
+            area.text = edited(self.app, area.text, ".json" if self._means_json else ".txt")
+        except KcliError as problem:
+            self.say(str(problem), "bad")
+
     def action_restore(self) -> None:
         """The value as it was when it was valid last; ctrl+z takes this back."""
         area = self.query_one("#value", TextArea)
@@ -409,6 +486,7 @@ class Produce(Dialog):
             self.say("the value was no JSON yet", "bad")
         elif area.text != self._valid:
             area.replace(self._valid, (0, 0), area.document.end)
+            area.focus()
 
     def _show_wrong(self, text: str) -> None:
         """Put the cursor where JSON breaks off."""
@@ -421,14 +499,23 @@ class Produce(Dialog):
             self.say("the record before is under way: send this one when its outcome is known")
             return
         found = self.problems()
-        if found:
+        if list(found) == ["value"] and self._broken:
+            self._show_wrong(self.query_one("#value", TextArea).text)
+            self._ask_as_text(self._broken)
+        elif found:
             self.say(next(iter(found.values())), "bad")
-            field = self.query_one(f"#{next(iter(found))}")
-            field.focus()
-            if isinstance(field, TextArea) and field.id == "value":
-                self._show_wrong(field.text)
-            return
+            self.query_one(f"#{next(iter(found))}").focus()
+        elif self._last is not None and self._draft() == self._last:
+            self._last = None
+            self.say("this record was sent already: ctrl+s again sends it once more", "bad")
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._ask_as_text()
         draft = self._draft()
+        if self._begins_with is not None and self._begins_with.record is not None:
+            self._last = draft
         self.say("sending …")
         self._sending = True
         self.app.run_worker(self._send(draft), group=CHANGES)  # to the end, whoever leaves meanwhile
@@ -437,6 +524,7 @@ class Produce(Dialog):
         try:
             partition, offset = await self.session.change(draft.send)
         except KcliError as problem:
+            self._last = None
             self.say(str(problem), "bad")
             return
         finally:

@@ -1,7 +1,9 @@
-"""Dialogs over records: `@` and `#` go somewhere, `c` makes a field a column, `d` shows the difference of two."""
+"""Dialogs over records: `@` and `#` go somewhere, `c` makes a field a column, `d` shows the difference of two, `w`
+writes records to a file."""
 
 from __future__ import annotations
 
+import os
 import time
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, ClassVar
@@ -24,7 +26,7 @@ from kcli.tui.widgets.pager import Pager
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kcli.tui.tail import Seen
+    from kcli.tui.tail import Counts, Seen
 
 FORMS = """
 @-1h               an hour ago
@@ -78,6 +80,68 @@ class Seek(ModalScreen[Bound | None]):
             self.dismiss(place_of(event.value, time.time_ns() // 1_000_000))
         except UsageError as problem:
             self.query_one("#wrong", Static).update(str(problem))
+
+
+class Export(ModalScreen[str | None]):
+    """One line; the answer is the path of the file, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", id="export.close")]
+
+    def __init__(self, path: str, about: str) -> None:
+        super().__init__()
+        self._path = path
+        self._about = about
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static("Write records to a file", classes="title", markup=False)
+            yield Input(self._path, select_on_focus=False, compact=True)
+            yield Static(self._about, classes="hint", markup=False)
+            yield Static("", id="wrong", classes="bad", markup=False)
+        yield Footer()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        path = os.path.expanduser(event.value.strip())
+        folder = os.path.dirname(path)
+        if os.path.lexists(path):
+            wrong = f"{path} exists; choose another name"
+        elif not path or (folder not in ("", os.path.dirname(self._path)) and not os.path.isdir(folder)):
+            wrong = f"there is no folder {folder}" if path else "type the name of a file"
+        else:
+            self.dismiss(path)
+            return
+        self.query_one("#wrong", Static).update(wrong)
+
+
+class Progress(ModalScreen[None]):
+    """How far an export is, until `end`; escape leaves it before that."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel", id="progress.cancel")]
+
+    def __init__(self, path: str, counts: Counts) -> None:
+        super().__init__()
+        self._path = path
+        self._counts = counts
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(f"Writing {self._path}", classes="title", markup=False)
+            yield Static("", id="far", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._beat()
+        self.set_interval(0.1, self._beat)
+
+    def _beat(self) -> None:
+        counts = self._counts
+        words = f"searched {counts.searched:,} of {counts.total:,}, found {counts.wanted:,}"
+        self.query_one("#far", Static).update(words if counts.total else "asking where the log ends …")
+
+    def end(self) -> None:
+        """Close it, if it is still there."""
+        if self.is_current:
+            self.dismiss()
 
 
 class FieldLine(ModalScreen[str | None]):

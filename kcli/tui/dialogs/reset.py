@@ -4,10 +4,11 @@ outcome. With live members the reset waits until they have left."""
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Select, Static
@@ -15,11 +16,12 @@ from textual.widgets import Input, Select, Static
 from kcli.admin.groups.reset_plan import GroupLive, numbers_of
 from kcli.asking.leaders import TopicMissing
 from kcli.changes import offset_forms, offsets
-from kcli.changes.offset_forms import by_time, now_ms, ready
+from kcli.changes.offset_forms import Rewind, by_time, now_ms, ready
+from kcli.changes.offsets import OffsetRow
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import duration
 from kcli.model import TopicPartition
-from kcli.text.numbers import DASH
+from kcli.text.numbers import DASH, counted
 from kcli.tui.actions.changes.change import Change, title_of, word_of
 from kcli.tui.dialogs.change import EMPTY, Changing, note_of, result_cell
 from kcli.tui.text.formatting import exact
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
     from kcli.changes.change import Plan
     from kcli.changes.offset_forms import Prepare
-    from kcli.changes.offsets import OffsetRow
     from kcli.client import Client
     from kcli.model import Cluster
     from kcli.tui.actions.changes.change import Given
@@ -44,6 +45,10 @@ AGAIN = 1.0  # seconds between two questions whether the members have left
 class Reset(Changing):
     """The dialog of a reset: what is chosen in it, the partitions row by row, and the waiting for members to leave."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "form(-1)", "Form before", id="reset.before"),
+        Binding("down", "form(1)", "Next form", id="reset.next"),
+    ]
     change: Resetting
     shows_refused = True
 
@@ -76,16 +81,39 @@ class Reset(Changing):
         topic = printable(at.topic)
         return [(Content(f"{topic}[{at.partition}]"), "partition"), (Content(f"all of {topic}"), "topic"), whole]
 
-    def first_field(self) -> Select[str]:
-        return self.query_one("#form", Select)
+    def first_field(self) -> Input:
+        return self.query_one("#confirm", Input)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The arrows go through the forms from the fields that are typed into."""
+        if action == "form":
+            return isinstance(self.focused, Input)
+        return super().check_action(action, parameters)
+
+    def on_descendant_focus(self) -> None:
+        self.refresh_bindings()
+
+    def action_form(self, by: int) -> None:
+        """The next of the forms, or the one before."""
+        names = [name for name, _, _ in FORMS]
+        field = self.query_one("#form", Select)
+        field.value = names[(names.index(str(field.value)) + by) % len(names)]
 
     def on_select_changed(self, event: Select.Changed) -> None:
+        """The keys go to the field that is asked for next."""
         self._offer_amount()
+        if event.select.id == "form" and self.focused is not None:
+            self.query_one("#amount" if self._asks else "#confirm", Input).focus()
         self._aim()
+
+    @property
+    def _asks(self) -> str:
+        """What the form asks for; "" for nothing."""
+        return next(asks for name, _, asks in FORMS if name == self._given["form"])
 
     def _offer_amount(self) -> None:
         """The field beside the form, where that asks for anything."""
-        asks = next(asks for name, _, asks in FORMS if name == self._given["form"])
+        asks = self._asks
         field = self.query_one("#amount", Input)
         field.placeholder, field.disabled, field.visible = asks, not asks, bool(asks)
 
@@ -111,6 +139,10 @@ class Reset(Changing):
         without = len(self.change.groups) - len({row.name for row in plan.rows})
         told = [super().summary(plan)[0]] if plan.apply is not None or refusal is None else []
         told += [f"{without} without committed offsets"] if without else []
+        skipped = sum(row.skipped for row in plan.rows if isinstance(row, OffsetRow))
+        told += [f"✖ skips {counted(skipped, 'unread record')}"] if skipped else []
+        if skipped and refusal is None:
+            return "; ".join(told), "bad"
         return "; ".join([*told, refusal] if refusal is not None else told), "" if refusal is None else "bad"
 
     # -- the change ---
@@ -149,7 +181,7 @@ def _columns(*, several: bool) -> list[Column]:
             "delta",
             "DELTA",
             lambda row: row.delta,
-            draw=lambda row: Cell(DASH if row.delta is None else f"{row.delta:+,}"),
+            draw=lambda row: Cell(DASH if row.delta is None else f"{row.delta:+,}", "bad" if row.skipped else ""),
             right=True,
             letter="D",
             rank=2,
@@ -172,7 +204,7 @@ def _lag(row: OffsetRow) -> Cell:
 class Wish(NamedTuple):
     """What is wanted, understood: how to make the form, and the words of the command line that say the same."""
 
-    prepare: Prepare
+    prepare: Prepare | Rewind
     words: str
 
 
@@ -182,7 +214,8 @@ FORMS = (
     ("offset", "to offset", "an offset, such as 1200"),
     ("shift", "shift by", "how many records: 100 forward, -100 back"),
     ("time", "to a time", "2026-01-31T10:00 (here), …Z, epoch s or ms, -1h"),
-    ("duration", "back by", "a duration, such as 90m or 1h30m"),
+    ("rewind", "back by", "a duration, such as 5m: reads that much again of what it has read"),
+    ("duration", "to … before now", "a duration, such as 90m or 1h30m"),
     ("place", "to the place", "stored, -100 before the end, +100 after the start, 0=5,1=end …"),
 )
 """(name, label, what the field asks for; "" needs none)."""
@@ -203,9 +236,11 @@ def wish(form: str, text: str, now: int) -> Wish:
         if form == "offset":
             return Wish(ready(offset_forms.offset(number)), f"--to-offset {number}")
         return Wish(ready(offset_forms.shifted(number)), f"--shift-by {number}")
-    if form == "duration":
+    if form in ("rewind", "duration"):
         if (back := duration(text)) is None:
             raise UsageError(f"{text!r} is no duration; expected 90m, 1h30m or 2d")
+        if form == "rewind":
+            return Wish(Rewind(back=back), f"--rewind {text}")
         return Wish(by_time(now - back), f"--by-duration {text}")
     place = f"@{text.removeprefix('@')}" if form == "time" else text
     return Wish(offset_forms.place(place, now)[0], f"--to {quoted(place)}")

@@ -48,6 +48,7 @@ class Rewound(ReplaySession):
 
     word = "REWOUND"
     lacks = "Not of the past"
+    leaves = "ctrl+r: now"
     waits = "going back …"
 
     def __init__(self, now: LiveSession, back: int) -> None:

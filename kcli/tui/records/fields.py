@@ -10,7 +10,8 @@ from kcli.errors import UsageError
 from kcli.proto.columns import Record
 from kcli.serde.decoded import value_of
 from kcli.serde.filters.filter import Filter
-from kcli.serde.filters.where import NAMES, Where
+from kcli.serde.filters.operators import FUNCTIONS
+from kcli.serde.filters.where import NAMES, WORDS, Where
 from kcli.serde.shape import fields
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
@@ -27,16 +28,30 @@ MOST = 64 * 1024
 MISSING = object()
 DEEPEST = 60
 """Maps and lists within one another that are shown; of those below it `…`."""
-_WHERE = re.compile(rf"\s*(?:not\s+|\()*(?:{'|'.join(NAMES)})\b\s*(?:[.\[=!<>]|in\b|not\b|is\b)")
-"""How a condition begins; other words are a regular expression."""
-_WORD = re.compile(r"value\.[\w.]*$")
+_QUOTED = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
+_PIECES = re.compile(rf"({_QUOTED})|(?<![\w.])([^\W\d]\w*)(?!\w|\s*\()")
+"""Texts in quotes, and names that are no functions."""
+_BEGINS = re.compile(rf"\s*(?:not\s+|\()*(?:{'|'.join(NAMES)})\b\s*(?:[.\[]|in\b|not\b|is\b)")
+_OPERATOR = re.compile(
+    r"[<>=]|\b(?:not\s+)?in\s*[\[(]|\bis\s+(?:not\s+)?(?:null|None)\b"
+    rf"|\b(?:{'|'.join((*FUNCTIONS, 'matches'))})\("
+)
+"""What makes words a condition; other words are a text to look for."""
+_KEPT = frozenset(NAMES) | set(WORDS) | {"and", "or", "not", "in", "is"}
+_WORD = re.compile(r"(?<![\w.])[^\W\d][\w.]*$")
 """A field that is being typed at the end of a condition."""
-"""Records whose fields are offered."""
+
+
+def as_where(words: str) -> str:
+    """A condition in which other names than those of a record's parts are fields of its value."""
+    return _PIECES.sub(lambda found: f"value.{found[2]}" if found[2] and found[2] not in _KEPT else found[0], words)
 
 
 class Condition:
-    """`decoded`: it is about keys and values by their schemas. `problem` says why the words are no condition yet; then
-    every record fits. `option` is the same for a command."""
+    """`~` begins a regular expression; words with an operator are a condition, whose bare names are fields of the
+    value; all else, or what is in quotes, is a text that must be in the value. `decoded`: it is about keys and values
+    by their schemas. `problem` says why the words are no condition yet; then every record fits. `option` is the same
+    for a command."""
 
     def __init__(self, words: str, *, decoded: bool = False) -> None:
         self.words = words
@@ -46,10 +61,14 @@ class Condition:
         if not words.strip():
             return
         try:
-            if _WHERE.match(words):
-                self.filter, self.option = Filter(where=[Where(words)], decoded=decoded), f" --where {quoted(words)}"
+            plain = re.sub(_QUOTED, "", words)
+            if words.startswith("~") or not (_BEGINS.match(words) or _OPERATOR.search(plain)):
+                quote = re.fullmatch(_QUOTED, words.strip())
+                pattern = words[1:] if words.startswith("~") else re.escape(words.strip()[1:-1] if quote else words)
+                self.filter, self.option = Filter(grep=[pattern]), f" --grep {quoted(pattern)}"
             else:
-                self.filter, self.option = Filter(grep=[words]), f" --grep {quoted(words)}"
+                where = as_where(words)
+                self.filter, self.option = Filter(where=[Where(where)], decoded=decoded), f" --where {quoted(where)}"
         except UsageError as problem:
             self.problem = str(problem)
 
@@ -70,7 +89,8 @@ def completed(words: str, records: Iterable[Seen]) -> str | None:
     for record in list(records)[-EXAMPLES:]:
         value = value_of(record.value)
         if isinstance(value, dict):
-            known |= dict.fromkeys(f"value.{path}" for path, _ in fields(value) if "[]" not in path)
+            prefix = "value." if typed[0].startswith("value.") else ""
+            known |= dict.fromkeys(prefix + path for path, _ in fields(value) if "[]" not in path)
     longer = [path for path in known if path.startswith(typed[0]) and path != typed[0] and printable(path) == path]
     return words[: typed.start()] + min(longer, key=len) if longer else None
 

@@ -219,6 +219,10 @@ class Broker(Page):
                 return f"kcli configs get broker {self.broker} --all"
         return f"kcli logdirs replicas --broker {self.broker}{self.sorted_by('replicas')}"
 
+    @property
+    def resource(self) -> Resource:
+        return Resource("broker", str(self.broker))
+
     def body(self) -> ComposeResult:
         with Tabs():
             with TabPane("Partitions", id="tab-replicas"):
@@ -268,7 +272,7 @@ class Broker(Page):
         return self.query(f"#{self.tab}").first(Rows).row if self.tab else None
 
     def acts(self) -> list[Act]:
-        row, at = self._row, Resource("broker", str(self.broker))
+        row, at = self._row, self.resource
         if self.tab == "replicas" and row is not None:
             return of_partition(self, row.partition.topic, row.partition.partition)
         return [*of_config(self, at, row if self.tab == "configs" else None), *of_broker(self, self.broker)[1:]]

@@ -17,7 +17,7 @@ from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH
 from kcli.tui import routes
 from kcli.tui.actions.acts import Act
-from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed
+from kcli.tui.messages import ChangeProfile, Connected, Inspected, Looked, LookFailed
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import elapsed, others
 from kcli.tui.text.incidents import WRONG
@@ -46,12 +46,17 @@ class ClusterRow(NamedTuple):
     look: LagSnapshot | None = None
     brokers: int = 0
     down: int = 0
+    urgent: int = 0
     problem: str = ""
 
     @property
     def counts(self) -> Counter[str]:
         """The number of groups by status, without kcli's own."""
         return Counter(group.status for group in others(self.look)) if self.look is not None else Counter()
+
+    @property
+    def is_wrong(self) -> bool:
+        return bool(self.problem or self.urgent) or any(self.counts[status] for status in WRONG)
 
     @property
     def lag(self) -> int | None:
@@ -66,7 +71,11 @@ class ClusterRow(NamedTuple):
     @property
     def severity(self) -> tuple[float, ...]:
         """A cluster that fails first, then by the number of its groups with the worst status, and so on."""
-        return (-float(bool(self.problem)), *(-self.counts[status] for status in reversed(SEVERITY)))
+        return (
+            -float(bool(self.problem)),
+            -float(self.urgent),
+            *(-self.counts[status] for status in reversed(SEVERITY)),
+        )
 
 
 class Clusters(Page):
@@ -85,7 +94,10 @@ class Clusters(Page):
 
     @property
     def heading(self) -> str:
-        wrong = sum(bool(row.problem) or any(row.counts[status] for status in WRONG) for row in self._rows.values())
+        wrong = sum(
+            bool(row.problem or row.urgent) or any(row.counts[status] for status in WRONG)
+            for row in self._rows.values()
+        )
         return f"Clusters ({len(self._rows)}), {wrong} with incidents"
 
     @property
@@ -104,6 +116,8 @@ class Clusters(Page):
     def on_mount(self) -> None:
         self._draw()
         for name in self._rows:
+            if self.session.live and name == self.session.name:
+                continue  # the head has it
             work: Callable[[], Coroutine[None, None, None]] = partial(self._watch, name)
             _: Worker[None] = self.run_worker(work, group="clusters")
 
@@ -126,6 +140,8 @@ class Clusters(Page):
             self._put(name, look=message.look, problem="")
         elif isinstance(message, LookFailed):
             self._put(name, problem=printable(str(message.problem)))
+        elif isinstance(message, Inspected):
+            self._put(name, urgent=len(message.incidents))
         elif isinstance(message, Connected):
             self._put(name, brokers=message.brokers, down=message.down)
 
@@ -133,6 +149,14 @@ class Clusters(Page):
         self._rows[name] = self._rows[name]._replace(**changes)
         if self.is_there:
             self._draw()
+
+    def on_changed(self) -> None:
+        """The line of the cluster that is open says what the head says."""
+        super().on_changed()
+        state, name = self.state, self.state.session.name
+        if state.session.live and name in self._rows:
+            counts = {"look": state.look, "brokers": state.brokers, "down": state.down, "urgent": len(state.urgent)}
+            self._put(name, **counts, problem=state.problem)
 
     def _draw(self) -> None:
         self.query_one(Rows).put(self._rows.values())
@@ -144,7 +168,7 @@ class Clusters(Page):
 
     def action_again(self) -> None:
         """Ask all of them now."""
-        for session in self._sessions.values():
+        for session in (self.session, *self._sessions.values()):
             session.look_now()
 
     @property
@@ -184,11 +208,12 @@ class Clusters(Page):
 
 
 def _counted(row: ClusterRow) -> list[Cell]:
-    """`✖1 ■2 ●9`, each in its tone; what is awaited where nothing is known yet."""
+    """`!2 ✖1 ■2 ●9`, each in its tone; what is awaited where nothing is known yet."""
     if row.look is None:
         return [Cell("" if row.problem else "connecting …", "dim")]
     counts = row.counts
-    cells = [Cell(f"{STATUSES[one][0]}{counts[one]}", STATUSES[one][1]) for one in reversed(SEVERITY) if counts[one]]
+    cells = [Cell(f"!{row.urgent}", "bad")] if row.urgent else []
+    cells += [Cell(f"{STATUSES[one][0]}{counts[one]}", STATUSES[one][1]) for one in reversed(SEVERITY) if counts[one]]
     return cells or [Cell("no groups", "dim")]
 
 
@@ -221,5 +246,5 @@ def of_cluster(page: Page, name: str, open_it: Callable[[], object], refresh: Ca
         Act("o", "Open it", f"kcli tui --profile {word}", open_it, elsewhere=True),
         Act("r", "Refresh all", "", refresh),
         Act("d", "Copy: diagnose its connection", doctor, lambda: page.copy(doctor), elsewhere=True),
-        Act("s", "Copy: show its settings", shown, lambda: page.copy(shown), elsewhere=True),
+        Act("S", "Copy: show its settings", shown, lambda: page.copy(shown), elsewhere=True),
     ]

@@ -19,7 +19,7 @@ from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.page import WIDE, Page
 from kcli.tui.text.chart import Chart, Curve, Mark, spark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, spread, status
-from kcli.tui.text.incidents import board, details, folded, loudness, places_in, unknown
+from kcli.tui.text.incidents import PAGE, board, details, folded, loudness, places_in, unknown
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.trails import gapped
 from kcli.tui.widgets.columns import Cell, Column, nothing
@@ -238,10 +238,20 @@ class Groups(Page):
         rows.relabel("spark", f"LAST {elapsed(self.state.trails.span)}" if self.state.trails is not None else "LAST")
         known = snapshot.groups if self._internal else others(snapshot)
         rows.put([group for group in known if not folded(group)] if self._folds else known)
-        trails = self.state.trails
-        cards = board(known, snapshot, CARDS, unknown if trails is None else trails.since, self.state.hushed)
-        self.query_one("#board", Lines).put(cards)
+        self._draw_board(snapshot)
         self._about()
+
+    def _draw_board(self, snapshot: LagSnapshot) -> None:
+        known = snapshot.groups if self._internal else others(snapshot)
+        state, trails = self.state, self.state.trails
+        since = unknown if trails is None else trails.since
+        cards = board(known, snapshot, CARDS, since, state.hushed, state.urgent)
+        self.query_one("#board", Lines).put(cards)
+
+    def on_changed(self) -> None:
+        super().on_changed()
+        if self.stands and self.is_seen and self.state.look is not None:
+            self._draw_board(self.state.look)
 
     def filtered(self, words: str) -> None:
         super().filtered(words)
@@ -250,8 +260,9 @@ class Groups(Page):
             self.retitle()
 
     def on_lines_chosen(self, event: Lines.Chosen) -> None:
-        """A click on a card opens its group."""
-        self.go(routes.Group(event.key))
+        """A click on a card opens its group, or the page about it."""
+        page = routes.find(event.key.removeprefix(PAGE)) if event.key.startswith(PAGE) else None
+        self.go(page or routes.Group(event.key))
 
     def on_rows_moved(self, event: Rows.Moved) -> None:
         self._about()

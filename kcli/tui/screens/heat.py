@@ -7,8 +7,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from rich.style import Style
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.widgets import Static
 
 from kcli.admin.storage.disks import log_dirs
 from kcli.admin.topics.topics import Topic as Described
@@ -18,11 +21,12 @@ from kcli.asking.offsets import LATEST, list_offsets
 from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
-from kcli.text.numbers import count, duration, rate, size
+from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_partition
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
+from kcli.tui.themes import STEPS, heat
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.rows import Rows
 
@@ -42,9 +46,9 @@ UNITS: dict[str, Any] = {
     "age": duration,
 }
 NAMES = {"lag": "lag", "rate": "records written a second", "size": "bytes of the leader", "age": "time lag"}
-EACH = 2  # cells of a partition, where there is room
-SHADES = "·░▒▓█"
-"""From nothing to the hottest; unknown is a blank."""
+EACH, LEAST = 3, 2  # cells of a partition with the gap after it, where there is room, and where there is not
+TILE, ZERO = "▆", "·"
+SHADE = "shade "  # what a tone begins with that is a colour of the heatmap
 MEASURES = ("lag", "rate", "size", "age")
 
 
@@ -147,17 +151,17 @@ def steps(values: Iterable[float | None]) -> list[float]:
     if not known:
         return []
     low, top = min(known), max(known)
-    many = len(SHADES) - 1
-    return [low * (top / low) ** (n / many) for n in range(many)]
+    return [low * (top / low) ** (n / STEPS) for n in range(STEPS)]
 
 
-def shade(value: float | None, steps: Sequence[float]) -> str:
-    """The glyph of a figure."""
-    if value is None:
-        return " "
-    if not value or not steps:
-        return SHADES[0]
-    return SHADES[max(sum(value >= one * (1 - 1e-9) for one in steps), 1)]
+def shade(value: float, steps: Sequence[float]) -> int:
+    """The place of a figure among the shades."""
+    return max(sum(value >= one * (1 - 1e-9) for one in steps) - 1, 0) if low_to_top(steps) else STEPS - 1
+
+
+def low_to_top(steps: Sequence[float]) -> bool:
+    """Whether there are different figures at all."""
+    return bool(steps) and steps[0] < steps[-1]
 
 
 class Heatmap(Page):
@@ -186,7 +190,6 @@ class Heatmap(Page):
             here = grid.here
             if here is not None:
                 pieces.append(f"{printable(here.at.topic)}[{here.at.partition}] {grid.unit(here.value)}")
-            pieces.append(grid.legend)
         return "  ".join(filter(None, pieces))
 
     @property
@@ -201,6 +204,7 @@ class Heatmap(Page):
         return here.at.topic if here is not None else ""
 
     def body(self) -> ComposeResult:
+        yield Static(id="legend", markup=False)
         yield Grid(UNITS["lag"], id="heat", empty="Nothing is known of this.")
 
     def looked(self, snapshot: LagSnapshot) -> None:
@@ -245,6 +249,7 @@ class Heatmap(Page):
         rows: list[HeatRow] = by_topic(heats, topics) if self._by == "topics" else by_broker(heats, topics)
         grid.empty = "Nothing is known of this." if self.session.live else "A recording does not hold this."
         grid.measure(UNITS[self._measure], rows)
+        self.query_one("#legend", Static).update(grid.legend)
         self.retitle()
 
     def _heats(self) -> dict[TopicPartition, Heat]:
@@ -289,6 +294,7 @@ class Grid(Rows):
     def __init__(self, unit: Callable[[float | None], str], **options: Any) -> None:
         self.unit = unit
         self._steps: list[float] = []
+        self._top = 0.0
         self.partition = 0
         super().__init__(
             self._columns(), key=lambda row: row.name, order=lambda row: (-row.hottest, row.name), **options
@@ -298,13 +304,25 @@ class Grid(Rows):
         """Other figures."""
         self.unit = unit
         self._steps = steps(cell.value for row in rows for cell in row.cells)
+        self._top = max((row.hottest for row in rows), default=0.0)
         self._widest.clear()
         self.put(rows)
 
     @property
-    def legend(self) -> str:
-        """What the shades mean."""
-        return "  ".join(f"{glyph} ≥{self.unit(one)}" for glyph, one in zip("░▒▓█", self._steps, strict=False))
+    def legend(self) -> Text:
+        """What the shades mean, in their colours."""
+        found = Text()
+        if self._steps:
+            for n, style in enumerate(self._shades if low_to_top(self._steps) else self._shades[-1:]):
+                if n % (STEPS // 3) == 0:
+                    found.append(f"{' ' * bool(n)}{self.unit(self._steps[n])} ")
+                found.append(TILE, style)
+            found.append(f" {self.unit(self._top)}  ")
+        return found.append(f"{ZERO} 0  {DASH} unknown", self._style("dim").without_color + Style(dim=True))
+
+    @property
+    def _shades(self) -> tuple[Style, ...]:
+        return heat(dark=self.app.current_theme.dark)
 
     @property
     def here(self) -> Heat | None:
@@ -321,35 +339,48 @@ class Grid(Rows):
 
     def _columns(self) -> list[Column]:
         return [
-            Column("name", "NAME", lambda row: row.name, printable, letter="N", rank=0, name=True),
+            Column("name", "NAME", lambda row: row.name, draw=_name, letter="N", rank=0, name=True),
             Column("sum", "SUM", lambda row: row.total, lambda one: self.unit(one), right=True, letter="S", rank=0),
             Column("most", "MOST", _most, lambda one: self.unit(one), right=True, letter="M", rank=2),
             Column(
                 "heat",
-                "PARTITIONS",
+                " PARTITIONS",
                 nothing,
-                draw=lambda row: Cell("█" * EACH * len(row.cells)),
-                pieces=self._shades,
+                draw=lambda row: Cell(TILE * (EACH * len(row.cells) + 1)),
+                pieces=self._tiles,
                 rank=0,
                 wide=True,
                 most=1000,
             ),
         ]
 
-    def _shades(self, row: HeatRow, room: int) -> list[Cell]:
-        """As many cells a partition as there is room for; where there are more partitions than cells, each cell is the
-        hottest of some."""
-        each = EACH if len(row.cells) * EACH <= room else 1
-        some = max(-(-len(row.cells) // room), 1) if room else 1
-        pieces = []
-        for first in range(0, len(row.cells), some):
-            cells = row.cells[first : first + some]
-            hottest = max(cells, key=lambda cell: -1.0 if cell.value is None else cell.value)
-            here = row is self.row and first <= min(self.partition, len(row.cells) - 1) < first + some
-            glyph = shade(hottest.value, self._steps)
-            quiet = hottest.tone == "good" or not hottest.value
-            pieces.append(Cell(glyph * each, "here" if here else "dim" if quiet else hottest.tone))
+    def _tiles(self, row: HeatRow, room: int) -> list[Cell]:
+        """A tile for each partition, with a gap after it; where there are more partitions than room, each tile is the
+        hottest of some. Brackets are around the one under the cursor."""
+        each = EACH if len(row.cells) * EACH < room else LEAST
+        some = max(-(-len(row.cells) // max((room - 1) // each, 1)), 1)
+        at = min(self.partition, len(row.cells) - 1) // some if row is self.row else -1
+        pieces = [Cell("[" if at == 0 else " ", "head")]
+        for n, first in enumerate(range(0, len(row.cells), some)):
+            hottest = max(row.cells[first : first + some], key=lambda cell: -1.0 if cell.value is None else cell.value)
+            if hottest.value:
+                glyph, tone = TILE, f"{SHADE}{shade(hottest.value, self._steps)}"
+            else:
+                glyph, tone = DASH if hottest.value is None else ZERO, "dim"
+            gap = "]" if n == at else "[" if n == at - 1 else " "
+            pieces += [Cell(glyph * (each - 1), tone), Cell(gap, "head")]
         return pieces
+
+    def _tone(self, cell: Cell, here: bool) -> Style:
+        if cell.tone.startswith(SHADE):
+            return self._shades[int(cell.tone.removeprefix(SHADE))]
+        return Style(bold=True) if cell.tone == "head" else super()._tone(cell, here)
+
+
+def _name(row: HeatRow) -> Cell:
+    """In the tone of its worst partition."""
+    tones = {cell.tone for cell in row.cells if cell.value}
+    return Cell(printable(row.name), next((tone for tone in ("bad", "warn") if tone in tones), ""))
 
 
 def _most(row: HeatRow) -> float | None:

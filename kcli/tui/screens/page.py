@@ -21,10 +21,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
+from kcli.errors import KcliError
 from kcli.system.processes import memory
 from kcli.text.numbers import count, size
 from kcli.tui import routes
 from kcli.tui.actions.asking import Asking
+from kcli.tui.alerts.alerting import toast
 from kcli.tui.messages import Go, KeepProfile
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.formatting import GLYPHS, elapsed
@@ -32,7 +34,7 @@ from kcli.tui.text.printable import fitted, piped, printable
 from kcli.tui.widgets.filter import Filter, FilterLine
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.frames import Tabs, TimedScreen
-from kcli.tui.widgets.masthead import Masthead
+from kcli.tui.widgets.masthead import Masthead, shortened
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from textual.dom import DOMNode
 
+    from kcli.admin.configs.resources import Resource
     from kcli.client import Client
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
@@ -81,6 +84,9 @@ class Page(TimedScreen):
         Binding("y", "app.copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "app.now", "Refresh", show=False, id="page.now"),
         Binding("n", "app.produce", "Produce", show=False, id="page.produce"),
+        Binding("z", "app.undo", "Undo", show=False, id="page.undo"),
+        Binding("ctrl+e", "program('edit')", "Edit in $EDITOR", show=False, id="page.edit"),
+        Binding("v", "program('view')", "Show in $PAGER", show=False, id="page.view"),
         Binding("s", "app.save", "Save a snapshot", show=False, id="page.save"),
         Binding(
             "left_square_bracket",
@@ -303,7 +309,7 @@ class Page(TimedScreen):
             if line.content != text:  # always one line: nothing else has to move, and most snapshots change no word
                 line.update(text, layout=False)
         room = self.size.width - cell_len(heading) - 3
-        self.query_one(Crumbs).put(self.session.name, [page.route for page in self._below], room)
+        self.query_one(Crumbs).put(shortened(self.session.name), [page.route for page in self._below], room)
 
     @property
     def marked_words(self) -> str:
@@ -369,9 +375,31 @@ class Page(TimedScreen):
         """Open the dialog of a change."""
         if self.refused("this"):
             return
+        from kcli.tui.actions.changes.topics import AlterConfigs
         from kcli.tui.dialogs.change import Changing
+        from kcli.tui.dialogs.configs import Configuring
 
-        self.app.push_screen(Changing(self.session, change))
+        configs = isinstance(change, AlterConfigs)
+        self.app.push_screen(Configuring(self.session, change) if configs else Changing(self.session, change))
+
+    @property
+    def resource(self) -> Resource | None:
+        """The resource whose configs this page has."""
+        return None
+
+    @property
+    def tables(self) -> list[Rows]:
+        """The tables that are seen."""
+        return [rows for rows in self.query(Rows) if rows.is_on_screen]
+
+    def action_program(self, what: str) -> None:
+        """Open the user's editor or pager for what is under the cursor."""
+        from kcli.tui.actions import programs
+
+        try:
+            (programs.action_edit if what == "edit" else programs.action_view)(self)
+        except KcliError as problem:
+            toast(self.app, problem)
 
     # -- where one goes, and what keys do ---
 

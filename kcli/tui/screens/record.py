@@ -48,7 +48,7 @@ class RecordView(Page):
         Binding("5", "tab('schema')", "Schema", show=False, id="record.schema"),
         Binding("minus", "fold(-1)", "Fold", id="record.fold", key_display="-"),
         Binding("plus,equals_sign", "fold(1)", "Unfold", show=False, id="record.unfold", key_display="+"),
-        Binding("c", "copy_value", "Copy value", show=False, id="record.copy_value"),
+        Binding("Y", "copy_value", "Copy value", show=False, id="record.copy_value"),
         Binding("enter", "subject", "Subject", id="record.subject"),
     ]
 

@@ -27,7 +27,7 @@ from kcli.tui.actions.producing import draft_of
 from kcli.tui.alerts.alerting import toast
 from kcli.tui.records.fields import Condition, FieldColumns, as_json, completed, offered
 from kcli.tui.screens.topics.pane import WithPane
-from kcli.tui.tail import KEEP, Seen, Tail, stretch
+from kcli.tui.tail import KEEP, Seen, Tail, in_time, stretch
 from kcli.tui.text.formatting import dated, exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
@@ -36,12 +36,16 @@ from kcli.tui.widgets.pager import Pager
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.timer import Timer
 
     from kcli.client import Client
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
     from kcli.tui.text.by_registry import ListDecoder
+
+    Starts = Mapping[TopicPartition, Bound | int] | None
 
 FRAME = 0.1  # seconds
 TYPED = 0.5  # seconds after the last letter of a filter in which the cluster is asked
@@ -54,34 +58,24 @@ class RecordRows(Rows):
     """Rows that have more records before the first and after the last."""
 
     class Beyond(Message):
-        """The cursor would leave the rows, backwards (-1) or forwards (1); `whole`: to the end of the log."""
+        """Read on, backwards (-1) or forwards (1); `whole`: to the end of the log."""
 
         def __init__(self, by: int, *, whole: bool) -> None:
             super().__init__()
             self.by = by
             self.whole = whole
 
-    def _at_edge(self, by: int) -> bool:
-        return self.cursor == (0 if by < 0 else max(len(self.shown) - 1, 0))
-
-    def _leave(self, by: int, *, whole: bool = False) -> bool:
-        """Whether the rows end here; then the page reads on."""
-        if self._at_edge(by):
-            self.post_message(self.Beyond(by, whole=whole))
-            return True
-        return False
-
     def action_page(self, by: int) -> None:
-        if not self._leave(by):
+        if self.cursor == (0 if by < 0 else max(len(self.shown) - 1, 0)):
+            self.post_message(self.Beyond(by, whole=False))
+        else:
             super().action_page(by)
 
     def action_top(self) -> None:
-        if not self._leave(-1, whole=True):
-            super().action_top()
+        self.post_message(self.Beyond(-1, whole=True))
 
     def action_bottom(self) -> None:
-        if not self._leave(1, whole=True):
-            super().action_bottom()
+        self.post_message(self.Beyond(1, whole=True))
 
 
 class Records(WithPane):
@@ -103,12 +97,14 @@ class Records(WithPane):
         self.topics = route.topics
         self.around = route.around
         self.start = route.start
+        self.partition = None if route.around is None else route.around[0]  # the only one that is read
         self._why = f"what {printable(route.next_of)} reads next" if route.next_of else route.why
         self._marked = bool(route.next_of)
         self._condition = Condition("")
         self._asked = self._condition  # what the tail reads by
         self._typed: Timer | None = None
         self._held = False
+        self._stopped = False  # whether a search was stopped by its user
         self._tail = self._fresh()
         self._loaded: dict[tuple[object, ...], Seen] = {}  # the last records that were read, by whatever filter
         self._fitting: list[Seen] = []  # those of them that fit the filter
@@ -127,20 +123,15 @@ class Records(WithPane):
 
     @property
     def heading(self) -> str:
-        counts = self._tail.counts
-        where = ", ".join(printable(topic) for topic in self.topics)
+        where = self._where
         if self.around is not None:
-            at, offset = self.around
-            where = f"{printable(at.topic)}[{at.partition}] at {offset}"
+            where += f" at {self.around[1]}"
         elif self.start is not None:
             where += f" from {from_words(self.start)}"
-        shown_now = len(self.query_one(Rows).shown) if self.is_mounted else 0
-        many = f"{count(shown_now)} shown" if self.fixed else f"{count(counts.passed)} read"
-        told = [f"Records of {where}", self._why, self._undecoded, many]
+        raw = "" if self._decoder is None else printable(self._decoder.reason)
+        told = [f"Records of {where}", self._why, self._undecoded or raw, self._progress]
         if self._condition.problem and self._typed is None:
             told.append(f"✖ {printable(self._condition.problem)}")
-        elif self._condition.filter is not None:
-            told.append(f"{count(shown_now)} match {self._condition.words!r}")
         if self._held:
             told.append("HELD")
         if self._tail.gone:
@@ -149,14 +140,50 @@ class Records(WithPane):
         return "  ".join(filter(None, told))
 
     @property
+    def _where(self) -> str:
+        """The topics, or the only partition that is read."""
+        at = self.partition
+        return ", ".join(map(printable, self.topics)) if at is None else f"{printable(at.topic)}[{at.partition}]"
+
+    @property
+    def _progress(self) -> str:
+        """How much was searched, and what was found there."""
+        counts, shown_now = self._tail.counts, len(self.query_one(Rows).shown) if self.is_mounted else 0
+        if self._condition.filter is None:
+            return f"{count(shown_now)} shown" if self.fixed else f"{count(counts.passed)} read"
+        if not self.fixed or not counts.total:
+            return (
+                f"searched {count(max(counts.passed, len(self._loaded)))}, found {count(shown_now)}; g: from the start"
+            )
+        searched = f"searched {count(counts.searched)} of {count(counts.total)}, found {count(shown_now)}"
+        if self._is_searching:
+            return f"{searched}; esc stops"
+        return searched + ("; stopped" if self._stopped else "; page down continues" if self._tail.full else "")
+
+    @property
+    def _is_searching(self) -> bool:
+        """Whether records are searched that were there before."""
+        return self.fixed and self._condition.filter is not None and self._tail.searches and not self._stopped
+
+    async def action_back(self) -> None:
+        """Stop the search first."""
+        if self._is_searching:
+            self._stopped = True
+            self.workers.cancel_group(self, "tail")
+            self.retitle()
+        else:
+            await super().action_back()
+
+    @property
     def same_as(self) -> str:
         option = self._condition.option + self.session.registry_option
+        at, start = self.partition, self.start
+        where = " ".join(map(quoted, self.topics)) if at is None else f"{quoted(at.topic)} -p {at.partition}"
         if self.around is not None:
-            at, offset = self.around
-            return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{option}"
-        if self.start is not None:
-            return f"kcli consume {' '.join(map(quoted, self.topics))} -o {quoted(option_of(self.start))}{option}"
-        return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{option}"
+            return f"kcli consume {where} -o {self.around[1]}{option}"
+        if start is not None:
+            return f"kcli consume {where} -o {quoted(option_of(start))}{option}"
+        return f"kcli tail {where}{option}"
 
     @property
     def narrowed(self) -> str:
@@ -174,7 +201,7 @@ class Records(WithPane):
 
     def on_mount(self) -> None:
         line = self.query_one("#filter", Input)
-        line.placeholder = "a regular expression, or a condition such as value.total > 9; → completes a field"
+        line.placeholder = "text, a condition such as total > 9 (→ completes a field), or ~ and a regular expression"
         line.suggester = _Fields(self)
         self.read()
         self.set_interval(FRAME, self._frame)
@@ -188,15 +215,22 @@ class Records(WithPane):
     def inquire(self) -> None:
         """A snapshot changes nothing here."""
 
-    def _fresh(self) -> Tail:
-        wanted = self._condition.filter
-        tail = partial(Tail, wanted=wanted, isolation=self.session.isolation)
-        if self.start is not None:
-            return tail(list(self.topics), starts=self.start, keep=AROUND, first=True)
-        if self.around is None:
-            return tail(list(self.topics))
-        at, offset = self.around
-        return tail([at.topic], starts={at: max(offset - BEFORE, 0)}, keep=AROUND, first=True)
+    def _fresh(self, starts: Starts = None) -> Tail:
+        """What reads the records of this place, or what is from some offsets on."""
+        tail = partial(Tail, self.topics, wanted=self._condition.filter, isolation=self.session.isolation)
+        if starts is None and self.around is not None:
+            starts = {self.around[0]: max(self.around[1] - BEFORE, 0)}
+        if starts is None and self.partition is not None:
+            starts = {self.partition: self.start or Bound("relative", AROUND)}
+        if self.fixed:
+            return tail(starts=starts or self.start, keep=AROUND, first=True)
+        return tail(starts=starts)
+
+    def _restart(self, starts: Starts = None) -> None:
+        """Read, from this place or from some offsets on."""
+        self._stopped = False
+        self._tail, self._drawn = self._fresh(starts), 0
+        self.read()
 
     @work(exclusive=True, group="tail")
     async def read(self) -> None:
@@ -245,7 +279,7 @@ class Records(WithPane):
                 self._decoded.pop(gone, None)
             self._fitting = self._fitting[-KEEP:]
         else:
-            order = _place if self.around is not None else _moment
+            order = _place if self.around is not None else in_time
             self._loaded = {_identity(one): one for one in sorted(self._loaded.values(), key=order)}
             self._fitting.sort(key=order)
         self.query_one(Rows).put(self._fitting)
@@ -338,40 +372,61 @@ class Records(WithPane):
         self.app.push_screen(Seek(begins), self._seek)
 
     def _seek(self, place: Bound | None) -> None:
-        if place is not None and place.kind == "latest":
-            self.go(routes.Records(self.topics))
-        elif place is not None:
-            self.go(routes.Records(self.topics, start=place))
+        """Show what is there: the filter, the columns and a partition that was alone stay."""
+        if place is None:
+            return
+        self.around, self.start = None, None if place.kind == "latest" else place
+        self._why = self._undecoded = ""
+        self._marked = self._held = False
+        self._loaded, self._fitting, self._decoded = {}, [], {}
+        rows = self.query_one(Rows)
+        rows.have(self._columns())
+        rows.put([])
+        self._restart()
+        self.retitle()
 
     def on_record_rows_beyond(self, event: RecordRows.Beyond) -> None:
-        """Past the first row, or the last: read what is there; g and G once more go to the ends of the log."""
-        if event.whole:
-            self._seek(Bound("earliest" if event.by < 0 else "latest"))
-        elif self._loaded and self.session.live and (event.by < 0 or self.fixed):
-            self._read_beyond(event.by)
+        """To an end of the log, or past the first row or the last: read what is there."""
+        rows = self.query_one(Rows)
+        if not self.session.live or self.refused("reading records"):
+            return
+        if event.whole and event.by < 0 and self.start != Bound("earliest"):
+            self._seek(Bound("earliest"))
+        elif event.whole and event.by > 0 and self.fixed:
+            self._seek(Bound("latest"))
+        elif event.whole and event.by > 0:
+            self.action_follow()
+        elif event.whole:
+            rows.cursor = 0
+        elif event.by < 0 and self._loaded:
+            self._read_before()
+        elif event.by > 0 and self.fixed and self._tail.full:
+            self._held = False
+            self._restart(self._tail.following)
 
-    def _read_beyond(self, by: int) -> None:
-        """Records before the first that are loaded of each partition, or after the last."""
-        edges: dict[TopicPartition, int] = {}
+    def _read_before(self) -> None:
+        """Show older records than those that are loaded: of all partitions back to the same time."""
+        edges = dict(self._tail.following)
         for record in self._loaded.values():
             at = TopicPartition(record.topic, record.partition)
-            edges[at] = (min if by < 0 else max)(edges.get(at, record.offset), record.offset)
-        each = max(AROUND // max(len(edges), 1), 1)
-        spans = {
-            at: (max(edge - each, 0), edge) if by < 0 else (edge + 1, edge + 1 + each) for at, edge in edges.items()
-        }
+            edges[at] = min(edges.get(at, record.offset), record.offset)
+
+        each = min(max(4 * AROUND // max(len(edges), 1), 1), AROUND)
 
         async def read(client: Client) -> list[Seen]:
-            return await stretch(client, spans, self.session.isolation)
+            spans = {at: (max(edge - each, 0), edge) for at, edge in edges.items()}
+            found = await stretch(client, spans, self.session.isolation)
+            return newest_of(found, spans, AROUND)
 
-        self.asking.once(read, self._beyond)
+        self.asking.once(read, self._before)
 
-    def _beyond(self, found: list[Seen]) -> None:
+    def _before(self, found: list[Seen]) -> None:
         """Show them with the others, in order; the cursor stays on its record."""
         if not found:
             self.notify("There are no more records in this direction.", timeout=2, markup=False)
             return
-        self.start = self.start or (Bound("offset", min(one.offset for one in found)) if self.around is None else None)
+        if self.around is None:
+            self.start = Bound("time", min(one.timestamp for one in found))
         self._held = True
         self._load(found)
         self.retitle()
@@ -388,15 +443,61 @@ class Records(WithPane):
         return of_record(self, row, self.topics[0] if row is None else row.topic, self.action_export)
 
     def action_export(self) -> None:
-        from kcli.tui.actions.saving import save_records
+        """Ask for a name, and write every record there that the filter wants, from this place to the end of the log."""
+        if self.refused("reading records") or self._condition.problem:
+            return
+        from kcli.tui.actions.saving import new_path
+        from kcli.tui.dialogs.records import Export
 
-        shown_now = self.query_one(Rows).shown
+        where = f"{self._where}, from {'the start' if self.start is None else from_words(self.start)} to the end now"
+        wanted = f"that match {printable(self._condition.words)}" if self._condition.filter is not None else ""
+        command = self.session.aimed(f"{self._whole} -e -J")
+        lines = f"{' '.join(filter(None, ('Records of', where, wanted)))}\n$ {command}"
+        path = new_path(self.topics[0], "records", ".ndjson")
+        self.app.push_screen(Export(path, lines), self._begin_export)
+
+    @property
+    def _whole(self) -> str:
+        """The command that reads what an export writes."""
+        at, start = self.partition, option_of(self.start or Bound("earliest"))
+        where = " ".join(map(quoted, self.topics)) if at is None else f"{quoted(at.topic)} -p {at.partition}"
+        return f"kcli consume {where} -o {quoted(start)}{self._condition.option}"
+
+    def _begin_export(self, path: str | None) -> None:
+        if path is not None:
+            self._export(path)
+
+    @work(group="export", exclusive=True)
+    async def _export(self, path: str) -> None:
+        """Write to the file; escape in the dialog that shows how far it is cancels it, and leaves no file."""
+        from kcli.tui.actions.saving import saving
+        from kcli.tui.dialogs.records import Progress
+
+        start, at = self.start or Bound("earliest"), self.partition
+        tail = Tail(
+            self.topics,
+            starts=start if at is None else {at: start},
+            wanted=self._condition.filter,
+            isolation=self.session.isolation,
+        )
+        shown = Progress(path, tail.counts)
+        self.app.push_screen(shown, lambda _: self._cancel_export())
         try:
-            path = save_records(self.topics[0], shown_now)
+            if tail.filters and self.session.has_registry:
+                from kcli.tui.text.by_registry import batches
+
+                tail.decode = await self.session.ask_registry(batches)
+            with saving(path) as write:
+                await self.session.ask(lambda client: tail.export(client, write))
         except KcliError as problem:
             toast(self.app, problem)
-            return
-        self.notify(f"{path}\n{len(shown_now)} records, as consume -J writes them", title="Saved", markup=False)
+        else:
+            self.notify(f"{path}\n{count(tail.counts.wanted)} records, as consume -J writes them", markup=False)
+        finally:
+            shown.end()
+
+    def _cancel_export(self) -> None:
+        self.workers.cancel_group(self, "export")
 
     def action_edit(self) -> None:
         """The form of a new record, with the fields of the one under the cursor."""
@@ -453,8 +554,9 @@ class Records(WithPane):
         self._typed = None
         if not self._held and not self._condition.problem and self._condition.words != self._asked.words:
             self._asked = self._condition
-            self._tail, self._drawn = self._fresh(), 0
-            self.read()
+            if self.fixed and not self._asked.words:  # between the records that were found there are others
+                self._loaded, self._fitting = {}, []
+            self._restart()
         self.retitle()
 
     def completed(self, words: str) -> str | None:
@@ -547,9 +649,15 @@ def _place(record: Seen) -> tuple[int, ...]:
     return (record.offset,)
 
 
-def _moment(record: Seen) -> tuple[int, ...]:
-    """By time, and in the order of its partition."""
-    return record.timestamp, record.partition, record.offset
+def newest_of(found: list[Seen], spans: Mapping[TopicPartition, tuple[int, int]], most: int) -> list[Seen]:
+    """The newest of these records, back to a time from which on nothing is missing: a partition may have more before
+    the first record that was read of it."""
+    oldest: dict[TopicPartition, Seen] = {}
+    for record in found:
+        at = TopicPartition(record.topic, record.partition)
+        oldest[at] = min(oldest.get(at, record), record, key=_place)
+    cut = max((one.timestamp for at, one in oldest.items() if 0 < one.offset <= spans[at][0]), default=0)
+    return sorted((record for record in found if record.timestamp >= cut), key=in_time)[-most:]
 
 
 def option_of(place: Bound) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
 from kcli.serde.schemas.payloads import cells_of
 from kcli.serde.schemas.readers import reader_of
 from kcli.serde.schemas.single import columns_of, decode_one
+from kcli.text.numbers import counted
 from kcli.tui.tail import Tail
 
 if TYPE_CHECKING:
@@ -111,6 +113,8 @@ class ListDecoder:
         if not self._fields:
             self._fields = fields_of(registry)
         columns = columns_of([(record.key, record.value, record.headers) for record in records])
+        for field in self._fields:
+            field.undecoded.reasons.clear()
         keys, values = [await field.decode(columns, "", 0) for field in self._fields]
         return list(
             zip(
@@ -119,6 +123,12 @@ class ListDecoder:
                 strict=True,
             )
         )
+
+    @property
+    def reason(self) -> str:
+        """Why some of the records that came last are shown as they are stored; "" where all decode."""
+        reasons = sum((field.undecoded.reasons for field in self._fields), Counter[str]())
+        return f"✖ {counted(reasons.total(), 'field')} shown raw: {reasons.most_common(1)[0][0]}" if reasons else ""
 
 
 def fields_of(registry: OpenRegistry) -> list[FieldDecoder]:

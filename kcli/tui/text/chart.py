@@ -1,5 +1,5 @@
-"""A value over time, drawn into cells: an area under a line, gridlines with figures, clock times, other lines beside
-it, what is expected, and what happened. Pure."""
+"""A value over time, drawn into cells: an area, gridlines with figures, clock times, other lines over it, what is
+expected, and what happened. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ LEAST_BESIDE = 60  # cells of a plot that has room for them
 AHEAD = 0.5  # of the time shown: no more of the future is drawn
 MANY, SOME = 7, 4  # rows from which there is room for three gridlines, and for two
 HEADROOM = 1.25
-LOW = 0xC0  # the lowest dots of a cell
+BLOCKS = " ▁▂▃▄▅▆▇█"
+FULL = len(BLOCKS) - 1
+LOWEST = "▁"  # a value that is 0, which is not unknown
 NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 SECONDS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 """Steps that a clock has."""
@@ -99,7 +101,8 @@ def runs(points: Points) -> list[list[tuple[float, float]]]:
 
 
 class Piece(NamedTuple):
-    """A cell: its text, its style (axis, grid, line, ahead, in, out, event), and whether the area is behind it."""
+    """A cell: its text, its style (axis, grid, area, ahead, in, out, both, event), and whether the area is behind
+    it."""
 
     text: str
     style: str = "grid"
@@ -116,18 +119,18 @@ class Drawing(NamedTuple):
 
 
 def drawn(chart: Chart, width: int, height: int) -> Drawing:
-    """A chart in a frame of this size; its last row is the axis of time."""
+    """A chart in a frame of this size; its last row is the axis of time. Without a value there is no frame either."""
     beside = BESIDE if chart.curves and width >= LEAST_BESIDE else 0
     rows, columns = height - 1, width - FIGURES - 1 - beside
-    if rows < 1 or columns < 2:
+    if rows < 1 or columns < 2 or all(value is None for _, value in chart.points):
         return Drawing([], 0, 0)
-    lines = 3 if rows >= MANY else 2 if rows >= SOME else 1
+    lines = min((3, 2, 4), key=lambda many: rows % many // 2) if rows >= MANY else 2 if rows >= SOME else 1
     most = max((value or 0.0 for _, value in chart.points), default=0.0)
     each = step(most, lines, seconds=chart.seconds, whole=chart.whole) if most > 0 else 0.0
-    levels = {rows - 1 - _level(n / lines, rows) // HIGH: chart.unit(n * each) for n in range(1, lines + 1) if each}
-    levels[rows - 1] = "0" if chart.points else ""
-    canvas = Canvas(columns, rows)
-    body = _body(chart, canvas, each * lines, levels.keys() - {rows - 1})
+    apart = rows // lines  # rows between two gridlines: the same between all, so that each is where its figure is
+    levels = {rows - n * apart: chart.unit(n * each) for n in range(1, lines + 1) if each}
+    body = _body(chart, Canvas(columns, rows), each * rows / apart, set(levels))
+    levels.setdefault(rows - 1, "0")
     ends = _beside(chart, rows, beside)
     whole = []
     for row, pieces in enumerate(body):
@@ -156,28 +159,60 @@ def _body(chart: Chart, canvas: Canvas, top: float, gridded: set[int]) -> list[l
     if chart.eta and last is not None and span > 0:
         left = last * (1 - (chart.ended - chart.now) / chart.eta)
         canvas.line([dot(chart.now, last, top), dot(chart.ended, left, top)], "ahead", dashed=True)
-    lines = [canvas.line([dot(at, value, top) for at, value in run], "line") for run in runs(chart.points)]
-    tops = [min(column) for column in zip(*lines, strict=True)] or [canvas.rows] * canvas.columns
+    tops = _tops(chart, canvas.columns)
+    heights = [None if value is None else round(value / top * canvas.rows * FULL) if top else 0 for value in tops]
     happened = {dot(mark.at, 0, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
     today = dot(chart.now, 0, 0)[0] // WIDE if chart.ended > chart.now else -1
     rows = []
     for row in range(canvas.rows):
+        lowest = row == canvas.rows - 1
         pieces = []
-        for column in range(canvas.columns):
-            text, style = canvas.cell(row, column)
-            flat = style == "line" and row == canvas.rows - 1 and not _above(text)
-            area = row >= tops[column] and not flat
-            if row == canvas.rows - 1 and column in happened:
-                text, style = "▲", "event"
-            blank = "┊" if column == today else "┈" if row in gridded else " "
-            pieces.append(Piece(text or blank, style if text else "grid", area))
+        for column, height in enumerate(heights):
+            filled = min(max((height or 0) - (canvas.rows - 1 - row) * FULL, 0), FULL)
+            if lowest and height is not None and tops[column]:
+                filled = max(filled, 1)  # little is not nothing
+            behind = "┊" if column == today else "▔" if row in gridded else " "
+            if lowest and column in happened:
+                pieces.append(Piece("▲", "event", filled == FULL))
+            elif layers := canvas.layers(row, column):
+                pieces.append(_crossed(layers, filled))
+            elif 0 < filled < FULL:
+                pieces.append(Piece(BLOCKS[filled], "area"))
+            elif lowest and height == 0:
+                pieces.append(Piece(LOWEST, "grid"))
+            else:
+                pieces.append(Piece(behind, "grid", filled == FULL))
         rows.append(pieces)
     return rows
 
 
-def _above(text: str) -> bool:
-    """Whether a cell has dots above its lowest ones."""
-    return bool((ord(text) & 0xFF) & ~LOW)
+def _crossed(layers: dict[str, int], filled: int) -> Piece:
+    """A cell with lines in it: the dots of all of them, and those of the area's edge where that is in the cell."""
+    dots = 0
+    for one in layers.values():
+        dots |= one
+    if 0 < filled < FULL:
+        dots |= sum(DOTS[HIGH - 1 - (filled - 1) // 2])
+    shared = len(layers) > 1 or 0 < filled < FULL
+    return Piece(chr(BLANK + dots), "both" if shared else next(iter(layers)), filled >= FULL // 2)
+
+
+def _tops(chart: Chart, columns: int) -> list[float | None]:
+    """The value in each column: the largest that is in it, else what is between those beside it; None for a gap."""
+    span = chart.ended - chart.begun
+    tops: list[float | None] = [None] * columns
+
+    def put(column: int, value: float) -> None:
+        tops[column] = max(tops[column] or 0.0, value, 0.0)
+
+    for run in runs(chart.points):
+        at = [(round((then - chart.begun) / span * (columns - 1)) if span > 0 else columns - 1, v) for then, v in run]
+        for (x0, v0), (x1, v1) in zip(at, at[1:] or at, strict=False):
+            put(x0, v0)
+            put(x1, v1)
+            for x in range(x0 + 1, x1):
+                put(x, v0 + (v1 - v0) * (x - x0) / (x1 - x0))
+    return tops
 
 
 def _beside(chart: Chart, rows: int, cells: int) -> list[list[Piece]]:
@@ -262,38 +297,27 @@ def clock(at: float, *, short: bool = False) -> str:
 
 
 class Canvas:
-    """`columns` by `rows` cells; (0, 0) is the dot at the bottom left. A line belongs to a layer; a cell shows
-    the dots of the layer that was drawn last in it."""
+    """`columns` by `rows` cells; (0, 0) is the dot at the bottom left. A line belongs to a layer; a cell keeps the dots
+    of each."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
-        self._dots = [[0] * columns for _ in range(rows)]
-        self._layers = [[""] * columns for _ in range(rows)]
+        self._cells: dict[tuple[int, int], dict[str, int]] = {}
 
-    def line(self, points: Sequence[tuple[int, int]], layer: str, *, dashed: bool = False) -> list[int]:
-        """Connect dots; what is outside is not drawn. The highest row of cells that was touched in each column, counted
-        from the top; `rows` where none was."""
-        tops = [self.rows] * self.columns
+    def line(self, points: Sequence[tuple[int, int]], layer: str, *, dashed: bool = False) -> None:
+        """Connect dots; what is outside is not drawn."""
         for (x0, y0), (x1, y1) in zip(points, points[1:] or points, strict=False):
             steps = max(abs(x1 - x0), abs(y1 - y0), 1)
             for step in range(steps + 1):
                 x, y = x0 + round((x1 - x0) * step / steps), y0 + round((y1 - y0) * step / steps)
-                if not dashed or x // DASHED % 2 == 0:
-                    self._dot(x, y, layer, tops)
-        return tops
+                column, row = x // WIDE, self.rows - 1 - y // HIGH
+                if 0 <= column < self.columns and 0 <= row < self.rows and not (dashed and x // DASHED % 2):
+                    dots = self._cells.setdefault((row, column), {})
+                    dots[layer] = dots.get(layer, 0) | DOTS[HIGH - 1 - y % HIGH][x % WIDE]
 
-    def _dot(self, x: int, y: int, layer: str, tops: list[int]) -> None:
-        column, row = x // WIDE, self.rows - 1 - y // HIGH
-        if 0 <= column < self.columns and 0 <= row < self.rows:
-            if self._layers[row][column] != layer:
-                self._dots[row][column], self._layers[row][column] = 0, layer
-            self._dots[row][column] |= DOTS[HIGH - 1 - y % HIGH][x % WIDE]
-            tops[column] = min(tops[column], row)
-
-    def cell(self, row: int, column: int) -> tuple[str, str]:
-        """The text of a cell, "" without dots, and its layer."""
-        dots = self._dots[row][column]
-        return (chr(BLANK + dots) if dots else ""), self._layers[row][column]
+    def layers(self, row: int, column: int) -> dict[str, int]:
+        """The dots of each layer in a cell."""
+        return self._cells.get((row, column), {})
 
 
 def spark(values: Sequence[float | None]) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
     from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.alerts.incidents import Incident
     from kcli.tui.trails import Lasting
 
     Since = Callable[[str], Lasting | None]
@@ -40,6 +41,8 @@ OLD = 86_400.0
 """Seconds after which a small orphan to which nothing comes is folded away."""
 AHEAD = 600.0
 """Seconds of growth that count as much as lag that is there."""
+PAGE = "\0"
+"""Begins the key of a line that opens a page, not a group."""
 PLACES, EVENTS = 8, 6  # lines of the details
 
 
@@ -98,9 +101,10 @@ def board(
     most: int,
     since: Since = unknown,
     hushed: Container[tuple[str, str]] = (),
+    urgent: Sequence[Incident] = (),
 ) -> list[Line]:
-    """An incident in a line, at most this number of lines; the last says how many more there are. Groups that are
-    `hushed` with their status are one line."""
+    """An incident in a line, at most this number of lines; the last says how many more there are. What is `urgent` with
+    the cluster comes before groups. Groups that are `hushed` with their status are one line."""
     every = incidents(groups)
     wrong, quiet = [], []
     for standing in every:
@@ -110,13 +114,22 @@ def board(
         else:
             wrong.append(standing)
     last = [Line([Word(f"acknowledged or muted: {printable(', '.join(quiet))}", "dim")])] * bool(quiet)
-    if not wrong:
+    if not wrong and not urgent:
         return [_quiet(groups), *last] if groups else []
-    shown = wrong if len(wrong) <= most else wrong[: most - 1]
-    named = [(standing, standing.described.group) for standing in shown]
-    lines = [Line(incident(standing, snapshot, since(group)), group) for standing, group in named]
-    more = len(wrong) - len(shown)
+    many = len(wrong) + len(urgent)
+    room = most if many <= most else most - 1
+    lines = [of_cluster(one, snapshot.time) for one in urgent[:room]]
+    named = [(standing, standing.described.group) for standing in wrong[: room - len(lines)]]
+    lines += [Line(incident(standing, snapshot, since(group)), group) for standing, group in named]
+    more = many - len(lines)
     return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more) + last
+
+
+def of_cluster(one: Incident, now: float) -> Line:
+    """`✖ broker 2  DOWN 3m  138 partitions under-replicated: orders[0] …`; a click opens the page about it."""
+    lasts = f"{'>' * one.before}{duration(max(now - one.begun, 0.0))}"
+    words = [Word("✖", "bad"), Word(printable(one.name), "name"), Word(f"{one.kind} {lasts}", "bad"), Word("")]
+    return Line([*words, Word(printable(one.text), "dim")], PAGE + one.place)
 
 
 def _quiet(groups: Sequence[GroupStanding]) -> Line:

@@ -17,7 +17,7 @@ from kcli.lag.figures import lag_text
 from kcli.lag.formats.marks import STATUSES
 from kcli.lag.status import IDLE, SEVERITY
 from kcli.tui.messages import Go
-from kcli.tui.routes import Brokers
+from kcli.tui.routes import SINGLE
 from kcli.tui.text.formatting import elapsed, others
 from kcli.tui.text.printable import printable
 
@@ -29,8 +29,8 @@ RULE = "▏"
 
 
 class Part(NamedTuple):
-    """A word of the line. `begins`: a rule is before it; `does` is what a click does: a status to filter by, "brokers",
-    or "" for nothing."""
+    """A word of the line. `begins`: a rule is before it; `does` is what a click does: a status to filter by, a
+    page, or "" for nothing."""
 
     text: str
     tone: str = ""
@@ -64,8 +64,8 @@ class Masthead(Widget):
 
     def on_click(self, event: events.Click) -> None:
         does = next((does for end, does in self._ends if event.x < end), "")
-        if does == "brokers":
-            self.post_message(Go(Brokers(), jump=True))
+        if does in SINGLE and does != "groups":
+            self.post_message(Go(SINGLE[does](), jump=True))
         elif does:
             self.post_message(self.Only("" if does == "all" else does))
 
@@ -96,7 +96,7 @@ class Masthead(Widget):
         """The name and its guard; counts by status, the worst first; lag; brokers; age; at the end what is cut first:
         the problem, else the cluster's id."""
         state, session = self._state, self._state.session
-        parts = [Part("kcli", "good", begins=False), Part(session.name, begins=False)]
+        parts = [Part("kcli", "good", begins=False), Part(shortened(session.name), begins=False)]
         if session.guard:
             parts.append(Part(session.guard.replace("_", "-").upper(), begins=False))
         if session.word:
@@ -117,6 +117,8 @@ class Masthead(Widget):
         groups = others(state.look)
         counts = Counter(group.status for group in groups)
         parts: list[Part] = []
+        if state.urgent:
+            parts.append(Part(f"!{len(state.urgent)}", "bad", does="alerts"))
         for status in reversed(SEVERITY):
             if counts[status]:
                 glyph, tone = STATUSES[status]
@@ -130,3 +132,9 @@ class Masthead(Widget):
         age = state.session.clock() - state.look.time
         parts.append(Part("PAUSED" if paused else elapsed(age), "warn" if paused or age > OLD else "dim"))
         return parts
+
+
+def shortened(name: str) -> str:
+    """The first of several addresses, and how many there are besides: `kafka-1:9092 +2`; a profile as it is."""
+    first, *more = name.split(",")
+    return f"{first} +{len(more)}" if more else name

@@ -31,9 +31,9 @@ class Plot(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "plot--axis",
         "plot--grid",
-        "plot--line",
         "plot--ahead",
         "plot--area",
+        "plot--both",
         "plot--in",
         "plot--out",
         "plot--event",
@@ -90,11 +90,11 @@ class Plot(Widget):
             return self._head(heads[y], width, pointed=y == 0)
         y -= len(heads) - 1
         last = len(self._drawing.rows)
+        if not last and y == (self.size.height - len(heads) + 1) // 2:
+            text = self.empty.center(width)
+            return Strip([Segment(fitted(text, width), self._tone("axis", self.rich_style))], width)
         if y > last:
             return Strip.blank(width, self.rich_style)
-        if not self.chart.points and y == (last + 1) // 2:
-            text = " " * self._drawing.left + self.empty.center(max(self._drawing.columns, 0))
-            return Strip([Segment(fitted(text, width), self._tone("axis", self.rich_style))], width)
         pieces = self._drawing.rows[y - 1]
         if y < last:
             pieces = self._pointed(pieces)
@@ -126,7 +126,7 @@ class Plot(Widget):
         return [*pieces[:here], line, *pieces[here + 1 :]]
 
     def _segments(self, pieces: list[Piece]) -> list[Segment]:
-        area = self.rich_style + self.get_component_rich_style("plot--area")
+        area = self.rich_style + Style(bgcolor=self.get_component_rich_style("plot--area").color)
         return [
             Segment("".join(piece.text for piece in some), self._tone(style, area if inside else self.rich_style))
             for (style, inside), some in groupby(pieces, key=lambda piece: (piece.style, piece.area))

@@ -264,7 +264,8 @@ class Rows(ScrollView, can_focus=True):
         place = int(self.scroll_offset.y) + y - 1
         if place >= len(self._shown):
             words = self._instead(y) if not self._shown else ""
-            return Strip([Segment(f"  {words}"[:width].ljust(width), self._style("dim"))], width)
+            tone = self._style("bad" if words.startswith("✖") else "dim")
+            return Strip([Segment(f"  {words}"[:width].ljust(width), tone)], width)
         return self._line(self._shown[place], place == self.cursor, width)
 
     def _instead(self, y: int) -> str:
@@ -318,7 +319,9 @@ class Rows(ScrollView, can_focus=True):
         style = self._style(cell.tone)
         if cell.tone == "here":
             return style
-        return Style(bold=True) if here else Style(color=style.color, bold=style.bold, dim=style.dim)
+        if here:  # of a status the colour stays
+            return Style(color=None if cell.tone == "dim" else style.color, bold=True)
+        return Style(color=style.color, bold=style.bold, dim=style.dim)
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"rows--{part}")

@@ -39,6 +39,8 @@ class Slider(Widget):
         if session.going:
             before += f"→ {datetime.fromtimestamp(times[session.to]):%H:%M:%S} … "
         after = f" {datetime.fromtimestamp(times[-1]):%H:%M:%S} ×{session.speed:g} "
+        if session.leaves:
+            after += f" {session.leaves} "
         if self.size.width >= 100:
             after += " , . step  + - speed "
         width = max(self.size.width - len(before) - len(after), 1)

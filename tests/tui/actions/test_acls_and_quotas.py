@@ -173,7 +173,7 @@ async def test_an_acl_is_added_for_the_resource_of_a_row(sandbox: SandboxThread)
     async with board(sandbox).run_test(size=(160, 36)) as pilot:
         await visit(pilot, "acls")
         await at(pilot, EVE)
-        await pilot.press("a", "n")
+        await pilot.press("a", "N")
         await shows(pilot, "principal: missing")
         await fill(pilot, principal="zoe", operation="reed")
         await shows(pilot, "operation: for a topic it is read")

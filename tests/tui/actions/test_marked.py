@@ -134,7 +134,7 @@ async def test_marked_groups_are_deleted_and_one_file_undoes_it(world: World) ->
         assert "$ kcli groups delete billing ci-2 --execute" in text
         await confirm(pilot, "2 groups")
         text = await shows(pilot, "2 deleted")
-        assert "To undo this: kcli undo 1 --execute" in text.replace("\n", " ")
+        assert "To undo this: z, or kcli undo 1 --execute" in text.replace("\n", " ")
     async with Client(world.settings()) as client:
         assert await group_names(client.cluster) == ["ci-1"]
     assert sorted((row["group"], row["offset"]) for row in undo_rows()) == [

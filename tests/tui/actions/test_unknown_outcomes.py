@@ -75,7 +75,7 @@ async def test_configs_without_a_response_are_unknown_and_keep_their_undo(
         await planned(pilot, AlterConfigs(Resource("topic", "orders")), "configs", "retention.ms=1h")
         await confirm(pilot, "orders")
         await shows(pilot, "1 unknown. it is unknown whether it took effect; check before you repeat it")
-        await shows(pilot, "To undo this: kcli undo")
+        await shows(pilot, "To undo this: z, or kcli undo")
 
 
 async def test_after_an_error_the_plan_is_made_anew_and_the_error_stays(world: World) -> None:

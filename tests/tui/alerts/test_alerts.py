@@ -257,7 +257,7 @@ async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
     board = Dashboard(session)
     async with board.run_test(size=(120, 40), notifications=True) as pilot:
         await shows(pilot, "◌ ORPHANED")
-        await pilot.press("a", "k")
+        await pilot.press("a", "K")
         await shows(pilot, "billing is ◌ ORPHANED: acknowledge it")
         await pilot.press(*"migrating", "enter")
         await until(pilot, lambda: ("billing", ORPHANED) in board.state.hushed)
@@ -265,7 +265,7 @@ async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
         await shows(pilot, "ORPHANED acknowledged: migrating")
         await pilot.press("a")
         assert "Alert of it again" in await shows(pilot, "Alert of it")
-        await pilot.press("m")
+        await pilot.press("M")
         await until(pilot, lambda: ("billing", ORPHANED) not in board.state.hushed)
         await shows(pilot, "alerts are on again")
 

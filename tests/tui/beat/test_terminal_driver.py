@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import io
+import re
+import sys
 import threading
 import time
 
+import pytest
+from hypothesis import given
+from hypothesis.strategies import lists, sampled_from, tuples
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
-from kcli.tui.beat.leaving import STUCK_AFTER, Mortal, TerminalDriver
+from kcli.sandbox.thread import SandboxThread
+from kcli.tui.beat.leaving import STUCK_AFTER, Mortal, TerminalDriver, compact
+from tests.tui.terminal import Terminal
 
 
 class Deaf(io.StringIO):
@@ -66,11 +73,8 @@ class Counted(io.StringIO):
 
 
 def test_a_frame_is_one_text_for_the_terminal_and_what_is_no_frame_goes_at_once() -> None:
-    driver = TerminalDriver.__new__(TerminalDriver)
     terminal = Counted()
-    driver._writer_thread = WriterThread(terminal)
-    driver._leaving, driver._is_stuck, driver._frame = False, False, []
-    driver._writer_thread.start()
+    driver = a_driver(terminal)
     for text in ("a bell", SYNC_START, "a line", "the cursor", SYNC_END, "a title"):
         driver.write(text)
     driver.close()
@@ -96,3 +100,81 @@ def test_a_terminal_that_is_gone_takes_everything() -> None:
     file.write("a frame")
     file.flush()
     assert whole.getvalue() == "a frame"
+
+
+def a_driver(terminal: io.StringIO) -> TerminalDriver:
+    driver = TerminalDriver.__new__(TerminalDriver)
+    driver._writer_thread = WriterThread(terminal)
+    driver._leaving, driver._is_stuck, driver._frame, driver._rows = False, False, [], {}
+    driver._writer_thread.start()
+    return driver
+
+
+def test_a_row_that_is_there_is_not_written_again_unless_the_terminal_may_have_moved_it() -> None:
+    terminal = io.StringIO()
+    driver = a_driver(terminal)
+    rows = "\x1b[1;1Hone\n\x1b[2;1Htwo"
+    for text in (rows, rows, "\x1b[2;2Hx", rows):
+        driver.write(text)
+    driver.forget()
+    driver.write(rows)
+    driver.close()
+    assert terminal.getvalue() == f"{rows}\x1b[2;2Hx\x1b[2;1Htwo{rows}"
+
+
+CODES = ["", "0", "1", "1;4", "7", "38;2;1;2;3", "38;5;9;48;2;4;5;6", "1;31;44", "91;101", "39;49", "2;3;38;2;9;9;9"]
+
+
+def cells(text: str) -> list[tuple[str, ...]]:
+    """Each character with its ink, ground and other attributes, as a terminal keeps them."""
+    found, ink, ground, rest = [], "", "", set[str]()
+    split = re.split(r"\x1b\[([\d;]*)m", f"\x1b[0m{text}")[1:]
+    for codes, piece in zip(split[::2], split[1::2], strict=True):
+        left = codes.split(";")
+        while left:
+            code = left.pop(0)
+            if code in ("38", "48"):
+                many = 4 if left[0] == "2" else 2
+                code, left = ";".join([code, *left[:many]]), left[many:]
+            if code in ("", "0"):
+                ink, ground, rest = "", "", set()
+            elif re.match("3|9.", code) and code != "3":
+                ink = "" if code == "39" else code
+            elif re.match("4|10.", code) and code != "4":
+                ground = "" if code == "49" else code
+            else:
+                rest.add(code)
+        for letter in piece:
+            bare = letter == " " and not rest & {"4", "7"}
+            found.append((letter, "" if bare else ink, ground, *sorted(set() if bare else rest)))
+    return found
+
+
+@given(lists(tuples(sampled_from(CODES), sampled_from(["a", " ", "  ", "b c", "\x1b[3;4H", ""]))))
+def test_fewer_bytes_show_the_same_cells(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(f"\x1b[{codes}m{piece}\x1b[0m" for codes, piece in pieces)
+    short = compact(text)
+    assert cells(short) == cells(text)
+    assert len(short) <= len(text)
+    assert not cells(f"{short}x") or cells(f"{short}x")[-1] == ("x", "", "")
+
+
+@pytest.mark.process
+def test_help_and_pages_are_few_bytes_for_a_slow_line() -> None:
+    with SandboxThread(topics={f"topic-{n}": 6 for n in range(30)}) as sandbox:
+        terminal = Terminal([sys.executable, "-m", "kcli", "tui", "-b", sandbox.bootstrap, "--interval", "1s"])
+        try:
+            terminal.until(lambda drawn: b"No groups yet" in drawn, 30)
+            for key, words in (
+                (b"?", b"Much earlier"),
+                (b"?", b"No groups yet"),
+                (b"\x14", b"topic-29"),
+                (b"H", b"PARTI"),
+            ):
+                terminal.press(key)
+                terminal.until(lambda drawn, words=words: words in drawn, 30)  # type: ignore[misc]
+                terminal.rest(2.0)
+                assert len(terminal.drawn) <= 45_000, "several frames while a dialog is made"
+                assert max(map(len, terminal.drawn.split(SYNC_END.encode()))) <= 16_000, key
+        finally:
+            terminal.end()

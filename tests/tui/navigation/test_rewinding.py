@@ -93,6 +93,7 @@ async def test_the_live_screen_goes_back_and_on_to_now_again(world: World) -> No
         text = await shows(pilot, "REWOUND")
         assert lag(pilot) == LAG
         assert "‖" in text, "the line of a replay is there"
+        assert "ctrl+r: now" in text, "the key that leaves the past"
         assert f"$ kcli lag --watch -b {live.bootstrap}" in text
         many = len(live.kept)
         await until(pilot, lambda: len(live.kept) > many)

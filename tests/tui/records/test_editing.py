@@ -72,10 +72,15 @@ async def sent(world: World, pilot: Pilot[int]) -> str:
     """Send what is in the form; the value that is stored."""
     await pilot.press("ctrl+s")
     await shows(pilot, "1 sent")
+    return (await values(world))[-1]
+
+
+async def values(world: World) -> list[str]:
+    """The values that were sent to partition 1 after the first hundred."""
     async with Client(world.settings()) as client, client.consumer() as consumer:
-        consumer.assign({TopicPartition("orders", 1): Bound("relative", 1)})
+        consumer.assign({TopicPartition("orders", 1): Bound("offset", 100)})
         found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
-    return (found[-1].value or b"").decode()
+    return [(record.value or b"").decode() for record in found]
 
 
 async def test_json_is_edited_in_lines_and_sent_on_one(world: World) -> None:
@@ -111,13 +116,79 @@ async def test_json_that_is_broken_is_not_sent_and_comes_back_as_it_was_valid(wo
         assert json.loads(await sent(world, pilot)) == {"id": 9, "price": 1.1}
 
 
-async def test_without_the_tick_anything_is_sent_as_it_is_written(world: World) -> None:
-    async with world.open() as pilot:
+async def test_broken_json_is_sent_only_after_a_word_was_typed(world: World) -> None:
+    """Also without the tick, where the first letter is gone, and where nothing is left."""
+    async with world.open(size=(140, 40)) as pilot:
         area = await edit(world, pilot, '{"id": 7}')
-        area.text = '{\n  "id": \n}'
         pilot.app.screen.query_one("#one-line", Checkbox).value = False
-        await shows(pilot, "it is sent as text")
-        assert await sent(world, pilot) == '{\n  "id": \n}'
+        for broken in ('{\n  "id": \n}', '\n  "id": 7\n}', "", '{"id": NaN}'):
+            area.text = broken
+            await shows(pilot, "✖ no JSON")
+            await pilot.press("ctrl+s")
+            await shows(pilot, "Type text to send it as a text:")
+            await pilot.press("ctrl+s", "ctrl+s", "enter")
+            await shows(pilot, "nothing was sent: '' is not text")
+            area.text = broken + " "
+            await until(pilot, lambda: "Type text" not in seen(pilot))
+        assert await values(world) == ['{"id": 7}']
+        area.text = '{\n  "id": \n}'
+        await shows(pilot, "✖ no JSON")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "Type text")
+        await pilot.press(*"text", "enter")
+        await shows(pilot, "1 sent")
+        assert (await values(world))[-1] == '{\n  "id": \n}'
+
+
+async def test_a_protected_profile_wants_its_name_for_broken_json(world: World) -> None:
+    async with world.open(size=(140, 40), guard="protected", profile="prod") as pilot:
+        area = await edit(world, pilot, '{"id": 7}')
+        area.text = '"id": 7}'
+        await shows(pilot, "✖ no JSON")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "Type prod to send it as a text:")
+        await pilot.press(*"text", "enter")
+        await shows(pilot, "nothing was sent: 'text' is not prod")
+        assert await values(world) == ['{"id": 7}']
+        await pilot.press(*["backspace"] * 4, *"prod", "enter")
+        await shows(pilot, "1 sent")
+        assert (await values(world))[-1] == '"id": 7}'
+
+
+async def test_one_wrong_letter_keeps_line_numbers_indentation_and_colours(world: World) -> None:
+    async with world.open(size=(140, 40)) as pilot:
+        area = await edit(world, pilot, '{"id": 7, "on": true, "who": "ann"}')
+        assert {"area--key", "area--number", "area--string", "area--word"} == area.COMPONENT_CLASSES
+
+        def colours() -> list[set[str]]:
+            return [{str(span.style) for span in area.get_line(n).spans} for n in range(area.document.line_count)]
+
+        before, lines = colours(), area.text.split("\n")
+        assert [len(found) for found in before] == [0, 2, 2, 2, 0]
+        for row, column in ((0, 0), (1, 2), (3, 9)):
+            letter = lines[row][column]
+            area.replace("", (row, column), (row, column + 1))
+            await shows(pilot, "✖ no JSON")
+            assert area.show_line_numbers
+            assert sum(map(bool, colours())) == 3
+            assert len(area.text.split("\n")) == len(lines)
+            area.replace(letter, (row, column), (row, column))
+            await shows(pilot, "JSON, 3 fields")
+        assert colours() == before
+
+
+async def test_an_edited_record_is_not_sent_twice_by_one_key_too_many(world: World) -> None:
+    async with world.open(size=(140, 40)) as pilot:
+        area = await edit(world, pilot, '{"id": 7}')
+        area.text = area.text.replace("7", "8")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "1 sent")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "this record was sent already")
+        assert await values(world) == ['{"id": 7}', '{"id": 8}']
+        await pilot.press("ctrl+s")
+        await shows(pilot, "2 sent")
+        assert len(await values(world)) == 3
 
 
 async def test_what_is_typed_is_indented_on_request(world: World) -> None:

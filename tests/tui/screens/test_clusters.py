@@ -93,7 +93,7 @@ async def test_clusters_are_asked_seldom_and_keep_no_history_and_ctrl_r_asks_all
     async with board.run_test(size=(120, 30)) as pilot:
         await until(pilot, lambda: board.state.look is not None)
         await pilot.press("colon", *"clusters", "enter")
-        await until(pilot, lambda: isinstance(board.screen, Clusters) and len(board.screen._sessions) == 3)
+        await until(pilot, lambda: isinstance(board.screen, Clusters) and len(board.screen._sessions) == 2)
         page = board.screen
         assert isinstance(page, Clusters)
         assert {session.interval for session in page._sessions.values()} == {BEAT}
@@ -101,10 +101,10 @@ async def test_clusters_are_asked_seldom_and_keep_no_history_and_ctrl_r_asks_all
         before = {name: session.hurried for name, session in page._sessions.items()}
         await pilot.press("ctrl+r")
         await until(pilot, lambda: all(one.hurried == before[name] + 1 for name, one in page._sessions.items()))
-        page._heard("prod", LookFailed(UsageError("gone")))
-        assert page._rows["prod"].problem == "gone"
-        page._heard("prod", Looked(LagSnapshot(), board.session.trails))
-        assert page._rows["prod"].problem == ""
+        page._heard("staging", LookFailed(UsageError("gone")))
+        assert page._rows["staging"].problem == "gone"
+        page._heard("staging", Looked(LagSnapshot(), board.session.trails))
+        assert page._rows["staging"].problem == ""
 
 
 async def test_enter_on_the_cluster_that_is_open_shows_its_groups_and_changes_nothing(world: World) -> None:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rich.color import Color, ColorSystem
+from textual.color import Color as PageColor
 
 from kcli.tui.screens.page import Page
+from kcli.tui.themes import THEMES
+from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import shows, until, visit
 
 if TYPE_CHECKING:
@@ -95,9 +98,58 @@ async def dialogs(pilot: Pilot[int]) -> AsyncIterator[str]:
 
 async def test_another_theme_is_drawn_at_once(dashboard: Open) -> None:
     async with dashboard(size=(100, 30)) as pilot:
-        for theme, ground in (("kcli-light", "#fbfbf8"), ("kcli-dark", "#101418")):
+        for theme, ground in (("kcli-light", "#fbfbf8"), ("kcli-dark", "#121417")):
             pilot.app.theme = theme
             await until(pilot, lambda ground=ground: grounds(pilot) >= {ground})  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("theme", ["kcli-dark", "kcli-light"])
+async def test_the_row_of_the_cursor_keeps_the_colour_of_its_status(dashboard: Open, theme: str) -> None:
+    async with dashboard(size=(100, 30)) as pilot:
+        pilot.app.theme = theme
+        text = await shows(pilot, "ORPHANED")
+        rows = pilot.app.screen.query_one(Rows)
+        await pilot.pause()
+        here = next(line for line in text.split("\n") if line.startswith("▌"))
+        assert "ORPHANED" in here
+        bad = Color.from_rgb(*PageColor.parse(pilot.app.theme_variables["error"]).rgb)
+        drawn = {said.strip(): (colour, ground) for said, colour, ground in words(pilot) if "ORPHANED" in said}
+        assert [colour.get_truecolor() for colour, _ in drawn.values()] == [bad.get_truecolor()] * len(drawn)
+        legible(pilot, "groups", theme)
+        assert rows.cursor == 0
+
+
+def test_grounds_differ_with_256_colours() -> None:
+    for theme in THEMES:
+        grounds = [theme.background, theme.panel, theme.variables["cursor"]]
+        few = [Color.parse(one or "").downgrade(ColorSystem.EIGHT_BIT).number for one in grounds]
+        assert few[0] not in few[1:], theme.name
+        assert all(number is not None and number >= 231 for number in few), "shades of grey, not navy"
+
+
+async def test_without_colours_what_is_bad_is_brighter_than_what_is_idle(
+    dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with dashboard(size=(100, 30)) as pilot:
+        await shows(pilot, "ORPHANED")
+        rows = pilot.app.screen.query_one(Rows)
+        ground = Color.parse(pilot.app.theme_variables["background"])
+        tones = [rows.get_component_rich_style(f"rows--{tone}") for tone in ("bad", "warn", "dim")]
+        bad, warn, dim = (contrast(tone.color, ground) for tone in tones if tone.color is not None)
+        assert bad >= warn > dim
+        assert tones[0].bold
+        assert not tones[2].bold
+
+
+async def test_the_tab_with_the_keys_can_be_read(dashboard: Open) -> None:
+    async with dashboard(size=(100, 30)) as pilot:
+        await visit(pilot, "group audit")
+        await shows(pilot, "Partitions")
+        pilot.app.screen.query_one("ContentTabs").focus()
+        await until(pilot, lambda: any("Partitions" in said and contrast(*pair) > 4 for said, *pair in words(pilot)))
+        await pilot.pause(0.3)
+        legible(pilot, "tabs", "kcli-dark")
 
 
 def grounds(pilot: Pilot[int]) -> set[str]:

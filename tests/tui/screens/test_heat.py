@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.color import Color
 
 from kcli.admin.groups.rows import Described
 from kcli.admin.topics.topics import Partition, Topic
@@ -17,7 +19,6 @@ from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.heat import (
-    SHADES,
     Cluster,
     Grid,
     Heat,
@@ -30,10 +31,13 @@ from kcli.tui.screens.heat import (
     shade,
     steps,
 )
+from kcli.tui.themes import STEPS, THEMES, heat, luminance
 from tests.tui import pictures
 from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
+    from textual.theme import Theme
+
     from tests.tui.conftest import Open
 
 
@@ -49,14 +53,51 @@ def heats(**values: list[float | None]) -> dict[TopicPartition, Heat]:
     }
 
 
-def test_shades_are_equal_ratios_and_nothing_is_a_dot() -> None:
-    scale = steps([0, None, 1, 16])
-    assert scale == pytest.approx([1, 2, 4, 8])
-    assert "".join(shade(value, scale) for value in (None, 0, 1, 2, 4, 8, 16)) == " ·░▒▓██"
-    assert shade(0.5, scale) == SHADES[1], "little is not nothing"
+def test_shades_are_equal_ratios() -> None:
+    scale = steps([0, None, 1, 2.0**STEPS])
+    assert scale == pytest.approx([2.0**n for n in range(STEPS)])
+    assert [shade(value, scale) for value in (0.5, 1, 2, 3, 4, 2.0**STEPS)] == [0, 0, 1, 1, 2, STEPS - 1]
     assert steps([0, 0]) == []
-    assert shade(0, []) == SHADES[0]
-    assert shade(7, steps([7, 7])) == SHADES[-1], "all alike: all are the hottest"
+    assert shade(7, steps([7, 7])) == STEPS - 1, "all alike: all are the hottest"
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_neighbours_in_the_ramp_differ_by_eye_and_all_from_the_ground(theme: Theme) -> None:
+    colors = [Color.from_rich_color(style.color) for style in heat(dark=theme.dark)]
+    lights = [luminance(Color.parse(theme.background or "")) + 0.05, *(luminance(color) + 0.05 for color in colors)]
+    ratios = [max(a, b) / min(a, b) for a, b in itertools.pairwise(lights)]
+    assert len(colors) == STEPS == 24
+    assert min(ratios) >= 1.1
+    assert ratios[0] >= 1.3
+    assert sorted(lights) == (lights if theme.dark else lights[::-1])
+
+
+async def test_tiles_have_gaps_a_frame_around_the_cursor_and_a_legend_in_their_colours(dashboard: Open) -> None:
+    async with dashboard(size=(120, 32)) as pilot:
+        await shows(pilot, "ORPHANED")
+        await pilot.press("H")
+        await shows(pilot, "unknown")
+        await until(pilot, lambda: pilot.app.screen.query_one(Grid).here is not None)
+        await pilot.press("right", "right")
+        await shows(pilot, "orders[2]")
+        (line,) = (line for line in seen(pilot).split("\n") if line.startswith("▌"))
+        assert line.rstrip().endswith(" ▆▆ ▆▆[▆▆]")
+        strips = pilot.app.screen._compositor.render_strips()
+        used = [{piece.style.color for piece in strip if piece.style and "▆" in piece.text} for strip in strips]
+        legend = next(n for n, strip in enumerate(strips) if "unknown" in strip.text)
+        assert set().union(*used[legend + 1 :]) <= used[legend]
+        assert len(used[legend]) == STEPS
+
+
+def test_more_partitions_than_room_are_the_hottest_of_some() -> None:
+    grid = Grid(count)
+    ats = [TopicPartition("t", n) for n in range(5000)]
+    row = HeatRow("t", tuple(Heat(at, float(n)) for n, at in enumerate(ats)))
+    grid.measure(count, [row])
+    for room in (3, 40, 100):
+        cells = grid._tiles(row, room)
+        assert sum(len(cell.text) for cell in cells) <= room
+        assert cells[-2].tone == f"shade {STEPS - 1}"
 
 
 def test_rows_are_topics_or_the_leaders_of_partitions() -> None:
@@ -106,7 +147,7 @@ async def test_partitions_are_shades_and_the_cursor_names_one(dashboard: Open) -
         await until(pilot, lambda: pilot.app.screen.query_one(Grid).here is not None)
         await pilot.press("right", "right")
         text = await shows(pilot, "orders[2]")
-        assert "█" in text
+        assert "▆" in text
         await pilot.press("left")
         await shows(pilot, "orders[1]")
         await pilot.press("3")
@@ -131,7 +172,7 @@ def test_where_nothing_is_known_no_figure_is_given() -> None:
 async def test_it_is_whole_at_every_size_and_a_recording_has_no_bytes(size: tuple[int, int]) -> None:
     _, text = await pictures.replayed(("H",), "clicks", size)
     assert all(f"  {name} " in text or f"▌ {name} " in text for name in ("orders", "clicks", "payments", "ledger"))
-    assert "░ ≥" in text
+    assert "▆ " in text
     _, text = await pictures.replayed(("H", "3"), "bytes", size)
     assert "A recording does not hold this." in text
 

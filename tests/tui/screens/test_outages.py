@@ -10,10 +10,10 @@ from tests.tui.outages import DIALOGS, SCREENS, WORDS
 
 OF_KEYS = {"menu", "help", "produce", "reset", "reason"}
 """Dialogs that have a key of their own, by their module."""
-OTHERS = {"change": {"delete"}, "command": {"go"}, "records": {"seek", "column", "difference"}}
+OTHERS = {"change": {"delete"}, "configs": {"configs"}, "command": {"go"}, "records": {"seek", "column", "difference"}}
 """Other modules, each with dialogs of it."""
-ELSEWHERE = {"dialog"}
-"""The frame of dialogs."""
+ELSEWHERE = {"dialog", "undo"}
+"""The frame of dialogs, and one that needs a change to undo."""
 
 
 def test_the_outages_are_tried_on_every_page_there_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 from kcli.text.numbers import count, duration
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text.chart import Chart, Curve, Mark, drawn, spark, step, ticks
+from kcli.tui.text.chart import BLOCKS, DOTS, Chart, Curve, Mark, Piece, drawn, spark, step, ticks
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
@@ -72,7 +73,10 @@ def test_three_gridlines_have_their_figures_and_the_lowest_is_zero() -> None:
     lines = text(Chart(points=slope(0, 3900)))
     figures = [line[:8].strip() for line in lines if "┤" in line]
     assert figures == ["4,500", "3,000", "1,500", "0"]
-    assert all("┈" in line for line in lines if line[:8].strip() not in ("", "0"))
+    assert all("▔" in line for line in lines if line[:8].strip() not in ("", "0"))
+    for height in range(5, 40):
+        at = [n for n, line in enumerate(text(Chart(points=slope(0, 3900)), height=height)) if "▔" in line]
+        assert len({b - a for a, b in itertools.pairwise(at)}) <= 1, "as far from one another"
     assert all(len(line) == 80 for line in lines)
     late = text(Chart(points=slope(0, 100), unit=duration, seconds=True))
     assert [line[:8].strip() for line in late if "┤" in line] == ["3m00s", "2m00s", "1m00s", "0"]
@@ -90,17 +94,53 @@ def test_the_axis_has_times_of_day_where_they_are() -> None:
     assert ticks(NOON, NOON, 60) == []
 
 
-def test_the_area_is_below_the_line_and_nothing_is_above_it() -> None:
+def height(rows: list[list[Piece]], column: int) -> int:
+    """How high the area is in a column, in eighths of a cell."""
+    cells = [row[1 + column] for row in rows]
+    return sum(8 if cell.area else BLOCKS.index(cell.text) if cell.style == "area" else 0 for cell in cells)
+
+
+def test_the_area_is_as_high_as_the_value_in_eighths_of_a_cell() -> None:
     rows = drawn(Chart(points=slope(0, 3000)), 80, 11).rows[:-1]
-    for column in range(71):
-        areas = [row[1 + column].area for row in rows]
-        assert areas == sorted(areas)
-    high = [sum(row[1 + column].area for row in rows) for column in range(71)]
-    assert high == sorted(high)
-    assert high[0] == 0
-    assert high[-1] >= 9
+    heights = [height(rows, column) for column in range(71)]
+    assert heights == sorted(heights)
+    assert heights[-1] == round(3000 / (1000 * 10 / 3) * 80)
+    assert len(set(heights)) > 60, "no stairs"
     flat = drawn(Chart(points=slope(0, 0)), 80, 11).rows[:-1]
-    assert not any(piece.area for row in flat for piece in row)
+    assert not any(piece.area or piece.style == "area" for row in flat for piece in row)
+    assert "".join(piece.text for piece in flat[-1][1:72]) == "▁" * 71, "0 is not unknown"
+
+
+def test_time_without_a_value_is_blank_and_a_chart_without_values_has_no_axes() -> None:
+    points = [*slope(3000, 3000)[:20], (NOON + 100, None), *slope(3000, 3000)[40:]]
+    rows = drawn(Chart(points=points), 80, 11).rows[:-1]
+    gap = range(25, 45)
+    assert all(rows[-1][1 + column] == Piece(" ") for column in gap)
+    assert drawn(Chart(), 80, 11).rows == drawn(Chart(points=[(NOON, None)]), 80, 11).rows == []
+
+
+def test_two_lines_and_the_area_in_one_cell_are_all_seen() -> None:
+    """Whatever is drawn alone is drawn beside the others, too: the dots of each, and the area behind."""
+    series = {"in": slope(0, 400), "out": slope(400, 0)}
+    together = drawn(Chart(points=slope(3900, 0), curves=[Curve(p, n, n) for n, p in series.items()]), 80, 21).rows[:-1]
+    for name in series:
+        others = [Curve(p, n, n) if n == name else Curve([(NOON, 400.0)], "x", "x") for n, p in series.items()]
+        alone = drawn(Chart(points=slope(0, 0), curves=others), 80, 21).rows[:-1]
+        seen = 0
+        for row, whole in zip(alone, together, strict=True):
+            for one, both in zip(row[1:], whole[1:], strict=False):
+                if one.style == name and "\u2800" < one.text <= "\u28ff":
+                    seen += 1
+                    assert ord(both.text) & 0xFF & ord(one.text) == ord(one.text) & 0xFF
+        assert seen > 50
+    assert any(piece.style == "both" for row in together for piece in row)
+    alone = drawn(Chart(points=slope(3900, 0), curves=[Curve([], "in", "in")]), 80, 21).rows[:-1]
+    for row, whole in zip(alone, together, strict=True):
+        for one, both in zip(row[1:], whole[1:], strict=False):
+            assert both.area or not one.area, "an area stays behind lines"
+            if one.style == "area" and both.style != "area":
+                edge = sum(DOTS[3 - (BLOCKS.index(one.text) - 1) // 2])
+                assert ord(both.text) & edge == edge, "its edge goes on as dots"
 
 
 def test_other_lines_have_their_own_scale_and_their_names_beside_their_ends() -> None:

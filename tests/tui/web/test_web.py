@@ -81,6 +81,9 @@ async def test_the_page_of_the_token_shows_the_dashboard_and_changes_nothing(see
     async with served(seeded.bootstrap) as server, server.browser() as browser:
         async with browser.get(server.address) as page:
             assert ".focus()" in await page.text(), "keys go to the dashboard without a click"
+            assert "<title>kcli</title>" in await page.text()
+            for foreign in ("<svg", "googleapis", "Textual Application", "background.png"):
+                assert foreign not in await page.text()
             assert page.status == 200
             assert str(page.url) == f"{server.origin}/", "the token is in no history"
             assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]

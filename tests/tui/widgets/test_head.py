@@ -15,7 +15,7 @@ from kcli.tui.screens.groups import Groups
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.filter import Filter
 from kcli.tui.widgets.footer import Footer
-from kcli.tui.widgets.masthead import Masthead
+from kcli.tui.widgets.masthead import Masthead, shortened
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.widgets.fifty import GROUPS, fifty
@@ -133,3 +133,11 @@ def test_a_family_of_emoji_is_its_members_and_a_joiner_elsewhere_is_spelled_out(
     assert printable("❤\ufe0f\u200d🔥") == "❤\ufe0f🔥"
     assert printable("pay\u200dments") == "pay\\u200dments"
     assert printable("👨\u200dx") == "👨\\u200dx"
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [("prod", "prod"), ("k-1:9092", "k-1:9092"), ("k-1:9092,k-2:9092,k-3:9092", "k-1:9092 +2")],
+)
+def test_of_several_addresses_the_first_is_named(name: str, short: str) -> None:
+    assert shortened(name) == short

@@ -12,6 +12,7 @@ from kcli.changes.acls import SCHEMA as ACLS
 from kcli.changes.configs import SCHEMA as CONFIGS
 from kcli.changes.quotas import SCHEMA as QUOTAS
 from kcli.changes.schemas import SCHEMA as REGISTRY
+from kcli.changes.undo import ChangeToUndo
 from kcli.cli.commands.acls import undo as acls
 from kcli.cli.commands.config.profiles import print_rows
 from kcli.cli.commands.configs import plan as configs
@@ -22,7 +23,7 @@ from kcli.cli.commands.quotas import plan as quotas
 from kcli.cli.commands.registry.transfer import moves as registry
 from kcli.cli.commands.registry.transfer.moves import RestoreOptions
 from kcli.cli.parsing.command import command
-from kcli.cli.runtime.journal import ChangeToUndo, read_undo_file
+from kcli.cli.runtime.journal import read_undo_file
 from kcli.errors import UsageError
 from kcli.system.files import passing
 from kcli.text.json_object import JsonObject

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import typer
 
     from kcli.changes.change import Row
-    from kcli.changes.offset_forms import Form, Prepare
+    from kcli.changes.offset_forms import Form, Prepare, Rewind
     from kcli.cli.output.tables.document import Document
     from kcli.cli.parsing.shared import KcliOption
     from kcli.cli.runtime.change import PlannedChange
@@ -134,7 +134,7 @@ def _application(options: ResetOptions) -> str:
     return names[0]
 
 
-def _form(options: ResetOptions, application: str) -> Prepare:
+def _form(options: ResetOptions, application: str) -> Prepare | Rewind:
     """Where input topics go: to their beginning unless an option says it. Raises UsageError."""
     if options.from_group is not None:
         raise UsageError("--from-group is an option of `kcli groups reset`")

@@ -8,7 +8,6 @@ from functools import partial
 from shlex import split
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcli.admin.cluster.cluster import cluster_id
 from kcli.changes import journal
 from kcli.tui.text.printable import printable
 
@@ -40,6 +39,8 @@ class Change(ABC):
     word: str = ""
     asks: tuple[Ask, ...] = ()
     of_registry: bool = False
+    destroys: bool = False
+    """Whether it deletes or ends something: menus list it last."""
     option: str = ""
     """What names the registry in a command."""
 
@@ -70,9 +71,9 @@ async def carry_out(
     assert plan.apply is not None
     undo = plan.undo if plan.undo is not None and plan.undo.document else None
     on = target.cluster if isinstance(target, Client) else target
-    where = await cluster_id(target.cluster) if isinstance(target, Client) else target.name
+    where = await journal.where_of(on, undo)
     await journal.recorded(
-        *(split(command)[1:], where or "", lambda: [row.as_json() for row in plan.rows], undo, partial(plan.apply, on)),
+        *(split(command)[1:], where, lambda: [row.as_json() for row in plan.rows], undo, partial(plan.apply, on)),
         must=undo is not None,
         say=say,
         undoes=undoes,

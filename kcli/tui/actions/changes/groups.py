@@ -21,6 +21,8 @@ INTERNAL = Ask("internal", "internal topics", "delete, to delete those of stream
 class DeleteGroups(Change):
     """One group without members, or several. A row that cannot go says why; the others do."""
 
+    destroys = True
+
     def __init__(self, *groups: str, streams: bool = False) -> None:
         """`streams`: some are streams groups, whose internal topics can be deleted with them."""
         self.groups = groups
@@ -41,6 +43,8 @@ class DeleteGroups(Change):
 
 class RemoveMember(Change):
     """One member. What has to be typed is its instance id or its client id: member ids are long."""
+
+    destroys = True
 
     def __init__(self, group: str, member: Member) -> None:
         self.group, self.member = group, member

@@ -34,6 +34,8 @@ def words(acl: Acl) -> str:
 class RemoveAcls(Change):
     """One ACL, or several. What has to be typed is the name of its resource."""
 
+    destroys = True
+
     def __init__(self, *chosen: Acl) -> None:
         self.acls = chosen
         self.word = chosen[0].name if len(chosen) == 1 else word_of([""] * len(chosen), "ACL")
@@ -211,6 +213,8 @@ class SetQuota(Change):
 
 class RemoveQuotas(Change):
     """The limits of one or several rows."""
+
+    destroys = True
 
     def __init__(self, *limits: tuple[Entity, str]) -> None:
         self.limits = limits

@@ -44,6 +44,8 @@ class DeleteSubject(Change):
     """A subject, or one version of it. Ids keep reading records where the registry deletes softly; a version that other
     schemas refer to stays."""
 
+    destroys = True
+
     of_registry = True
 
     def __init__(self, subject: str, version: int | None = None, option: str = "") -> None:

@@ -100,6 +100,8 @@ class AddPartitions(Change):
 class TrimTopic(Change):
     """The records of a topic before a place, or of one partition of it, are deleted for good."""
 
+    destroys = True
+
     def __init__(self, topic: str, partition: int | None = None, before: str = "@-7d") -> None:
         """`before` is in the field at first."""
         self.asks = (Ask("before", "before", "@-7d (a time), end, 4711 (an offset), -1000 (all but the last)", before),)
@@ -148,6 +150,8 @@ class ElectLeaders(Change):
 class DeleteTopics(Change):
     """One topic, or several. A row that cannot go says why; the others do."""
 
+    destroys = True
+
     def __init__(self, *topics: str) -> None:
         self.topics = topics
         self.word = word_of(topics, "topic")
@@ -162,6 +166,8 @@ class DeleteTopics(Change):
 
 class CancelMove(Change):
     """The move of one partition: it gets its previous replicas. Throttles stay, as other moves may need them."""
+
+    destroys = True
 
     def __init__(self, at: TopicPartition) -> None:
         self.at, self.word = at, at.topic
@@ -190,14 +196,14 @@ class AlterConfigs(Change):
 
     asks = (Ask("configs", "configs", "KEY=VALUE …; KEY= alone takes the override away"),)
 
-    def __init__(self, at: Resource, name: str = "", value: str = "") -> None:
-        """`name` and `value` are in the field at first."""
+    def __init__(self, at: Resource, name: str = "", value: str = "", *, text: str = "") -> None:
+        """`name` and `value`, or `text`, are in the field at first."""
         self.at = at
         self._what = f"{at.kind} {at.name}" if at.name else f"all {at.kind}s"
         self.word = at.name if at.kind == "topic" else self._what
         self.title = f"Change configs of {printable(self._what)}"
-        if name:
-            self.asks = (self.asks[0]._replace(value=f"{name}={value}"),)
+        if name or text:
+            self.asks = (self.asks[0]._replace(value=text or f"{name}={value}"),)
 
     def command(self, given: Given) -> str:
         words = given["configs"].split()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Fence(Change):
     """The coordinator aborts the transaction of an id, and its producer gets PRODUCER_FENCED."""
 
+    destroys = True
+
     def __init__(self, name: str) -> None:
         self.name = self.word = name
         self.title = f"Fence {printable(name)}: its transaction is aborted, its producer must start again"
@@ -31,6 +33,8 @@ class Fence(Change):
 
 class Abort(Change):
     """The marker that no coordinator will write, in one partition. `start` is where the transaction begins there."""
+
+    destroys = True
 
     def __init__(self, at: TopicPartition, start: int) -> None:
         self.at, self.start, self.word = at, start, at.topic

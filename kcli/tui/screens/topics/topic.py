@@ -102,6 +102,10 @@ class Topic(Page):
         return f"kcli topics describe {quoted(self.topic)}"
 
     @property
+    def resource(self) -> Resource:
+        return Resource("topic", self.topic)
+
+    @property
     def topic_here(self) -> str:
         return self.topic
 
@@ -248,7 +252,7 @@ class Topic(Page):
         if self.tab == "partitions" and row is not None:
             return of_partition(self, self.topic, row.partition.partition)
         config = row if self.tab == "configs" else None
-        return [*of_config(self, Resource("topic", self.topic), config), *of_topic(self, self.topic)]
+        return [*of_config(self, self.resource, config), *of_topic(self, self.topic)]
 
     def action_records(self) -> None:
         if self.refused("reading records"):

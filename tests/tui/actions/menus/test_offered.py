@@ -51,11 +51,12 @@ PLACES: dict[routes.Route, tuple[str, ...]] = {
     routes.Reassignments(): ("moves",),
     routes.Subjects(): ("subjects",),
     routes.Subject("orders-value"): ("versions",),
+    routes.Alerts(): ("now", "switches", "told"),
     routes.Clusters(): ("clusters",),
     routes.Faults(): ("faults", "pending", "brokers"),
 }
 """Each page, and its tables; that of a member is opened by the id that it has."""
-EMPTY = {"members", "events", "hanging", "records", "pending"}
+EMPTY = {"members", "events", "hanging", "records", "pending", "now", "told"}
 """Tables without a row here: groups without members, no hanging transaction, no record since the page was opened."""
 OPEN = ("kcli produce", "kcli tail", "kcli tui", "kcli doctor", "kcli config show", "kcli faults ")
 """Commands that do not end, are of a profile, or have no plan."""
@@ -97,8 +98,29 @@ async def offered(pilot: Pilot[int], places: dict[routes.Route, tuple[str, ...]]
     return found
 
 
+SAME = {
+    "r": ("groups.reset", "group.reset"), "n": ("page.produce",), "t": ("topics.records", "topic.records"),
+    "e": ("records.edit",), "w": ("records.export",), "x": ("faults.broker",), "c": ("faults.clear",),
+    "K": ("alerts.acknowledge",), "M": ("alerts.mute",),
+}  # fmt: skip
+"""Letters of menus that are keys of a page too, with what they do there: the same."""
+
+
+def clashing(page: Page) -> list[str]:
+    """Letters of the menu that mean something else on the page, and what deletes before what does not."""
+    bound = {key: one.binding.id or "" for key, one in page.active_bindings.items()}
+    found = []
+    for act in page.acts():
+        on = bound.get({"+": "plus", "=": "equals_sign"}.get(act.key, act.key), "")
+        if on and on not in SAME.get(act.key, ()) and not on.startswith("replay."):
+            found.append(f"{act.key} is {act.label} in the menu, and {on} on the page")
+        found += [f"{act.key} moves in the menu"] if act.key in "jk" else []
+    return found
+
+
 def commands(page: Page, place: routes.Route) -> dict[str, str]:
     """Those of the menu as it is now."""
+    assert clashing(page) == [], place
     acts = [act for act in page.acts() if act.command]
     return {act.command if act.elsewhere else page.session.aimed(act.command): f"{place}: {act.key}" for act in acts}
 

@@ -129,7 +129,7 @@ async def test_the_page_of_a_broker_changes_the_config_under_the_cursor(shop: Sh
         await until(pilot, lambda: table.shown and page.tab == "configs")
         table.cursor = next(n for n, one in enumerate(table.shown) if one.name == THREADS)
         await pilot.pause()
-        await begin(pilot, "v", "broker 2")  # the default as an override
+        await begin(pilot, "=", "broker 2")  # the default as an override
         await fill(pilot, "configs", f"{THREADS}=2")
         await confirm(pilot, "broker 2", "1 done.")
         fixed = next(n for n, one in enumerate(table.shown) if one.read_only)
@@ -184,7 +184,7 @@ async def test_records_are_shown_whole_sent_again_and_trimmed_before_one(shop: S
         await shows(pilot, '{"id": 91}')
         await pilot.press("escape", "escape")
         await until(pilot, lambda: pilot.app.screen is page)
-        text = await begin(pilot, "p", "orders[1] at 21")
+        text = await begin(pilot, "T", "orders[1] at 21")
         assert "kcli topics trim orders:1 --before 21 --execute" in text
         await confirm(pilot, "orders", "1 trimmed.")
     assert await starts(shop) == {0: 0, 1: 21}
@@ -217,7 +217,7 @@ async def test_access_is_given_taken_and_its_rule_removed(shop: Shop, tmp_path: 
         assert await shop.acls() == {ANN, everyone}
         await pilot.press("escape")
         await at("read", "User:ANONYMOUS")
-        assert [act.key for act in page.acts()] == ["n", "o"], "no ACL binds a super user"
+        assert [act.key for act in page.acts()] == ["N", "o"], "no ACL binds a super user"
 
 
 async def test_a_move_is_cancelled_and_begun_again_by_undo(shop: Shop, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ async def test_a_subject_is_deleted_and_registered_again_by_undo(shop: Shop, tmp
             text = await fill(pilot, "level", "full")
             assert f"kcli registry compat orders-value --set full --execute{shop.option}" in text
             text = await confirm(pilot, "orders-value", "1 changed.")
-            assert "To undo this: kcli undo 1 --execute" in " ".join(text.split())
+            assert "To undo this: z, or kcli undo 1 --execute" in " ".join(text.split())
             assert await registry.client.level("orders-value", inherited=False) == "FULL"
             await pilot.press("escape")
             await begin(pilot, "D", "subject orders-value", "2 of 2 would change")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.groups.offset_files import read
 from kcli.changes import offset_forms
+from kcli.changes.offset_forms import Rewind
 from kcli.cli.documents.input_file import read_file
 from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
 from kcli.errors import UsageError
@@ -48,7 +49,15 @@ class FormOptions(TimeFieldOptions):
     ] = None
     by_duration: Annotated[
         str | None,
-        typer.Option("--by-duration", metavar="DURATION", help="Rewind by this duration: PT1H30M, P1DT2H or 90m."),
+        typer.Option("--by-duration", metavar="DURATION", help="To this long before now: PT1H30M, P1DT2H or 90m."),
+    ] = None
+    rewind: Annotated[
+        str | None,
+        typer.Option(
+            "--rewind",
+            metavar="DURATION",
+            help="Back by this duration from the last record that was read; nothing unread is skipped.",
+        ),
     ] = None
     shift_by: Annotated[
         int | None, typer.Option("--shift-by", help="Shift the committed offset by N (negative: back).")
@@ -85,7 +94,7 @@ def check_form(options: FormOptions) -> None:
         raise UsageError(f"{forms[0]} names no time for --time-field")
 
 
-def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tuple[Prepare, int | None]:
+def form_of(options: FormOptions, now: int, connection: ConnectionOptions) -> tuple[Prepare | Rewind, int | None]:
     """How to reset, and the moment that is meant, if one is (both in ms since the epoch). Raises UsageError."""
     prepare, moment = _form(options, now)
     if options.time_field is not None:
@@ -108,13 +117,15 @@ def read_offsets(path: str) -> Saved:
     return read(text, "stdin" if path == "-" else path)
 
 
-def _form(options: FormOptions, now: int) -> tuple[Prepare, int | None]:
+def _form(options: FormOptions, now: int) -> tuple[Prepare | Rewind, int | None]:
     if options.to is not None:
         return offset_forms.place(options.to, now)
     if options.to_datetime is not None or options.by_duration is not None:
         named = options.to_datetime
         moment = _datetime(named, now) if named is not None else now - _length(options.by_duration or "")
         return offset_forms.by_time(moment), moment
+    if options.rewind is not None:
+        return Rewind(back=milliseconds(options.rewind, "--rewind")), None
     if options.to_offset is not None:
         form = offset_forms.offset(options.to_offset)
     elif options.shift_by is not None:

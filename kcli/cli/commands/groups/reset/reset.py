@@ -24,7 +24,7 @@ from kcli.errors import UsageError
 if TYPE_CHECKING:
     from kcli.admin.groups.offset_files import Saved
     from kcli.changes.change import Plan
-    from kcli.changes.offset_forms import Prepare
+    from kcli.changes.offset_forms import Prepare, Rewind
     from kcli.cli.output.tables.shape import Shape
     from kcli.model import Cluster
     from kcli.text.json_object import JsonObject
@@ -47,6 +47,7 @@ kcli groups reset 'billing-*' -t '^orders' --to-latest           # all that matc
 kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
 kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
 kcli groups reset billing -t orders --to 0=5,1=end                # an offset for each partition
+kcli groups reset billing --all-topics --rewind 5m --execute      # reads the last 5 minutes that it has read again
 kcli groups reset billing --all-topics --by-duration PT1H30M --execute
 kcli groups reset billing --all-topics --shift-by -100 --execute
 kcli groups reset billing -t orders --to @-2h --execute          # the grammar of `consume -o`
@@ -97,7 +98,7 @@ def refuse_empty(scope: Scope) -> None:
 
 
 def reset_to(
-    options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare, moment: int | None, *, create: bool
+    options: UndoOptions, groups: Names, scope: Scope, prepare: Prepare | Rewind, moment: int | None, *, create: bool
 ) -> int:
     """Reset groups by a form. A note says which moment (ms since the epoch) is meant, if one is: a time without a zone
     is a different time for each reader."""

@@ -90,8 +90,7 @@ def restore(options: RestoreOptions, document: JsonObject) -> int:
 
     async def make_plan(registry: Registry, answer: Document) -> PlannedChange | None:
         keep = (options.ids or ("keep" if registry.client.deletes_softly else "new")) == "keep"
-        register = wanted.register if keep else wanted.register.replace(deleted=frozenset())
-        made = await schemas.plan(registry, wanted.replace(register=register), keep=keep, force=True)
+        made = await schemas.plan_restore(registry, wanted, keep=keep)
         return of_plan(
             *(options, answer, KINDS, registry, made),
             names=subjects_in(made.rows),
