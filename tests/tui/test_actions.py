@@ -95,6 +95,7 @@ async def test_the_palette_begins_with_what_can_be_done_here_a_line_each(world: 
         reset, back, topic = (lines.index(words.split()) for words in ("Reset r", "Filter /", "Go to topic orders"))
         assert reset < back < topic
         assert sum(line[:4] == ["Back", "to", "where", "I"] for line in lines) == 1
+        assert [line for line in lines if "groups" in map(str.lower, line)] == ["Go to groups ^g".split()]
         region = pilot.app.screen.query_one(Input).region
         assert 50 <= region.x < region.right <= 150
 

@@ -304,7 +304,7 @@ async def test_what_is_typed_before_a_dialog_is_seen_is_in_none_of_its_fields(wo
         for letter in "rlatest":
             pilot.app.post_message(Key(letter, letter))  # at once, as a terminal that was typed ahead in
         await until(pilot, lambda: isinstance(pilot.app.screen, Reset))
-        await until(pilot, lambda: isinstance(pilot.app.focused, Select))
+        await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "confirm")
         screen = pilot.app.screen
         assert screen.query_one("#form", Select).value == "earliest"
         assert not screen.query_one("#confirm", Input).value

@@ -72,7 +72,7 @@ async def test_a_condition_narrows_what_is_loaded_and_what_comes(
             assert len(tails) == 1, "letters alone begin no tail"
         await pilot.press("7")
         await until(pilot, lambda: [row.value[:9] for row in rows(pilot).shown] == [b'{"id": 18', b'{"id": 19'])
-        text = await shows(pilot, "2 match")
+        text = await shows(pilot, "found 2;")
         assert "$ kcli tail orders --where 'value.total > 17'" in text
         await until(pilot, lambda: len(tails) == 2)
         await produce(world, [b'{"id": 98, "total": 3}', b'{"id": 99, "total": 99}'])
@@ -117,7 +117,7 @@ async def test_a_held_list_is_filtered_too(world: World, tails: list[Tail]) -> N
         await shows(pilot, "order 199")
         await pilot.press("p")
         await shows(pilot, "HELD")
-        await pilot.press("slash", *"r 19[89]", "enter")
+        await pilot.press("slash", *"~r 19[89]", "enter")
         await until(pilot, lambda: [row.value for row in rows(pilot).shown] == [b"order 198", b"order 199"])
         await pilot.pause(page.TYPED * 2)
         assert len(rows(pilot).shown) == 2
@@ -131,8 +131,8 @@ async def test_the_time_has_its_zone_and_its_date_unless_it_is_of_today(world: W
     await produce(world, [b"just-now"])
     async with world.open(size=(140, 40)) as pilot:
         await pilot.press("colon", *"records orders", "enter")
-        await pilot.press("slash", *"-ago|-now", "enter")
-        await shows(pilot, "2 match")
+        await pilot.press("slash", *"~-ago|-now", "enter")
+        await shows(pilot, "found 2;")
         text = await shows(pilot, "just-now")
         assert "TIME UTC" in text
         lines = [line.rstrip() for line in text.splitlines()]

@@ -86,7 +86,7 @@ async def test_records_are_tailed_by_time_filtered_held_and_shown_whole(dashboar
         text = await shows(pilot, '{"order": 29')
         assert "$ kcli tail orders" in text
         await pilot.press("slash", *"~order...29")
-        await shows(pilot, "found 1 ")
+        await shows(pilot, "found 10;")  # 290 to 299
         await until(pilot, lambda: '"order": 28' not in seen(pilot) and '"order": 29' in seen(pilot))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, Rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.admin.configs.resources import Resource
+from kcli.cluster.cluster import INTERNAL
 from kcli.lag.status import TXN_BLOCKED
 from kcli.tui.actions.acts import Act, of_change
 from kcli.tui.actions.producing import draft_of
@@ -30,7 +31,7 @@ def of_topic(page: Page, topic: str) -> list[Act]:
     from kcli.tui.actions.changes.topics import AddPartitions, AlterConfigs, DeleteTopics, ElectLeaders, TrimTopic
 
     name = quoted(topic)
-    return [
+    acts = [
         Act("t", "Follow its records", f"kcli tail {name}", lambda: page.go(routes.Records((topic,)))),
         Act("n", "Produce a record …", f"kcli produce {name} --value …", lambda: page.produce(topic), changes=True),
         *create_topic(page),
@@ -41,16 +42,20 @@ def of_topic(page: Page, topic: str) -> list[Act]:
         of_change("D", "Delete the topic …", DeleteTopics(topic), page.begin),
         Act("A", "Its ACLs", f"kcli acls who-can read topic {name}", lambda: page.go(routes.Access("topic", topic))),
     ]
+    return _allowed(topic, acts)
+
+
+def _allowed(topic: str, acts: list[Act]) -> list[Act]:
+    """Without those that delete anything of Kafka's own topics, which kcli refuses."""
+    return [act for act in acts if not (act.destroys and topic in INTERNAL)]
 
 
 def of_partition(page: Page, topic: str, number: int) -> list[Act]:
     """With a partition, and with its topic."""
     from kcli.tui.actions.changes.topics import TrimTopic
 
-    return [
-        of_change("p", f"Trim partition {number} …", TrimTopic(topic, number), page.begin),
-        *of_topic(page, topic),
-    ]
+    trim = of_change("p", f"Trim partition {number} …", TrimTopic(topic, number), page.begin)
+    return _allowed(topic, [trim, *of_topic(page, topic)])
 
 
 def of_topics(page: Page, topics: Sequence[str]) -> list[Act]:
@@ -132,12 +137,13 @@ def of_record(page: Page, record: Seen | None, topic: str, export: Callable[[], 
         lambda: page.go(routes.Record(record.topic, record.partition, record.offset, record)),
     )
     before = TrimTopic(record.topic, record.partition, str(record.offset))
-    return [
+    acts = [
         whole,
         Act("e", "Edit and send again …", draft.command, lambda: page.produce(record.topic, draft), changes=True),
         of_change("T", "Trim: delete the records before it …", before, page.begin),
         *acts,
     ]
+    return _allowed(record.topic, acts)
 
 
 def of_group(page: Page, group: str, reset: Callable[[], object], standing: GroupStanding | None = None) -> list[Act]:

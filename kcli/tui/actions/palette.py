@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
     from textual.fuzzy import Matcher
+    from textual.screen import Screen
 
     from kcli.tui.state import State
 
@@ -88,7 +89,8 @@ class Actions(Entries):
         offered: dict[str, Entry] = {}
         bindings = [(node, one) for node, one, enabled, _ in self.screen.active_bindings.values() if enabled and one.id]
         for node, binding in sorted(bindings, key=lambda pair: str(pair[1].id).startswith(("page.", "app."))):
-            if binding.description and not str(binding.id).startswith(HIDDEN):
+            named = binding.description and not str(binding.id).startswith(HIDDEN)
+            if named and not PLACE.match(binding.action):
                 key, do = self.app.get_key_display(binding), partial(self.app.run_action, binding.action, node)
                 offered.setdefault(binding.action, Entry(binding.description, key, do))
         yield from offered.values()
@@ -98,10 +100,11 @@ class Places(Entries):
     """Where one can go."""
 
     def entries(self) -> Iterator[Entry]:
+        keys = keys_of_places(self.app, self.screen)
         for name in self.state.places:
             route = find(name)
             if route is not None:
-                yield Entry(f"Go to {printable(name)}", "", partial(self.app.post_message, Go(route, jump=True)))
+                yield Entry(f"Go to {printable(name)}", keys.get(name, ""), partial(self.app.post_message, Go(route, jump=True)))
 
 
 class Themes(Entries):
@@ -174,7 +177,7 @@ def _of_keys(app: App[Any], page: Page) -> Iterator[Choice]:
             yield Choice(binding.description, key, partial(app.run_action, binding.action, node))
 
 
-def keys_of_places(app: App[Any], page: Page) -> dict[str, str]:
+def keys_of_places(app: App[Any], page: Screen[Any]) -> dict[str, str]:
     """The keys that go to a place at once, by its word."""
     found = {}
     for _, binding, _, _ in page.active_bindings.values():

@@ -31,6 +31,7 @@ from kcli.tui.actions.changes.topics import (
 )
 from kcli.tui.actions.changes.transactions import Abort, Fence
 from kcli.tui.dialogs.reset import Resetting
+from kcli.tui.dialogs.undo import Undoing
 from tests.tui.actions.menus.conftest import ANN, BOB, MOVING
 from tests.tui.actions.menus.test_offered import seeded, split
 
@@ -78,8 +79,8 @@ FORMS: list[tuple[Change, dict[str, str]]] = [
                              ("duration", "90m"), ("place", "-1"))
     ),
 ]  # fmt: skip
-NEEDS_A_WORLD = {RemoveMember, Abort}
-"""A member's id is known once it has joined; an open transaction has tests of its own."""
+NEEDS_A_WORLD = {RemoveMember, Abort, Undoing}
+"""A member's id is known once it has joined; an open transaction and an undo have tests of their own."""
 
 
 def every(kind: type[Any]) -> set[type[Any]]:
