@@ -109,6 +109,7 @@ class Session(ABC):
     guarded_by_profile: bool = True
     has_registry: bool = False
     remembers: bool = False
+    recalls: bool = False
     isolation: str = "read_committed"
     """The isolation level at which pages read records."""
 
@@ -225,9 +226,10 @@ class LiveSession(Session):
         isolation: str = "read_committed",
         remembers: bool = False,
     ) -> None:
-        """`remembers`: what is seen is kept in a file of the cluster, and what was seen in the last day is known."""
+        """`remembers`: what is seen is kept in a file of the cluster, and what was seen in the last day is known. With
+        `recalls` alone only the second: groups are judged as in a dashboard of that cluster."""
         super().__init__()
-        self.isolation, self.remembers = isolation, remembers
+        self.isolation, self.remembers, self.recalls = isolation, remembers, remembers
         self._past: Past | None = None
         self._before: dict[str, list[Event]] = {}  # what happened to groups before this session
         self._notes: list[Event] = []  # what was done here, for the next snapshot
@@ -330,7 +332,7 @@ class LiveSession(Session):
 
     async def _recall(self) -> None:
         """Before the first refresh: what stood still when this cluster was last watched."""
-        if self.remembers and self._latest is None and self._cluster_id is not None:
+        if self.recalls and self._latest is None and self._cluster_id is not None:
             from kcli.lag.formats.past import Past
 
             stood = await asyncio.to_thread(Past(self._cluster_id).stood)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.tui.alerts.hushed import Hush, Hushed, switch
+from kcli.tui.alerts.hushed import Hushed
 from kcli.tui.routes import places
 
 if TYPE_CHECKING:
@@ -74,11 +74,7 @@ class State:
     @property
     def urgent(self) -> list[Incident]:
         """What is wrong with the cluster now, without what is acknowledged, muted or switched off."""
-        return [one for one in self.incidents if not self.quiet(one)] if self.session.live else []
-
-    def quiet(self, incident: Incident) -> Hush | None:
-        """Why an incident is not told; None where it is."""
-        return self.hushed.of(*incident.key) or self.hushed.of(switch(incident.kind), "")
+        return [one for one in self.incidents if one.key not in self.hushed] if self.session.live else []
 
     @property
     def places(self) -> list[str]:

@@ -6,6 +6,7 @@ from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.lag.history import TICK
 from kcli.lag.status import STUCK
 from kcli.lag.watch import LagSnapshot
 
@@ -81,9 +82,22 @@ class Trails:
         self._events: dict[str, deque[Event]] = {}
         self._since: dict[str, tuple[str, Lasting]] = {}
         self._past: dict[str, tuple[str, float, float]] = {}  # its status before the start, since when, and the start
+        self._time = 0.0  # of the newest snapshot
+
+    def _shift(self, by: float) -> None:
+        """Move all times back: the clock was set back. Ages stay what they were; events keep the time they had."""
+        for name, trail in self._of.items():
+            self._of[name] = deque((moment._replace(time=moment.time - by) for moment in trail), maxlen=TRAIL)
+        for name, (status, lasting) in self._since.items():
+            self._since[name] = status, Lasting(lasting.begun - by, lasting.known - by)
+        for name, (status, begun, first) in self._past.items():
+            self._past[name] = status, begun - by, first - by
 
     def add(self, snapshot: LagSnapshot) -> None:
         """Add a snapshot; groups that are gone are forgotten."""
+        if snapshot.time <= self._time:
+            self._shift(self._time - snapshot.time + TICK)
+        self._time = snapshot.time
         there = {group.described.group for group in snapshot.groups} | set(snapshot.failed)
         for gone in self._of.keys() - there:
             del self._of[gone]
@@ -96,7 +110,7 @@ class Trails:
                 begun = self._begun(group.described.group, group.status, snapshot.time)
                 self._since[group.described.group] = group.status, lasting._replace(begun=begun)
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
-            lag = None if group.total.at_least else group.total.lag or 0
+            lag = None if group.total.at_least else group.total.lag
             trail.append(Moment(snapshot.time, lag, group.time_lag, group.in_rate, group.out_rate))
         for event in snapshot.events:
             if event.group in there:

@@ -82,9 +82,10 @@ async def test_a_row_says_what_can_be_done_with_its_key_and_its_command(world: W
         await shows(pilot, "billing")
         await pilot.press("a")
         await shows(pilot, "Actions on group billing")
-        text = await shows(pilot, f"$ kcli groups reset billing --all-topics --to-latest -b {world.sandbox.bootstrap}")
-        assert "Delete the group …" in text
-        await pilot.press("down", "ctrl+o")
+        text = await shows(pilot, f"$ kcli acls who-can read group billing -b {world.sandbox.bootstrap}")
+        labels = ("Its ACLs", "Acknowledge", "Reset its offsets …", "Delete the group …")
+        assert sorted(labels, key=text.index) == list(labels), "what deletes comes last"
+        await pilot.press("up", "ctrl+o")
         assert pilot.app.clipboard == f"kcli groups delete billing --execute -b {world.sandbox.bootstrap}"
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, Reset))

@@ -220,7 +220,7 @@ def line(moment: float, standings: Iterable[GroupStanding], events: list[Event])
 
     groups = {
         group.described.group: [
-            None if group.total.at_least else group.total.lag or 0,
+            None if group.total.at_least else group.total.lag,
             *(_short(value) for value in (group.time_lag, group.in_rate, group.out_rate)),
             group.status,
         ]

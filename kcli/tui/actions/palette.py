@@ -104,7 +104,9 @@ class Places(Entries):
         for name in self.state.places:
             route = find(name)
             if route is not None:
-                yield Entry(f"Go to {printable(name)}", keys.get(name, ""), partial(self.app.post_message, Go(route, jump=True)))
+                yield Entry(
+                    f"Go to {printable(name)}", keys.get(name, ""), partial(self.app.post_message, Go(route, jump=True))
+                )
 
 
 class Themes(Entries):

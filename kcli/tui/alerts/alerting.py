@@ -79,7 +79,9 @@ class Alerting:
         began, over = self._news.see(incidents)
         for one in over:
             self._forget(one)
-        alerts = [Alert(one.name, "", one.kind, None, now, one.text) for one in began if not self._state.quiet(one)]
+        alerts = [
+            Alert(one.name, "", one.kind, None, now, one.text) for one in began if one.key not in self._state.hushed
+        ]
         alerts += [Alert(one.name, one.kind, OK, None, now, "") for one in over if not self._state.hushed.off(one.kind)]
         self._tell_all(alerts)
 

@@ -72,6 +72,10 @@ class Hushed:
         """Whether alerts about a kind of incident, or a status of groups, are switched off."""
         return self.of(switch(kind), "") is not None
 
+    def why(self, name: str, status: str) -> Hush | None:
+        """Why there are no alerts of this status of a group, or of this kind of incident; None where there are."""
+        return self.of(name, status) or self.of(switch(status), "")
+
     def __contains__(self, place: object) -> bool:
         """Whether a group with its status is quiet."""
-        return isinstance(place, tuple) and (self.of(*place) is not None or self.off(place[1]))
+        return isinstance(place, tuple) and self.why(*place) is not None

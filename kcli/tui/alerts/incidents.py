@@ -131,7 +131,7 @@ class Inspection:
         self._interval, self._down, self._post = interval, down, post
         self._weight = 1.0
         self._found: dict[str, list[Incident]] = {}
-        self._begun: dict[tuple[str, str], tuple[float, bool]] = {}
+        self._begun: dict[tuple[str, str], tuple[float, bool]] = {}  # by a clock that is never set
 
     async def run(self, client: Client, is_paused: Callable[[], bool]) -> None:
         """Until it is cancelled."""
@@ -168,13 +168,16 @@ class Inspection:
             await asyncio.sleep(rest)
 
     def _take(self, question: str, found: list[Incident]) -> None:
-        now, first = time.time(), {one.key for one in found} if question not in self._found else ()
+        now, first = time.monotonic(), {one.key for one in found} if question not in self._found else ()
         self._found[question] = found
         every = [one for some in self._found.values() for one in some]
         self._begun = {one.key: self._begun.get(one.key, (now, one.key in first)) for one in every}
         kinds = list(KINDS)
-        every = [one._replace(begun=self._begun[one.key][0], before=self._begun[one.key][1]) for one in every]
-        self._post(sorted(every, key=lambda one: (kinds.index(one.kind), one.name)))
+        dated = []
+        for one in every:
+            begun, before = self._begun[one.key]
+            dated.append(one._replace(begun=time.time() - (now - begun), before=before))
+        self._post(sorted(dated, key=lambda one: (kinds.index(one.kind), one.name)))
 
 
 class News:

@@ -123,10 +123,9 @@ class Alerts(Page):
         found: list[Now] = []
         state = self.state
         for one in state.incidents if self.session.live else ():
-            lasts, place = self.session.clock() - one.begun, routes.find(one.place)
-            found.append(
-                Now(one.key, one.kind, one.name, one.text, lasts, one.before, place, state.quiet(one), len(found))
-            )
+            lasts, quiet = self.session.clock() - one.begun, state.hushed.why(*one.key)
+            place = routes.find(one.place)
+            found.append(Now(one.key, one.kind, one.name, one.text, lasts, one.before, place, quiet, len(found)))
         snapshot = state.look
         for standing in incidents(others(snapshot)) if snapshot is not None else ():
             group = standing.described.group
@@ -135,8 +134,8 @@ class Alerts(Page):
             least = since is not None and since.begun <= since.known
             why = "" if snapshot is None else reason(standing, snapshot)
             now, place = standing.status, routes.Group(group)
-            off = state.hushed.of(group, now) or state.hushed.of(switch(now), "")
-            found.append(Now((group, now), now, group, why, lasts, least, place, off, len(found)))
+            quiet = state.hushed.why(group, now)
+            found.append(Now((group, now), now, group, why, lasts, least, place, quiet, len(found)))
         return found
 
     @property

@@ -17,6 +17,7 @@ from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH
 from kcli.tui import routes
 from kcli.tui.actions.acts import Act
+from kcli.tui.alerts.hushed import Hushed
 from kcli.tui.messages import ChangeProfile, Connected, Inspected, Looked, LookFailed
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import elapsed, others
@@ -26,12 +27,13 @@ from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from textual.message import Message
     from textual.worker import Worker
 
     from kcli.lag.watch import LagSnapshot
+    from kcli.tui.alerts.incidents import Incident
     from kcli.tui.session import Session
     from kcli.tui.state import State
 
@@ -40,14 +42,20 @@ BEAT = 30.0
 
 
 class ClusterRow(NamedTuple):
-    """A profile: its newest snapshot, or the failure."""
+    """A profile: its newest snapshot, or the failure. `hushed` is what has no alerts there."""
 
     name: str
     look: LagSnapshot | None = None
     brokers: int = 0
     down: int = 0
-    urgent: int = 0
+    incidents: Sequence[Incident] = ()
+    hushed: Hushed = Hushed()
     problem: str = ""
+
+    @property
+    def urgent(self) -> int:
+        """The number of incidents beside groups, as the head counts them."""
+        return sum(one.key not in self.hushed for one in self.incidents)
 
     @property
     def counts(self) -> Counter[str]:
@@ -94,10 +102,7 @@ class Clusters(Page):
 
     @property
     def heading(self) -> str:
-        wrong = sum(
-            bool(row.problem or row.urgent) or any(row.counts[status] for status in WRONG)
-            for row in self._rows.values()
-        )
+        wrong = sum(row.is_wrong for row in self._rows.values())
         return f"Clusters ({len(self._rows)}), {wrong} with incidents"
 
     @property
@@ -141,9 +146,19 @@ class Clusters(Page):
         elif isinstance(message, LookFailed):
             self._put(name, problem=printable(str(message.problem)))
         elif isinstance(message, Inspected):
-            self._put(name, urgent=len(message.incidents))
+            self._put(name, incidents=message.incidents)
         elif isinstance(message, Connected):
-            self._put(name, brokers=message.brokers, down=message.down)
+            self._put(name, brokers=message.brokers, down=message.down, hushed=self._hushed(name, message.cluster_id))
+
+    def _hushed(self, name: str, cluster_id: str | None) -> Hushed:
+        """What has no alerts in this cluster, as the file of the cluster says now."""
+        hushed, session = Hushed(), self._sessions.get(name)
+        if cluster_id and session is not None and session.recalls:
+            try:
+                hushed.open(cluster_id)
+            except OSError as problem:
+                self.notify(f"Acknowledged alerts of {name} are not known: {problem.strerror}", markup=False)
+        return hushed
 
     def _put(self, name: str, **changes: Any) -> None:
         self._rows[name] = self._rows[name]._replace(**changes)
@@ -155,8 +170,8 @@ class Clusters(Page):
         super().on_changed()
         state, name = self.state, self.state.session.name
         if state.session.live and name in self._rows:
-            counts = {"look": state.look, "brokers": state.brokers, "down": state.down, "urgent": len(state.urgent)}
-            self._put(name, **counts, problem=state.problem)
+            wrong = {"incidents": state.incidents, "hushed": state.hushed, "problem": state.problem}
+            self._put(name, look=state.look, brokers=state.brokers, down=state.down, **wrong)
 
     def _draw(self) -> None:
         self.query_one(Rows).put(self._rows.values())

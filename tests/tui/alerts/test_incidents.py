@@ -143,6 +143,7 @@ async def test_a_frozen_broker_makes_sums_lower_bounds_and_its_partitions_unknow
         assert "≥ 60" in row
         assert app.state.trails is not None
         assert app.state.trails.moments("billing")[-1].lag is None, "a gap in the plot, and no dip"
+        assert "billing" not in told(pilot), "a broker that is silent is no news about groups"
         await pilot.press("enter")
         await shows(pilot, "Group billing")
         (unknown,) = [line for line in seen(pilot).splitlines() if " orders " in line and " 1 " in line and "–" in line]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.cluster.cluster import cluster_id
 from kcli.admin.groups.rows import Described
+from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.lag.figures import Total
+from kcli.lag.formats.past import Past
 from kcli.lag.history import GroupStanding
 from kcli.lag.status import OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
-from kcli.settings import ClientSettings, parse_bootstrap
+from kcli.model import TopicPartition
+from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
+from kcli.tui.alerts.hushed import Hush, Hushed
+from kcli.tui.alerts.incidents import Incident
 from kcli.tui.app import Dashboard
-from kcli.tui.messages import Looked, LookFailed
+from kcli.tui.messages import Inspected, Looked, LookFailed
 from kcli.tui.screens.clusters import BEAT, ClusterRow, Clusters
 from kcli.tui.screens.clusters import _brokers as brokers
 from kcli.tui.session import LiveSession, Session
@@ -105,6 +112,35 @@ async def test_clusters_are_asked_seldom_and_keep_no_history_and_ctrl_r_asks_all
         assert page._rows["staging"].problem == "gone"
         page._heard("staging", Looked(LagSnapshot(), board.session.trails))
         assert page._rows["staging"].problem == ""
+
+
+async def test_another_cluster_is_judged_by_its_own_history_and_by_what_is_acknowledged_there(world: World) -> None:
+    async with Client(world.settings()) as client:
+        name = await cluster_id(client.cluster)
+        assert name is not None
+        settings = GroupSettings(group=World.group, instance_id="pod-7", auto_commit=False, session_timeout=600.0)
+        async with client.consumer(group=settings) as consumer:  # a member that is away and stays in its group
+            await consumer.subscribe([World.topic])
+            await consumer.poll(0.5)
+    past = Past(name)
+    past.open(time.time())
+    past.stand({World.group: {TopicPartition(World.topic, n): (40, time.time() - 900, False, ()) for n in range(2)}})
+    past.close()
+    down = Incident("DOWN", "broker 3", "left the cluster", "broker 3")
+    hushed = Hushed()
+    hushed.open(name)
+    hushed.put("cluster/DOWN/broker 3", Hush("DOWN", "patching", time.time()))
+    board = board_of(world)
+    async with board.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: board.state.look is not None)
+        await pilot.press("colon", *"clusters", "enter")
+        await until(pilot, lambda: isinstance(board.screen, Clusters) and len(board.screen._sessions) == 2)
+        page = board.screen
+        assert isinstance(page, Clusters)
+        await until(pilot, lambda: page._rows["staging"].look is not None)
+        assert page._rows["staging"].counts == {STUCK: 1}, "without its history it would be BEHIND"
+        page._heard("staging", Inspected([down, down._replace(name="broker 4")]))
+        assert page._rows["staging"].urgent == 1
 
 
 async def test_enter_on_the_cluster_that_is_open_shows_its_groups_and_changes_nothing(world: World) -> None:
