@@ -3,7 +3,6 @@ configs of a topic or a broker."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -108,6 +107,7 @@ def action_view(page: Page) -> None:
     """Open the record, or the configs, of a page in the pager."""
     record, configs = _record(page), _configs(page)
     if record is not None:
+        record = page.as_shown(record)
         show(page.app, _value(record), ".json" if can_be_edited(_text(record)) else ".txt")
     elif configs:
         show(page.app, properties(configs, documented=True), ".properties")
@@ -192,6 +192,8 @@ def changes(configs: Sequence[Config], text: str) -> list[str]:
             if not equals:
                 raise KcliError(f"{line.strip()}: expected KEY=VALUE, or # before a comment")
             wanted[name.strip()] = value.strip()
-    now = {one.name: one.value or "" for one in configs if one.set_here and not (one.secret or one.read_only)}
+    now = {
+        one.name: printable(one.value or "") for one in configs if one.set_here and not (one.secret or one.read_only)
+    }
     words = [f"{name}={value}" for name, value in wanted.items() if now.get(name) != value]
-    return [word if " " not in word else json.dumps(word) for word in words] + [f"{n}=" for n in now.keys() - wanted]
+    return [*map(shlex.quote, words), *(f"{name}=" for name in now.keys() - wanted)]

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
     from kcli.tui.state import State, Trouble
+    from kcli.tui.tail import Seen
     from kcli.tui.widgets.frames import Frames
 
 WIDE = 160  # cells from which there is room for details beside a list
@@ -143,6 +144,10 @@ class Page(TimedScreen):
     def topic_here(self) -> str:
         """The topic that a new record is probably for."""
         return ""
+
+    def as_shown(self, record: Seen) -> Seen:
+        """The record with its key and value as the page shows them."""
+        return record
 
     def body(self) -> ComposeResult:
         """The widgets between the heading and the filter."""

@@ -168,6 +168,10 @@ class RecordView(Page):
     def acts_about(self) -> str:
         return f"{self.record.topic}[{self.record.partition}] at {self.record.offset}"
 
+    def as_shown(self, record: Seen) -> Seen:
+        found = self._found
+        return record if found is None or found.json is None else record._replace(value=found.json)
+
     def acts(self) -> list[Act]:
         return of_record(self, self.record, self.record.topic)[1:]  # it is shown whole
 

@@ -114,7 +114,7 @@ class Records(WithPane):
         self._decoded: dict[tuple[object, ...], tuple[bytes | None, bytes | None]] = {}  # keys and values as JSON
         self._drawn = 0
         self._beside: Seen | None = None  # the record in the pane, as it is shown
-        self._fields = FieldColumns(self._shown)
+        self._fields = FieldColumns(self.as_shown)
 
     @property
     def fixed(self) -> bool:
@@ -310,7 +310,7 @@ class Records(WithPane):
 
     def _fits(self, record: Seen) -> bool:
         """Whether the filter wants it as it is shown."""
-        return self._condition.fits(self._shown(record))
+        return self._condition.fits(self.as_shown(record))
 
     def _fit_again(self, records: list[Seen]) -> None:
         """Ask the filter again about records that were decoded since; all stay in their order."""
@@ -334,7 +334,7 @@ class Records(WithPane):
         record = next(one for one in self._loaded.values() if one.offset == offset)
         self.asking.once_registry(partial(ask, record), told)
 
-    def _shown(self, record: Seen) -> Seen:
+    def as_shown(self, record: Seen) -> Seen:
         """The record with its key and value as they are shown."""
         cells = self._decoded.get(_identity(record))
         return record if cells is None else record._replace(key=cells[0], value=cells[1])
@@ -344,7 +344,7 @@ class Records(WithPane):
         if not self.is_there or not self.has_class("-wide"):
             return
         row = self.query_one(Rows).row
-        record = None if row is None else self._shown(row)
+        record = None if row is None else self.as_shown(row)
         if record == self._beside:
             return
         from kcli.tui.records.pane import is_json, record_lines, value_lines
@@ -509,7 +509,7 @@ class Records(WithPane):
         """Ask for a field of the values; it is a column then, or no longer."""
         from kcli.tui.dialogs.records import FieldLine
 
-        known = offered(map(self._shown, self._loaded.values()))
+        known = offered(map(self.as_shown, self._loaded.values()))
         self.app.push_screen(FieldLine(known, self._fields.paths), self._turn)
 
     def _turn(self, path: str | None) -> None:
@@ -529,7 +529,7 @@ class Records(WithPane):
         from kcli.tui.dialogs.records import Difference, of_records
         from kcli.tui.screens.record import decoded
 
-        old, new = map(self._shown, pair)
+        old, new = map(self.as_shown, pair)
         title = " and ".join(f"{printable(one.topic)}[{one.partition}] at {one.offset}" for one in pair)
         self.app.push_screen(Difference(title, of_records(old, new, decoded)))
 
@@ -561,7 +561,7 @@ class Records(WithPane):
 
     def completed(self, words: str) -> str | None:
         """The words of the filter with the field at their end completed."""
-        return completed(words, map(self._shown, self._loaded.values()))
+        return completed(words, map(self.as_shown, self._loaded.values()))
 
     def action_freeze(self) -> None:
         self._held = not self._held
@@ -593,7 +593,7 @@ class Records(WithPane):
                 "key",
                 "KEY",
                 lambda record: record.key,
-                draw=lambda record: _bytes(self._shown(record).key),
+                draw=lambda record: _bytes(self.as_shown(record).key),
                 letter="K",
                 most=24,
             ),
@@ -601,7 +601,7 @@ class Records(WithPane):
                 "value",
                 "VALUE",
                 lambda record: record.value,
-                draw=lambda record: _value(self._shown(record)),
+                draw=lambda record: _value(self.as_shown(record)),
                 letter="V",
                 rank=0,
                 wide=True,

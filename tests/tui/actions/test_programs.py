@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.widgets import Input
 
-from kcli.admin.configs.resources import Config
+from kcli.admin.configs.resources import Config, Resource
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
+from kcli.tui.actions.changes.topics import AlterConfigs
 from kcli.tui.actions.programs import changes, editor, properties
 from kcli.tui.dialogs.configs import about
 from tests.tui.conftest import shows, visit
@@ -102,6 +103,9 @@ def test_what_is_changed_in_the_file_of_configs_is_the_plan() -> None:
     assert changes(CONFIGS, text.replace("60000", "3d")) == ["retention.ms=3d"]
     assert changes(CONFIGS, text.replace("# segment.bytes=1073741824", "segment.bytes=1GiB")) == ["segment.bytes=1GiB"]
     assert changes(CONFIGS, text.replace("cleanup.policy=compact", "# gone")) == ["cleanup.policy="]
+    assert changes(CONFIGS, text.replace("=compact", "=compact, delete")) == ["'cleanup.policy=compact, delete'"]
+    odd = [Config(name="note", value="a\x1bb", source="topic")]
+    assert changes(odd, properties(odd)) == [], "what no terminal shows was not changed"
     with pytest.raises(KcliError, match="expected KEY=VALUE"):
         changes(CONFIGS, text + "nonsense\n")
 
@@ -115,6 +119,15 @@ def test_the_form_says_value_default_unit_and_documentation() -> None:
     assert about(CONFIGS, "") == "set now: retention.ms=60000 (1m00s)  cleanup.policy=compact"
     assert about(CONFIGS, "segm").startswith("such as: segment.bytes=1073741824 (1.0 GiB)")
     assert "secret" in about(CONFIGS, "password")
+
+
+def test_a_value_with_blanks_is_one_word_of_the_form_and_of_the_command() -> None:
+    at = Resource("topic", "orders")
+    edited = AlterConfigs(at, text=" ".join(changes(CONFIGS, "retention.ms=3d\ncleanup.policy=compact, delete\n")))
+    named = AlterConfigs(at, "cleanup.policy", "compact, delete")
+    command = "kcli configs set topic orders {}'cleanup.policy=compact, delete' --execute"
+    for form, before in ((edited, "retention.ms=3d "), (named, "")):
+        assert form.command({"configs": form.asks[0].value}) == command.format(before)
 
 
 @pytest.fixture

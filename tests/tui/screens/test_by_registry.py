@@ -23,6 +23,7 @@ from kcli.sandbox.thread import SandboxThread
 from kcli.security.http import origin_of
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui import routes
+from kcli.tui.actions import programs
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.messages import Looked
@@ -80,11 +81,18 @@ async def opened(pilot: Any, topic: str) -> str:
     return await shows(pilot, "Decoded")
 
 
-async def test_the_value_is_shown_by_its_schema_and_its_bytes_as_they_are(sandbox: SandboxThread) -> None:
+async def test_the_value_is_shown_by_its_schema_and_its_bytes_as_they_are(
+    sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with board(sandbox).run_test(size=(140, 40)) as pilot:
         await opened(pilot, "known")
         text = await shows(pilot, '"note": "hé"')
         assert '"id": 7' in text
+        in_pager: list[str] = []
+        monkeypatch.setattr(programs, "show", lambda app, text, ending: in_pager.append(text))
+        await pilot.press("v")
+        await until(pilot, lambda: in_pager)
+        assert '"id": 7' in in_pager[0], "as the page shows it, not as it is stored"
         assert "known-value@1 (id 1, AVRO)" in text, "the topic's subject, of two that have the schema"
         assert "$ kcli consume known -p 0 -o 3 -c 1 --schema-registry" in text
         await pilot.press("slash", *"note", "enter")

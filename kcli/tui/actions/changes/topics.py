@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from kcli.tui.actions.changes.change import Ask, Change, title_of, word_of
 from kcli.tui.text.printable import printable, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kcli.admin.topics.topics import Partition
     from kcli.changes.change import Plan, Row
     from kcli.client import Client
@@ -58,7 +61,7 @@ class CreateTopic(Change):
         words = ["kcli topics create", quoted(given["name"].strip()) if given["name"].strip() else "TOPIC"]
         words += [f"-p {quoted(given['partitions'].strip())}"] if given["partitions"].strip() else []
         words += [f"-r {quoted(given['replicas'].strip())}"] if given["replicas"].strip() else []
-        words += [f"--config {quoted(word)}" for word in given["configs"].split()]
+        words += [f"--config {quoted(word)}" for word in words_of(given["configs"])]
         return " ".join(words)
 
     async def plan(self, client: Client, given: Given) -> Plan:
@@ -70,7 +73,7 @@ class CreateTopic(Change):
             topic=name,
             partitions=number(given, "partitions"),
             replication_factor=number(given, "replicas"),
-            configs=pairs(given["configs"]),
+            configs=pairs(words_of(given["configs"])),
         )
         return await topics.create(client.cluster, [topic], patience=None)
 
@@ -186,9 +189,17 @@ class CancelMove(Change):
         return f"{self.at.topic}[{self.at.partition}]"
 
 
-def pairs(text: str) -> dict[str, str]:
+def words_of(text: str) -> list[str]:
+    """The words of a field as a shell reads them, so that a value in quotes may have blanks."""
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quote that is not closed yet
+        return text.split()
+
+
+def pairs(words: Iterable[str]) -> dict[str, str]:
     """`retention.ms=7d cleanup.policy=compact` as Kafka wants the values. Raises UsageError."""
-    return dict(map(configs.pair, text.split()))
+    return dict(map(configs.pair, words))
 
 
 class AlterConfigs(Change):
@@ -202,11 +213,13 @@ class AlterConfigs(Change):
         self._what = f"{at.kind} {at.name}" if at.name else f"all {at.kind}s"
         self.word = at.name if at.kind == "topic" else self._what
         self.title = f"Change configs of {printable(self._what)}"
-        if name or text:
-            self.asks = (self.asks[0]._replace(value=text or f"{name}={value}"),)
+        word = f"{name}={value}" if name else ""
+        if word and words_of(word) != [word]:
+            word = shlex.quote(word)
+        self.asks = (self.asks[0]._replace(value=text or word),)
 
     def command(self, given: Given) -> str:
-        words = given["configs"].split()
+        words = words_of(given["configs"])
         sets = [word for word in words if not word.endswith("=")]
         drops = [word.removesuffix("=") for word in words if word.endswith("=")]
         where = f"{self.at.kind} {quoted(self.at.name or 'default')}"
@@ -224,10 +237,10 @@ class AlterConfigs(Change):
 
     def _operations(self, given: Given) -> list[Operation]:
         """What the field says. Raises UsageError."""
-        words = given["configs"].split()
+        words = words_of(given["configs"])
         if not words:
             raise UsageError(f"configs: KEY=VALUE, such as {EXAMPLES[self.at.kind]}")
-        wanted = pairs(" ".join(word for word in words if not word.endswith("=")))
+        wanted = pairs(word for word in words if not word.endswith("="))
         sets = [Operation(name=name, how=SET, value=value) for name, value in wanted.items()]
         drops = [word.removesuffix("=") for word in words if word.endswith("=")]
         return sets + [Operation(name=name, how=DELETE) for name in drops]
