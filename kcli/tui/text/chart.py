@@ -19,11 +19,12 @@ FIGURES = 8  # cells of the figures at the left
 BESIDE = 13  # cells of the names of other lines, at the right
 LEAST_BESIDE = 60  # cells of a plot that has room for them
 AHEAD = 0.5  # of the time shown: no more of the future is drawn
-MANY, SOME = 7, 4  # rows from which there is room for three gridlines, and for two
+LINES = ((20, (5, 4, 6)), (7, (3, 2, 4)), (4, (2,)), (0, (1,)))  # rows, and how many gridlines these have room for
 HEADROOM = 1.25
 BLOCKS = " ▁▂▃▄▅▆▇█"
 FULL = len(BLOCKS) - 1
 LOWEST = "▁"  # a value that is 0, which is not unknown
+GRID = "┈"
 NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 SECONDS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 """Steps that a clock has."""
@@ -124,13 +125,13 @@ def drawn(chart: Chart, width: int, height: int) -> Drawing:
     rows, columns = height - 1, width - FIGURES - 1 - beside
     if rows < 1 or columns < 2 or all(value is None for _, value in chart.points):
         return Drawing([], 0, 0)
-    lines = min((3, 2, 4), key=lambda many: rows % many // 2) if rows >= MANY else 2 if rows >= SOME else 1
+    choice = next(choice for least, choice in LINES if rows >= least)
+    lines = min(choice, key=lambda many: rows % many // 2)
     most = max((value or 0.0 for _, value in chart.points), default=0.0)
     each = step(most, lines, seconds=chart.seconds, whole=chart.whole) if most > 0 else 0.0
     apart = rows // lines  # rows between two gridlines: the same between all, so that each is where its figure is
     levels = {rows - n * apart: chart.unit(n * each) for n in range(1, lines + 1) if each}
-    body = _body(chart, Canvas(columns, rows), each * rows / apart, set(levels))
-    levels.setdefault(rows - 1, "0")
+    body = _body(chart, Canvas(columns, rows), apart / each if each else 0.0, set(levels))
     ends = _beside(chart, rows, beside)
     whole = []
     for row, pieces in enumerate(body):
@@ -143,26 +144,31 @@ def _level(share: float, rows: int) -> int:
     return round(min(max(share, 0.0), 1.0) * (rows * HIGH - 1))
 
 
-def _body(chart: Chart, canvas: Canvas, top: float, gridded: set[int]) -> list[list[Piece]]:
-    """The plot itself: lines over the area over the grid."""
+def _body(chart: Chart, canvas: Canvas, scale: float, gridded: set[int]) -> list[list[Piece]]:
+    """The plot itself: lines over the area over the grid; `scale` is how many rows high a value of 1 is. 0 is the line
+    of the axis, which is in the middle of the row below, as a gridline is in the middle of its own."""
     begun, span, wide = chart.begun, chart.ended - chart.begun, canvas.columns * WIDE
 
-    def dot(at: float, value: float, most: float) -> tuple[int, int]:
+    def high(value: float) -> float:
+        return max(value * scale - 0.5, 0.0)
+
+    def dot(at: float, share: float) -> tuple[int, int]:
         x = round((at - begun) / span * (wide - 1)) if span > 0 else wide - 1
-        return x, _level(value / most if most else 0.0, canvas.rows)
+        return x, _level(share, canvas.rows)
 
     most = chart.fastest
     for curve in chart.curves:
         for run in runs(curve.points):
-            canvas.line([dot(at, value, most) for at, value in run], curve.layer)
+            canvas.line([dot(at, value / most if most else 0.0) for at, value in run], curve.layer)
     last = chart.points[-1][1] if chart.points else None
     if chart.eta and last is not None and span > 0:
         left = last * (1 - (chart.ended - chart.now) / chart.eta)
-        canvas.line([dot(chart.now, last, top), dot(chart.ended, left, top)], "ahead", dashed=True)
+        ends = [(chart.now, last), (chart.ended, left)]
+        canvas.line([dot(at, high(value) / canvas.rows) for at, value in ends], "ahead", dashed=True)
     tops = _tops(chart, canvas.columns)
-    heights = [None if value is None else round(value / top * canvas.rows * FULL) if top else 0 for value in tops]
-    happened = {dot(mark.at, 0, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
-    today = dot(chart.now, 0, 0)[0] // WIDE if chart.ended > chart.now else -1
+    heights = [None if value is None else round(high(value) * FULL) for value in tops]
+    happened = {dot(mark.at, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
+    today = dot(chart.now, 0)[0] // WIDE if chart.ended > chart.now else -1
     rows = []
     for row in range(canvas.rows):
         lowest = row == canvas.rows - 1
@@ -171,7 +177,7 @@ def _body(chart: Chart, canvas: Canvas, top: float, gridded: set[int]) -> list[l
             filled = min(max((height or 0) - (canvas.rows - 1 - row) * FULL, 0), FULL)
             if lowest and height is not None and tops[column]:
                 filled = max(filled, 1)  # little is not nothing
-            behind = "┊" if column == today else "▔" if row in gridded else " "
+            behind = "┊" if column == today else GRID if row in gridded else " "
             if lowest and column in happened:
                 pieces.append(Piece("▲", "event", filled == FULL))
             elif layers := canvas.layers(row, column):
@@ -233,7 +239,8 @@ def _beside(chart: Chart, rows: int, cells: int) -> list[list[Piece]]:
 
 
 def _times(chart: Chart, columns: int) -> list[Piece]:
-    """The axis of time: each time of day is in the middle of the cell it means; at its end when lag will be gone."""
+    """The axis of time, at 0: each time of day is in the middle of the cell it means; at its end when lag will be
+    gone."""
     line = ["─"] * columns
     span = chart.ended - chart.begun
     end = f" ETA {clock(chart.now + chart.eta)} " if chart.eta and chart.ended >= chart.now + chart.eta else ""
@@ -245,7 +252,7 @@ def _times(chart: Chart, columns: int) -> list[Piece]:
             line[at : at + len(label)] = label
     if end and len(end) < columns:
         line[-len(end) :] = end
-    return [Piece(" " * FIGURES + "└" + "".join(line), "axis")]
+    return [Piece(f"{'0':>{FIGURES}}└{''.join(line)}", "axis")]
 
 
 class Tick(NamedTuple):

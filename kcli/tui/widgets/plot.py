@@ -122,7 +122,7 @@ class Plot(Widget):
             return pieces
         here = 1 + round((self.at - self.chart.begun) / span * (self._drawing.columns - 1))
         piece = pieces[here]
-        line = piece._replace(text="│" if piece.style == "grid" else piece.text, style="cursor")
+        line = piece._replace(text="│" if piece.style in ("grid", "area") else piece.text, style="cursor")
         return [*pieces[:here], line, *pieces[here + 1 :]]
 
     def _segments(self, pieces: list[Piece]) -> list[Segment]:

@@ -71,15 +71,25 @@ def test_gridlines_are_round_figures(most: float, lines: int, options: dict[str,
 
 def test_three_gridlines_have_their_figures_and_the_lowest_is_zero() -> None:
     lines = text(Chart(points=slope(0, 3900)))
-    figures = [line[:8].strip() for line in lines if "┤" in line]
+    figures = [line[:8].strip() for line in lines if line[8] in "┤└"]
     assert figures == ["4,500", "3,000", "1,500", "0"]
-    assert all("▔" in line for line in lines if line[:8].strip() not in ("", "0"))
-    for height in range(5, 40):
-        at = [n for n, line in enumerate(text(Chart(points=slope(0, 3900)), height=height)) if "▔" in line]
-        assert len({b - a for a, b in itertools.pairwise(at)}) <= 1, "as far from one another"
+    assert all(("┤" in line) == ("┈" in line) for line in lines)
+    for height in range(5, 60):
+        at = [n for n, line in enumerate(text(Chart(points=slope(0, 3900)), height=height)) if line[8] in "┤└"]
+        assert len({b - a for a, b in itertools.pairwise(at)}) <= 1, "as far from one another, and from 0"
     assert all(len(line) == 80 for line in lines)
     late = text(Chart(points=slope(0, 100), unit=duration, seconds=True))
-    assert [line[:8].strip() for line in late if "┤" in line] == ["3m00s", "2m00s", "1m00s", "0"]
+    assert [line[:8].strip() for line in late if line[8] in "┤└"] == ["3m00s", "2m00s", "1m00s", "0"]
+
+
+@pytest.mark.parametrize("height", [6, 11, 18, 30])
+def test_a_value_on_a_gridline_is_as_high_as_the_middle_of_its_row(height: int) -> None:
+    """The tick, its gridline and the edge of the area at that value are in one row: the area fills half of it."""
+    for value in (1500, 3000, 4500):
+        rows = drawn(Chart(points=[*slope(4500, 4500)[:30], *slope(value, value)[31:]]), 80, height).rows[:-1]
+        ticks = {row[0].text[:8].strip(): row for row in rows if row[0].text.endswith("┤")}
+        if count(value) in ticks:
+            assert ticks[count(value)][-1] == Piece("▄", "area")
 
 
 def test_the_axis_has_times_of_day_where_they_are() -> None:
@@ -104,8 +114,8 @@ def test_the_area_is_as_high_as_the_value_in_eighths_of_a_cell() -> None:
     rows = drawn(Chart(points=slope(0, 3000)), 80, 11).rows[:-1]
     heights = [height(rows, column) for column in range(71)]
     assert heights == sorted(heights)
-    assert heights[-1] == round(3000 / (1000 * 10 / 3) * 80)
-    assert len(set(heights)) > 60, "no stairs"
+    assert heights[-1] == round((3000 / 1000 * 3 - 0.5) * 8)
+    assert len(set(heights)) > 55, "no stairs"
     flat = drawn(Chart(points=slope(0, 0)), 80, 11).rows[:-1]
     assert not any(piece.area or piece.style == "area" for row in flat for piece in row)
     assert "".join(piece.text for piece in flat[-1][1:72]) == "▁" * 71, "0 is not unknown"
@@ -141,6 +151,35 @@ def test_two_lines_and_the_area_in_one_cell_are_all_seen() -> None:
             if one.style == "area" and both.style != "area":
                 edge = sum(DOTS[3 - (BLOCKS.index(one.text) - 1) // 2])
                 assert ord(both.text) & edge == edge, "its edge goes on as dots"
+
+
+async def test_two_lines_in_one_cell_are_both_in_the_cell_buffer(dashboard: Open) -> None:
+    """The dots of both are in the cell, in a colour that is neither line's."""
+    curves = [Curve(slope(0, 400), "in", "in"), Curve(slope(400, 0), "out", "out")]
+    top = Curve([(NOON, 400.0)], "event", "")  # keeps the scale
+    async with dashboard(size=(120, 40)) as pilot:
+        await pilot.press("enter")
+        plot = pilot.app.screen.query_one(Plot)
+        await until(pilot, lambda: plot.chart.points and plot._drawing.rows)
+
+        async def cells(*some: Curve) -> dict[tuple[int, int], tuple[str, str]]:
+            plot.put(Chart(points=slope(0, 0), curves=[top, *some]))
+            await pilot.pause()
+            found, at = {}, plot.content_region
+            for y, strip in enumerate(pilot.app.screen._compositor.render_strips()[at.y : at.bottom]):
+                pairs = [(letter, style) for text, style, _ in strip.crop(at.x, at.right - 13) for letter in text]
+                for x, (letter, style) in enumerate(pairs):
+                    if "\u2800" < letter <= "\u28ff" and style is not None and style.color is not None:
+                        found[y, x] = letter, style.color.name
+            return found
+
+        first, second, both = await cells(curves[0]), await cells(curves[1]), await cells(*curves)
+        shared = first.keys() & second.keys()
+        assert shared
+        for at in shared:
+            dots = (ord(first[at][0]) | ord(second[at][0])) & 0xFF
+            assert ord(both[at][0]) & dots == dots
+            assert both[at][1] == pilot.app.theme_variables["foreground"].lower()
 
 
 def test_other_lines_have_their_own_scale_and_their_names_beside_their_ends() -> None:
