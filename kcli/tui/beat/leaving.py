@@ -14,8 +14,11 @@ import queue
 import re
 import threading
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import get_character_cell_size
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -124,6 +127,48 @@ def compact(text: str) -> str:
     return "".join([*out, "\x1b[0m"] if now else out)
 
 
+Cell = tuple[str, str]
+"""A letter ("" in the second cell of a wide one) and the codes of its style."""
+PLACE = re.compile(r"\x1b\[(\d+);(\d+)H")
+NEAR = 8
+"""Cells that are cheaper to write again than a jump over them."""
+
+
+def cells_of(text: str) -> list[Cell] | None:
+    """The cells that a text fills; None where it does more than that."""
+    pieces = STYLED.split(text)
+    found: list[Cell] = []
+    for codes, piece in zip(["", *pieces[1::2]], pieces[::2], strict=True):
+        if piece.isascii():
+            found += [(letter, codes) for letter in piece]
+            continue
+        for letter in piece:
+            width = get_character_cell_size(letter)
+            if width:
+                found += [(letter, codes), ("", codes)][:width]
+            elif found:
+                found[-1] = found[-1][0] + letter, found[-1][1]
+    return None if any(letter < " " for letter, _ in found if letter) else found
+
+
+def changes(row: list[Cell | None], begins: int, cells: list[Cell]) -> list[tuple[int, int]]:
+    """The spans of new cells that differ from a row."""
+    spans: list[tuple[int, int]] = []
+    for n, cell in enumerate(cells):
+        if row[begins + n] != cell:
+            if spans and n - spans[-1][1] < NEAR:
+                spans[-1] = spans[-1][0], n + 1
+            else:
+                spans.append((n, n + 1))
+    return [(first - (not cells[first][0] and first > 0), last) for first, last in spans]
+
+
+def _written(number: int, begins: int, cells: list[Cell], first: int) -> str:
+    """The text that puts cells in their place in a row."""
+    styled = (f"\x1b[{codes}m{''.join(letter for letter, _ in some)}" for codes, some in groupby(cells, itemgetter(1)))
+    return f"\x1b[{number};{begins + first + 1}H{compact(''.join(styled))}"
+
+
 class TerminalDriver(LinuxDriver):
     """The last texts of a dashboard wait STUCK_AFTER seconds for a terminal that reads nothing, all together."""
 
@@ -133,7 +178,7 @@ class TerminalDriver(LinuxDriver):
         self._leaving = False
         self._is_stuck = False
         self._frame: list[str] = []  # the pieces of a frame that is not complete
-        self._rows: dict[str, str] = {}  # what was written last into each row
+        self._rows: dict[int, tuple[str, list[Cell | None]]] = {}  # the last text of each, and its cells where known
 
     def write(self, data: str) -> None:
         """The three texts of a frame go as one: each would wake the writing thread, and the next key wait for it."""
@@ -158,20 +203,30 @@ class TerminalDriver(LinuxDriver):
         self._rows.clear()
 
     def _news(self, data: str) -> str:
-        """What to write of a text: no row that is there already. Textual draws all of them several times when a dialog
-        opens."""
+        """What to write of a text: no cells that are there already. Textual draws all of them several times when a
+        dialog opens."""
         first, *rows = PLACED.split(data)
         if "\x1b[?1049" in first or "J" in first:
             self.forget()
-        news = [compact(first)]
-        for row in rows:
-            place, _, text = row.partition("H")
-            number = place.partition(";")[0]
-            if not text or self._rows.get(number) != row:
-                news.append(compact(row))
-            if text:
-                self._rows[number] = row
-        return "".join(news)
+        return "".join([compact(first), *map(self._new_cells, rows)])
+
+    def _new_cells(self, text: str) -> str:
+        """What to write of a text that begins with its place."""
+        place = PLACE.match(text)
+        assert place is not None
+        number, begins = int(place[1]), int(place[2]) - 1
+        before, row = self._rows.get(number, ("", []))
+        cells = [] if text == before else cells_of(text[place.end() :].removesuffix("\n"))
+        if not cells:
+            if cells is None:
+                self._rows.pop(number, None)
+            return "" if text == before else compact(text)
+        row += [None] * (begins + len(cells) - len(row))
+        spans = changes(row, begins, cells)
+        row[begins : begins + len(cells)] = cells
+        self._rows[number] = text, row
+        ways = [spans, [(spans[0][0], spans[-1][1])]] if spans else [[]]  # every jump takes up the style anew
+        return min(("".join(_written(number, begins, cells[a:b], a) for a, b in way) for way in ways), key=len)
 
     def stop_application_mode(self) -> None:
         self._leaving, self._frame = True, []
