@@ -6,9 +6,11 @@ from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcli.admin.groups.groups import progress_of
 from kcli.lag.history import TICK
 from kcli.lag.status import STUCK
 from kcli.lag.watch import LagSnapshot
+from kcli.tui.text.formatting import others
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +75,12 @@ def _back(older: list[Point], first: float, status: str) -> Lasting:
     return Lasting(begun, oldest)
 
 
+def _summed(time: float, moments: Sequence[Moment | Point]) -> Moment:
+    """Groups together at a snapshot, as far as they are known."""
+    came, read = (sum(getattr(one, layer) or 0.0 for one in moments) for layer in ("in_rate", "out_rate"))
+    return Moment(time, sum(one.lag or 0 for one in moments), None, came, read)
+
+
 class Trails:
     """How the lag of each group went over the last snapshots. Written by the client thread, read by the screens; a
     deque may be copied while it is appended to."""
@@ -82,6 +90,7 @@ class Trails:
         self._events: dict[str, deque[Event]] = {}
         self._since: dict[str, tuple[str, Lasting]] = {}
         self._past: dict[str, tuple[str, float, float]] = {}  # its status before the start, since when, and the start
+        self._whole: deque[Moment] = deque(maxlen=TRAIL)
         self._time = 0.0  # of the newest snapshot
 
     def _shift(self, by: float) -> None:
@@ -92,6 +101,7 @@ class Trails:
             self._since[name] = status, Lasting(lasting.begun - by, lasting.known - by)
         for name, (status, begun, first) in self._past.items():
             self._past[name] = status, begun - by, first - by
+        self._whole = deque((moment._replace(time=moment.time - by) for moment in self._whole), maxlen=TRAIL)
 
     def add(self, snapshot: LagSnapshot) -> None:
         """Add a snapshot; groups that are gone are forgotten."""
@@ -112,6 +122,10 @@ class Trails:
             trail = self._of.setdefault(group.described.group, deque(maxlen=TRAIL))
             lag = None if group.total.at_least else group.total.lag
             trail.append(Moment(snapshot.time, lag, group.time_lag, group.in_rate, group.out_rate))
+        shown = others(snapshot)
+        whole = _summed(snapshot.time, [self._of[group.described.group][-1] for group in shown])
+        unknown = any(group.total.at_least for group in shown)
+        self._whole.append(whole._replace(lag=None) if unknown else whole)
         for event in snapshot.events:
             if event.group in there:
                 self._events.setdefault(event.group, deque(maxlen=EVENTS)).append(event)
@@ -124,6 +138,7 @@ class Trails:
     def begin(self, points: dict[str, list[Point]], events: list[Event], *, stood: bool = False) -> None:
         """What was before the first snapshot, from a file: of groups that are there, as far back as trails go.
         `stood`: what stood still then was known to the first snapshot, so a group that is STUCK later has moved."""
+        past: dict[float, list[Point]] = {}
         for name, trail in self._of.items():
             first = trail[0].time
             older = [point for point in points.get(name, ()) if point.time < first]
@@ -136,8 +151,13 @@ class Trails:
             status, (begun, _) = self._since[name]
             lasting = _back(older, first, status)
             self._since[name] = status, lasting if begun == first else lasting._replace(begun=begun)
+            for one in seen if progress_of(name) is None else ():
+                past.setdefault(one.time, []).append(one)
             if older and not (stood and older[-1].status == STUCK):
                 self._past[name] = older[-1].status, _back(older, first, older[-1].status).begun, first
+        room = TRAIL - len(self._whole)
+        known = [at for at in sorted(past, reverse=True) if all(one.lag is not None for one in past[at])]
+        self._whole.extendleft([_summed(at, past[at]) for at in known][:room])
         for event in reversed(events):
             known = self._events.setdefault(event.group, deque(maxlen=EVENTS)) if event.group in self._of else None
             if known is not None and len(known) < EVENTS and (not known or event.time < known[0].time):
@@ -150,6 +170,11 @@ class Trails:
     def moments(self, group: str) -> list[Moment]:
         """What is known of a group, oldest first."""
         return list(self._of.get(group, ()))
+
+    @property
+    def whole(self) -> list[Moment]:
+        """All groups together, oldest first."""
+        return list(self._whole)
 
     def events(self, group: str) -> list[Event]:
         """What happened to a group, oldest first."""

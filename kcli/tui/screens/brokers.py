@@ -19,14 +19,15 @@ from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_broker, of_config, of_partition
 from kcli.tui.screens.page import Page
-from kcli.tui.screens.topics.pane import WithPane, fact, group_lines
+from kcli.tui.screens.topics.pane import WithPane, fact
 from kcli.tui.text.formatting import bar
-from kcli.tui.text.incidents import Line, Word
+from kcli.tui.text.incidents import Line, Word, group_lines
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.configs import Configs, ask_configs
 from kcli.tui.widgets.frames import Tabs
 from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.overview import Whole
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Brokers(WithPane):
 
     def body(self) -> ComposeResult:
         with Vertical(id="details"):
+            yield Whole(self.state)
             yield Lines(id="about")
         yield Rows(
             _columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers", empty="No broker known."

@@ -17,13 +17,13 @@ from kcli.tui import routes
 from kcli.tui.actions.menus import of_group, of_groups
 from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.page import WIDE, Page
-from kcli.tui.text.chart import Chart, Curve, Mark, spark
+from kcli.tui.text.chart import Chart, Mark, spark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, spread, status
 from kcli.tui.text.incidents import PAGE, board, details, folded, loudness, places_in, unknown
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.trails import gapped
 from kcli.tui.widgets.columns import Cell, Column, nothing
 from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.overview import curves
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 
@@ -67,7 +67,6 @@ def draw(
 ) -> None:
     """The lag (or time lag) of a group over the snapshots, with the reason for its status above."""
     group = standing.described.group
-    moments = trails.moments(group)
     points = trails.late(group) if timely else trails.of(group)
     plot.title = "  ".join(
         filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(standing, snapshot)))
@@ -77,18 +76,11 @@ def draw(
             points=points,
             unit=duration if timely else count,
             seconds=timely,
-            curves=[
-                _curve("in", standing.in_rate, gapped([(one.time, one.in_rate) for one in moments])),
-                _curve("out", standing.out_rate, gapped([(one.time, one.out_rate) for one in moments])),
-            ],
+            curves=curves(trails.moments(group)),
             marks=[Mark(event.time, printable(event.text)) for event in trails.events(group)],
             eta=standing.eta,
         )
     )
-
-
-def _curve(layer: str, now: float | None, points: list[tuple[float, float | None]]) -> Curve:
-    return Curve(points, layer, f"{layer} {rate(now)}/s")
 
 
 def _type(standing: GroupStanding) -> str:

@@ -27,7 +27,7 @@ from kcli.tui.actions.menus import of_partition
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 from kcli.tui.themes import STEPS, heat
-from kcli.tui.widgets.columns import Cell, Column, nothing
+from kcli.tui.widgets.columns import SPREAD, Cell, Column, nothing
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ UNITS: dict[str, Any] = {
     "age": duration,
 }
 NAMES = {"lag": "lag", "rate": "records written a second", "size": "bytes of the leader", "age": "time lag"}
-EACH, LEAST = 3, 2  # cells of a partition with the gap after it, where there is room, and where there is not
+EACH, LEAST, MOST = 3, 2, 9  # cells of a partition with the gap after it: usually, without room, on a wide screen
+NAMED = 64  # cells of a wide table that are not of tiles
 TILE, ZERO = "▆", "·"
 SHADE = "shade "  # what a tone begins with that is a colour of the heatmap
 MEASURES = ("lag", "rate", "size", "age")
@@ -346,7 +347,7 @@ class Grid(Rows):
                 "heat",
                 " PARTITIONS",
                 nothing,
-                draw=lambda row: Cell(TILE * (EACH * len(row.cells) + 1)),
+                draw=lambda row: Cell(TILE * (self._each * len(row.cells) + 1)),
                 pieces=self._tiles,
                 rank=0,
                 wide=True,
@@ -354,10 +355,16 @@ class Grid(Rows):
             ),
         ]
 
+    @property
+    def _each(self) -> int:
+        """The cells of a partition: more than usual where the terminal is wide and no topic has many."""
+        longest = max((len(row.cells) for row in self.shown), default=1)
+        return min(max((self.size.width - NAMED) // longest, EACH), MOST) if self.size.width >= SPREAD else EACH
+
     def _tiles(self, row: HeatRow, room: int) -> list[Cell]:
         """A tile for each partition, with a gap after it; where there are more partitions than room, each tile is the
         hottest of some. Brackets are around the one under the cursor."""
-        each = EACH if len(row.cells) * EACH < room else LEAST
+        each = next((each for each in (self._each, EACH) if len(row.cells) * each < room), LEAST)
         some = max(-(-len(row.cells) // max((room - 1) // each, 1)), 1)
         at = min(self.partition, len(row.cells) - 1) // some if row is self.row else -1
         pieces = [Cell("[" if at == 0 else " ", "head")]

@@ -35,6 +35,7 @@ from kcli.tui.widgets.filter import Filter, FilterLine
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.frames import Tabs, TimedScreen
 from kcli.tui.widgets.masthead import Masthead, shortened
+from kcli.tui.widgets.overview import Overview, Whole
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 WIDE = 160  # cells from which there is room for details beside a list
 HIGH = 30  # lines from which there is room for a plot beside a list
+TALL, BELOW = 40, 14  # lines of a page, and those that its table leaves, from which its details are below the table
 LEAST_LATE = 3.0  # seconds before a line says that nothing came
 ASKING = "Asking the cluster …"
 WHY = "A broker is slow, or paused: ctrl+b shows which."
@@ -270,6 +272,8 @@ class Page(TimedScreen):
         self.on_changed()
         if snapshot is not None and self.stands:
             self.looked(snapshot)
+            for part in (*self.query(Overview), *self.query(Whole)):
+                part.look()
             self.retitle()
         if not self.session.live:
             self._beat()  # a recording has no other beat
@@ -308,6 +312,7 @@ class Page(TimedScreen):
         """The heading and the command, as they are now."""
         if not self.stands:
             return
+        self._arrange()
         heading = self.heading + self.marked_words + self._aged
         for part, text in (("#heading", heading), ("#fits", self.fits), ("#same-as", f"$ {self.command}")):
             line = self.query_one(part, Static)
@@ -315,6 +320,31 @@ class Page(TimedScreen):
                 line.update(text, layout=False)
         room = self.size.width - cell_len(heading) - 3
         self.query_one(Crumbs).put(shortened(self.session.name), [page.route for page in self._below], room)
+
+    def _arrange(self) -> None:
+        """On a large terminal, put the details below a short table instead of beside it, so that both have the whole
+        width. A page without details shows all groups there."""
+        large = self.size.width >= WIDE and self.size.height >= TALL
+        self.set_class(large, "-large")
+        if not large:
+            self._put_below(0)
+            return
+        body, main = self.query_one("#body"), self.query("#body > Rows, #tabs Rows, #tabs Pager")
+        seen = [part for part in main if part.is_on_screen and (part.told if isinstance(part, Rows) else True)]
+        if seen:  # else how long it is becomes known later
+            if not self.query("#details"):
+                body.mount(Overview(self.state))
+            lines = max(part.known + 1 if isinstance(part, Rows) else part.virtual_size.height for part in seen)
+            beside = [part for part in body.children if part.id not in ("tabs", "details") and part not in main]
+            lines += sum(part.outer_size.height for part in beside) + 2 * bool(self.query("#tabs"))
+            self._put_below(body.size.height - lines)
+
+    def _put_below(self, lines: int) -> None:
+        """Put the details below, in this number of lines, if that is enough for them."""
+        roomy = lines >= BELOW
+        self.set_class(roomy, "-roomy")
+        for details in self.query("#details"):
+            details.styles.height = lines if roomy else None
 
     @property
     def marked_words(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.lag.figures import lag_text
@@ -44,6 +45,7 @@ AHEAD = 600.0
 PAGE = "\0"
 """Begins the key of a line that opens a page, not a group."""
 PLACES, EVENTS = 8, 6  # lines of the details
+GROUPS = 12  # groups that a pane names
 
 
 def unknown(group: str) -> Lasting | None:
@@ -245,3 +247,31 @@ def _part(part: Standing) -> list[Word]:
         Word(f"{printable(sample.topic)}[{sample.partition}]", "name"),
         Word(printable(sample.client_id or "no reader"), "dim"),
     ]
+
+
+def group_lines(
+    title: str,
+    groups: Sequence[GroupStanding],
+    most: int = GROUPS,
+    why: Callable[[GroupStanding], str] | None = None,
+) -> list[Line]:
+    """A heading with how many there are, and a line for each of the worst, which says why where there is room."""
+    lines = [
+        Line([]),
+        Line([Word(title, "head"), Word(f"{len(groups)}, the worst first" if groups else "none", "dim")]),
+    ]
+    for group in groups[:most]:
+        word, tone = status(group.status)
+        name = group.described.group
+        pieces = [Word(word[:1], tone), Word(f"{lag_text([group.total]):>7}"), Word(printable(name), "name")]
+        pieces += [Word(word[2:], tone), *([Word(printable(why(group)), "dim")] if why is not None else [])]
+        lines.append(Line(pieces, name))
+    return lines
+
+
+def partition_lines(groups: Sequence[GroupStanding], most: int) -> list[Line]:
+    """The partitions with the most lag, whatever group reads them."""
+    parts = ((group.described.group, part) for group in groups for part in group.partitions if part.lag.lag)
+    worst = nlargest(most, parts, key=lambda one: one[1].lag.lag or 0)
+    head = [Line([]), Line([Word("PARTITIONS", "head"), Word("with the most lag", "dim")])]
+    return [*head, *(Line([*_part(part)[:3], Word(printable(name))], name) for name, part in worst)] if worst else []

@@ -16,6 +16,10 @@ NARROW = 90
 """Cells of a table below which a status is its glyph alone."""
 LEAST, LEAST_NAME = 12, 24
 """Cells under which a wide column, and one that holds names, is never cut."""
+SPREAD = 160
+"""Cells of a table from which columns share what is left."""
+APART, DRAWN = 6, 60
+"""Cells that any column gets more, at most, and what a drawing (a bar, tiles) gets besides."""
 ROUNDED = frozenset({count, duration, rate, size})
 SHARE = 4
 """A name may take this part of the table (one fourth) before columns are hidden for it."""
@@ -119,7 +123,18 @@ def fitting(
         if column not in kept and sizes[column.id] + GAP <= left:
             kept.append(column)
             left -= sizes[column.id] + GAP
+    if width >= SPREAD:
+        _share(kept, sizes, left)
     return [(column, sizes[column.id]) for column in wanted if column in kept]
+
+
+def _share(columns: Sequence[Column], sizes: dict[str, int], left: int) -> None:
+    """Give the room that no text needs to all columns alike, then to drawings."""
+    for some, most in ((columns, APART), ([column for column in columns if column.pieces], DRAWN)):
+        more = min(max(left, 0) // max(len(some), 1), most)
+        for column in some:
+            sizes[column.id] += more
+        left -= more * len(some)
 
 
 def _kept(wanted: Sequence[Column], sizes: dict[str, int], width: int) -> list[Column]:

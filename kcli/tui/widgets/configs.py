@@ -62,7 +62,7 @@ class Configs(Vertical):
         row = table.row
         line.display = row is not None and table.has_cut("value")
         if row is not None:
-            value = _value(row).text
+            value = value_of(row).text
             line.update(f"{printable(row.name)}{f' = {value}' if value else ': no value'}  ({row.source})")
 
 
@@ -86,7 +86,9 @@ def config_columns() -> list[Column]:
             rank=0,
             most=60,
         ),
-        Column("value", "VALUE", lambda c: c.value, draw=_value, letter="V", rank=0, wide=True, most=200, least=NUMBER),
+        Column(
+            "value", "VALUE", lambda c: c.value, draw=value_of, letter="V", rank=0, wide=True, most=200, least=NUMBER
+        ),
         Column(
             "source",
             "SET BY",
@@ -104,7 +106,8 @@ def config_columns() -> list[Column]:
     ]
 
 
-def _value(config: Config) -> Cell:
+def value_of(config: Config) -> Cell:
+    """The value of a config, where it may be seen."""
     if config.secret:
         return Cell("(secret)", "dim")
     return Cell("" if config.value is None else printable(config.value), "" if config.set_here else "dim")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.lag.figures import lag_text
 from kcli.lag.history import topics_of
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import count, rate, size
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import status
-from kcli.tui.text.incidents import Line, Word
+from kcli.tui.text.incidents import Line, Word, group_lines
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.rows import Rows
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from kcli.tui.text.formatting import Kept
 
 LABEL = 8  # cells
-MOST = 12  # groups that are named
 
 
 class Readers:
@@ -46,20 +43,6 @@ class Readers:
 def fact(label: str, text: str, tone: str = "") -> Line:
     """A line with a label; the text is of the cluster."""
     return Line([Word(f"{label:<{LABEL}}", "dim"), Word(printable(text), tone)])
-
-
-def group_lines(title: str, groups: Sequence[GroupStanding]) -> list[Line]:
-    """A heading with how many there are, and a line for each of the worst."""
-    lines = [
-        Line([]),
-        Line([Word(title, "head"), Word(f"{len(groups)}, the worst first" if groups else "none", "dim")]),
-    ]
-    for group in groups[:MOST]:
-        word, tone = status(group.status)
-        name = group.described.group
-        lag = Word(f"{lag_text([group.total]):>7}")
-        lines.append(Line([Word(word[:1], tone), lag, Word(printable(name), "name"), Word(word[2:], tone)], name))
-    return lines
 
 
 def topic_lines(

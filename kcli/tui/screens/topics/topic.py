@@ -31,12 +31,12 @@ from kcli.tui.actions.menus import of_config, of_partition, of_topic
 from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.groups import until
 from kcli.tui.screens.page import Page
-from kcli.tui.screens.topics.pane import group_lines
 from kcli.tui.text.chart import Chart
 from kcli.tui.text.formatting import bar, exact
+from kcli.tui.text.incidents import Line, Word, group_lines
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
-from kcli.tui.widgets.configs import Configs, ask_configs
+from kcli.tui.widgets.configs import Configs, ask_configs, value_of
 from kcli.tui.widgets.frames import Tabs
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
+CONFIG = 38  # cells of the name of a config beside the plot
 LAST = 20  # records of a partition that are shown
 POINTS = 360  # of the plot
 BAR = 16
@@ -88,6 +89,7 @@ class Topic(Page):
         self._gone = False
         self._topic_id: str | None = None
         self._tiered = False
+        self._configs: list[Config] = []
         self._end: tuple[float, int] | None = None
         self._written: deque[tuple[float, float]] = deque(maxlen=POINTS)
 
@@ -149,7 +151,7 @@ class Topic(Page):
                 await asyncio.sleep(0)
         groups = sorted(here, key=lambda g: -SEVERITY.index(g.status))
         self.query_one("#groups", Rows).put(groups)
-        self.query_one("#about", Lines).put(group_lines("GROUPS", groups)[1:])
+        self.query_one("#about", Lines).put([*group_lines("GROUPS", groups)[1:], *config_lines(self._configs)])
 
     def on_lines_chosen(self, event: Lines.Chosen) -> None:
         """A click on a group beside the plot opens it."""
@@ -242,6 +244,11 @@ class Topic(Page):
             partitions.have(partition_columns(tiered=tiered))
         partitions.put(answer.rows)
         self.query_one(Configs).put(answer.configs)
+        configs = answer.configs if isinstance(answer.configs, list) else []
+        if configs != self._configs:
+            self._configs = configs
+            if self.state.look is not None:
+                self.read_by(self.state.look)
 
     @property
     def acts_about(self) -> str:
@@ -352,7 +359,12 @@ def partition_columns(*, tiered: bool = False) -> list[Column]:
         Column("end", "END", lambda r: r.end, exact, right=True, letter="E", rank=2),
         Column("size", "SIZE", lambda r: r.size, size, right=True, letter="S"),
         Column(
-            "skew", "OF THE LARGEST", lambda r: r.share, draw=lambda r: Cell(bar(r.share, BAR), "accent"), letter="K"
+            "skew",
+            "OF THE LARGEST",
+            lambda r: r.share,
+            draw=lambda r: Cell(bar(r.share, BAR), "accent"),
+            pieces=lambda r, room: [Cell(bar(r.share, room), "accent")],
+            letter="K",
         ),
     ]
 
@@ -367,6 +379,17 @@ def _replicas(row: PartitionRow) -> Cell:
     remarks += [f"{word}: {' '.join(map(str, nodes))}" for word, nodes in [("behind", behind), *eligible] if nodes]
     text = " ".join(map(str, partition.replicas))
     return Cell(f"{text} ({'; '.join(remarks)})", "bad") if remarks else Cell(text)
+
+
+def config_lines(configs: list[Config]) -> list[Line]:
+    """All configs beside the plot, those that were set on the topic first."""
+    if not configs:
+        return []
+    lines = [Line([]), Line([Word("CONFIGS", "head"), Word(f"{len(configs)}, those set on the topic first", "dim")])]
+    for one in sorted(configs, key=lambda one: (not one.set_here, one.name)):
+        words = [Word(f"{printable(one.name):<{CONFIG}}", "" if one.set_here else "dim"), Word(value_of(one).text)]
+        lines.append(Line(words))
+    return lines
 
 
 def group_columns() -> list[Column]:

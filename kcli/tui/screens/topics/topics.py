@@ -20,6 +20,7 @@ from kcli.tui.text.formatting import Kept, how_kept
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.lines import Lines
+from kcli.tui.widgets.overview import Whole
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Topics(WithPane):
 
     def body(self) -> ComposeResult:
         with Vertical(id="details"):
+            yield Whole(self.state)
             yield Lines(id="about")
         yield Rows(
             self._columns(),
