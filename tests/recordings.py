@@ -1,12 +1,14 @@
 """`make recordings`: terminal sessions of docs/recordings, the same bytes each time.
 
-Each line runs in this process on a terminal of its own, against a fresh sandbox. A session is written twice: as an
+A session of the dashboard is keys and what it draws after them: its picture is animated. Of a session of commands each
+line runs in this process on a terminal of its own, against a fresh sandbox. Every session is written twice: as an
 asciicast, which `asciinema play` shows, and as an SVG picture of the whole session. Pauses are made up, times of
 records are fixed and shown in UTC.
 """
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import io
 import json
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import termios
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,14 +30,21 @@ from rich.text import Text
 
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
+from kcli.tui.app import Dashboard
+from kcli.tui.beat.leaving import compact
+from kcli.tui.replay import ReplaySession
+from kcli.tui.routes import find
 from tests.cli.conftest import redirected
 from tests.lines import Lines, Stage
+from tests.tui import pictures
+from tests.tui.conftest import shows, until
 from tests.tui.picture_font import portable
 
 FOLDER = Path(__file__).parents[1] / "docs" / "recordings"
 WIDTH, HEIGHT = 100, 30
 BEGUN = 1_795_265_117_000  # ms: the first record, as in the dashboard's pictures
 KEY, ANSWER, NEXT = 0.05, 0.3, 1.5  # seconds: between two keys, before the output, after it
+SHOWN = 3  # seconds of a screen
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """The only escape sequences that a picture shows."""
 
@@ -74,6 +84,51 @@ RECORDINGS = {
             "kcli lag billing",
             "kcli groups reset --from-file undo.json --execute --no-undo",
         ),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Screens:
+    """A session of the dashboard: the page it begins with, of a sandbox, or "" for the recording of `kcli demo`; keys,
+    each time with words that are there then."""
+
+    title: str
+    place: str
+    steps: tuple[tuple[tuple[str, ...], str], ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The keys of each step, as people write them."""
+        return tuple("".join(NAMES.get(key, key) for key in keys) or "kcli tui" for keys, _ in self.steps)
+
+
+NAMES = {"enter": "⏎", "down": "↓", "up": "↑", "left": "←", "right": "→", "slash": "/"}
+DASHBOARD = {
+    "why": Screens(
+        "Why a group lags",
+        "",
+        (((), "ledger"), (("down", "enter"), "Group fraud"), (("left",) * 9, "in 40/s"), (("4",), "is now STUCK")),
+    ),
+    "heatmap": Screens(
+        "The lag of every partition",
+        "",
+        (((), "ledger"), (("H",), "PARTITIONS"), (("right", "right"), "[2]"), (("4",), "time lag by topic")),
+    ),
+    "search": Screens(
+        "Search a topic",
+        "records orders",
+        (
+            ((), '"order"'),
+            (("slash", *"items > 6 and order < 400"), "items > 6 and order < 400"),
+            (("enter", "g"), "searched 685 of"),
+            (("enter",), "Decoded"),
+        ),
+    ),
+    "compare": Screens(
+        "Compare two records",
+        "records payments",
+        (((), '"payment": 59'), (("up", "up", "m", "m"), "2 marked"), (("d",), "lines differ")),
     ),
 }
 
@@ -150,8 +205,7 @@ def cast(recording: Recording, shown: list[tuple[str, str]]) -> str:
         now += ANSWER
         events.append((now, "o", f"\r\n{output}"))
         now += NEXT
-    head = {"version": 2, "width": WIDTH, "height": HEIGHT, "title": recording.title}
-    rows = [head, *([round(when, 2), kind, text] for when, kind, text in events)]
+    rows = [head(recording.title), *([round(when, 2), kind, text] for when, kind, text in events)]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
@@ -165,9 +219,75 @@ def picture(name: str, recording: Recording, shown: list[tuple[str, str]]) -> st
     return portable(console.export_svg(title=f"kcli: {recording.title}", unique_id=name))
 
 
+async def played(app: Dashboard, screens: Screens) -> list[tuple[str, str]]:
+    """After each step the screen: as SVG, and as a terminal gets it."""
+    found = []
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        await until(pilot, lambda: app.state.look is not None)
+        for (keys, words), line in zip(screens.steps, screens.lines, strict=True):
+            await pilot.press(*keys)
+            await shows(pilot, words)
+            await pictures.settled(pilot)
+            drawn = app.screen._compositor.render_update(full=True).render_segments(app.console)
+            found.append((app.export_screenshot(title=f"{screens.title}:  {line}"), compact(drawn)))
+    return found
+
+
+def screens(bootstrap: str, screens: Screens) -> list[tuple[str, str]]:
+    """A session of the dashboard."""
+    if screens.place:
+        still = pictures.still(bootstrap)
+        app = still.board = Dashboard(still, place=find(screens.place))
+        return asyncio.run(played(app, screens))
+    with pictures.recording() as path:
+        return asyncio.run(played(Dashboard(ReplaySession(path)), screens))
+
+
+def animated(svgs: list[str]) -> str:
+    """Pictures of one size, one after another, for ever; the last one where nothing moves."""
+    head, _, _ = svgs[0].partition(">")
+    whole, rules, each = len(svgs) * SHOWN, [], 100 / len(svgs)
+    for n in range(len(svgs)):
+        usual = "visible" if n == len(svgs) - 1 else "hidden"
+        rules.append(f".step{n} {{ animation: step{n} {whole}s step-end infinite; visibility: {usual}; }}")
+        hidden = "0% { visibility: hidden; } " * bool(n)
+        shown, gone = f"{n * each:g}% {{ visibility: visible; }}", f"{(n + 1) * each:g}% {{ visibility: hidden; }}"
+        rules.append(f"@keyframes step{n} {{ {hidden}{shown} {gone} }}")
+    steps = [svg.partition(">")[2].rpartition("</svg>")[0] for svg in svgs]
+    drawn = "\n".join(f'<g class="step{n}">{step}</g>' for n, step in enumerate(steps))
+    return portable(f"{head}>\n<style>\n{chr(10).join(rules)}\n</style>\n{drawn}\n</svg>\n")
+
+
+def write_screens(folder: Path) -> None:
+    """The sessions of the dashboard into the folder."""
+    with SandboxThread() as sandbox, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        asyncio.run(pictures.seed(sandbox.bootstrap))
+        for name, recording in DASHBOARD.items():
+            shown = screens(sandbox.bootstrap, recording)
+            (folder / f"{name}.svg").write_text(animated([svg for svg, _ in shown]))
+            events = [
+                [SHOWN * n, kind, text]
+                for n, (line, (_, drawn)) in enumerate(zip(recording.lines, shown, strict=True))
+                for kind, text in (("m", line), ("o", drawn))
+            ]
+            (folder / f"{name}.cast").write_text(
+                "".join(json.dumps(row) + "\n" for row in [head(recording.title), *events])
+            )
+            sys.stderr.write(f"{folder / name}.cast and .svg\n")
+    time.tzset()
+
+
+def head(title: str) -> dict[str, object]:
+    """The first line of an asciicast."""
+    return {"version": 2, "width": WIDTH, "height": HEIGHT, "title": title}
+
+
 def write(folder: Path) -> None:
     """All recordings into the folder."""
     folder.mkdir(exist_ok=True)
+    write_screens(folder)
     for name, recording in RECORDINGS.items():
         with tempfile.TemporaryDirectory() as home:
             shown = record(recording, Path(home))

@@ -48,8 +48,20 @@ def test_a_recording_that_is_committed_has_the_lines_of_today(name: str) -> None
     assert (recordings.FOLDER / f"{name}.svg").exists()
 
 
+@each("name", recordings.DASHBOARD)
+def test_a_recording_of_the_dashboard_shows_what_its_keys_do(written: Path, name: str) -> None:
+    session = recordings.DASHBOARD[name]
+    for path in (written / f"{name}.cast", recordings.FOLDER / f"{name}.cast"):
+        assert lines(path) == list(session.lines)
+    svg = ElementTree.parse(written / f"{name}.svg").getroot()
+    steps = [one for one in svg if one.get("class", "").startswith("step")]
+    for step, (_, words) in zip(steps, session.steps, strict=True):
+        assert words in "".join(step.itertext()).replace("\xa0", " ")
+
+
 def test_no_recording_is_left_of_what_is_not_recorded() -> None:
-    assert {path.stem for path in recordings.FOLDER.iterdir()} == recordings.RECORDINGS.keys()
+    known = recordings.RECORDINGS.keys() | recordings.DASHBOARD.keys()
+    assert {path.stem for path in recordings.FOLDER.iterdir()} == known
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kcli.admin.groups.commits import write_commits
 from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
@@ -55,7 +55,6 @@ RATES = [400 + 60 * math.sin(n / 7) + 90 * math.sin(n / 17) for n in range(120)]
 REPLAYED: dict[str, tuple[tuple[str, ...], str]] = {
     "groups": ((), "ledger"),
     "group": (STUCK, "Group fraud"),
-    "heatmap": (("H",), "PARTITIONS"),
     "help": ((*STUCK, "question_mark"), "Keys"),
 }
 """A picture of the recording: keys, and words that must be there then."""
@@ -64,9 +63,7 @@ LIVE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "topic": ("topic orders", (), "OF THE LARGEST"),
     "records": ("records orders payments", (), '"payment": 59'),
     "record": ("records payments", ("enter",), "Decoded"),
-    "search": ("records orders", ("slash", *"items > 6 and order < 400", "enter", "g"), "searched 685 of"),
     "reset": ("group billing", ("r",), "orders"),
-    "difference": ("records payments", ("up", "up", "m", "m", "d"), "lines differ"),
 }
 """A picture of the sandbox: where it begins, keys, words."""
 
@@ -109,6 +106,12 @@ class Still(LiveSession):
         return look.time if look is not None else 0.0
 
 
+def still(bootstrap: str, **options: Any) -> Still:
+    """A session that looks once, at the profile `demo`."""
+    settings = ClientSettings(bootstrap=parse_bootstrap(bootstrap))
+    return Still(settings, **{"name": "demo", "aim": "--profile demo", "interval": 3600.0, **options})
+
+
 async def seed(bootstrap: str) -> None:
     """Orders and payments with the timestamps of the recording; `billing` has read half of the orders."""
     async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
@@ -138,9 +141,7 @@ def _json(**fields: object) -> bytes:
 
 async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) -> str:
     """The dashboard on the sandbox, from a place on, after these keys."""
-    session = Still(
-        ClientSettings(bootstrap=parse_bootstrap(bootstrap)), name="demo", aim="--profile demo", interval=3600.0
-    )
+    session = still(bootstrap)
     app = session.board = Dashboard(session, place=find(place))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.state.look is not None)
@@ -162,14 +163,8 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
 async def administered(sandbox: SandboxThread, name: str, size: tuple[int, int] = SIZE) -> str:
     """A page for administrators, on a sandbox with ACLs, quotas and schemas."""
     place, words, answers = admin_pictures.PLACES[name]
-    session = Still(
-        ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)),
-        name="demo",
-        aim="--profile demo",
-        interval=3600.0,
-        registry=admin_pictures.registry(sandbox),
-        registry_option=admin_pictures.REGISTRY,
-    )
+    registry = admin_pictures.registry(sandbox)
+    session = still(sandbox.bootstrap, registry=registry, registry_option=admin_pictures.REGISTRY)
     app = session.board = Dashboard(session, place=find(place))
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.state.look is not None)
@@ -185,9 +180,6 @@ async def administered(sandbox: SandboxThread, name: str, size: tuple[int, int] 
 async def all_clusters(sandbox: SandboxThread, size: tuple[int, int] = SIZE) -> str:
     """The page of all profiles: one that is well, one that cannot be reached, one without its secret."""
 
-    def still(name: str) -> Still:
-        return Still(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name=name, interval=3600.0)
-
     def dead() -> LiveSession:
         return LiveSession(
             ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:9"), wait_for_cluster=False),
@@ -198,11 +190,10 @@ async def all_clusters(sandbox: SandboxThread, size: tuple[int, int] = SIZE) -> 
     def locked() -> LiveSession:
         raise UsageError("the keyring is locked: unlock it, or set sasl.password.command")
 
-    session = Still(
-        ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name="demo", aim="--profile demo", interval=3600.0
-    )
+    session = still(sandbox.bootstrap)
     profiles: dict[str, Callable[[], Session]] = {
-        "demo": lambda: still("demo"), "staging": lambda: still("staging"), "test": dead, "old": locked,
+        "demo": lambda: still(sandbox.bootstrap, aim=""),
+        "staging": lambda: still(sandbox.bootstrap, name="staging", aim=""), "test": dead, "old": locked,
     }  # fmt: skip
     app = session.board = Dashboard(session, place=find("clusters"), profiles=profiles)
     async with app.run_test(size=size) as pilot:
