@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 WIDE = 160  # cells from which there is room for details beside a list
 HIGH = 30  # lines from which there is room for a plot beside a list
 TALL, BELOW = 40, 14  # lines of a page, and those that its table leaves, from which its details are below the table
+EMPTY = 6  # lines for what a table without rows says
 LEAST_LATE = 3.0  # seconds before a line says that nothing came
 ASKING = "Asking the cluster …"
 WHY = "A broker is slow, or paused: ctrl+b shows which."
@@ -334,7 +335,9 @@ class Page(TimedScreen):
         if seen:  # else how long it is becomes known later
             if not self.query("#details"):
                 body.mount(Overview(self.state))
-            lines = max(part.known + 1 if isinstance(part, Rows) else part.virtual_size.height for part in seen)
+            lines = max(
+                max(part.known + 1, EMPTY) if isinstance(part, Rows) else part.virtual_size.height for part in seen
+            )
             beside = [part for part in body.children if part.id not in ("tabs", "details") and part not in main]
             lines += sum(part.outer_size.height for part in beside) + 2 * bool(self.query("#tabs"))
             self._put_below(body.size.height - lines)

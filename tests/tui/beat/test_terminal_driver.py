@@ -198,7 +198,7 @@ def test_help_and_pages_are_few_bytes_for_a_slow_line() -> None:
         try:
             terminal.until(lambda drawn: b"No groups yet" in drawn, 30)
             for key, words in (
-                (b"?", b"Much earlier"),
+                (b"?", b"Every page"),
                 (b"?", b"No groups yet"),
                 (b"\x14", b"topic-29"),
                 (b"H", b"PARTI"),
