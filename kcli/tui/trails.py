@@ -124,7 +124,7 @@ class Trails:
             trail.append(Moment(snapshot.time, lag, group.time_lag, group.in_rate, group.out_rate))
         shown = others(snapshot)
         whole = _summed(snapshot.time, [self._of[group.described.group][-1] for group in shown])
-        unknown = any(group.total.at_least for group in shown)
+        unknown = snapshot.failed or any(group.total.at_least for group in shown)
         self._whole.append(whole._replace(lag=None) if unknown else whole)
         for event in snapshot.events:
             if event.group in there:
