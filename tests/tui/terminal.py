@@ -34,8 +34,6 @@ class Terminal:
         self.pid, self._fd = pty.fork()
         if not self.pid:
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-            for name in ("COLUMNS", "LINES"):  # the size is the terminal's
-                os.environ.pop(name, None)
             os.execvp(words[0], words)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 

@@ -106,11 +106,12 @@ def _change(before: str, now: str, blank: bool) -> tuple[str, str]:
     if blank and INKLESS.issuperset(f"{rest};{new_rest}".strip(";").split(";") if rest or new_rest else ()):
         new_ink, new_rest = ink, rest
     after = ";".join(filter(None, (new_rest, new_ink, new_ground)))
+    anew = f"0;{after}" if after else "0"
     if rest and rest != new_rest:
-        return f"0;{after}" if after else "0", after
+        return anew, after
     changes = [new_rest if new_rest != rest else "", (new_ink or "39") if new_ink != ink else ""]
     changes.append((new_ground or "49") if new_ground != ground else "")
-    return ";".join(filter(None, changes)), after
+    return min(";".join(filter(None, changes)), anew, key=len), after
 
 
 def compact(text: str) -> str:

@@ -194,7 +194,8 @@ def test_what_is_left_out_was_there_already(texts: list[tuple[int, int, str, str
 @pytest.mark.process
 def test_help_and_pages_are_few_bytes_for_a_slow_line() -> None:
     with SandboxThread(topics={f"topic-{n}": 6 for n in range(30)}) as sandbox:
-        terminal = Terminal([sys.executable, "-m", "kcli", "tui", "-b", sandbox.bootstrap, "--interval", "1s"])
+        size = ["env", "COLUMNS=120", "LINES=40"]
+        terminal = Terminal([*size, sys.executable, "-m", "kcli", "tui", "-b", sandbox.bootstrap, "--interval", "1s"])
         try:
             terminal.until(lambda drawn: b"No groups yet" in drawn, 30)
             for key, words in (
