@@ -156,8 +156,8 @@ class Trails:
             if older and not (stood and older[-1].status == STUCK):
                 self._past[name] = older[-1].status, _back(older, first, older[-1].status).begun, first
         room = TRAIL - len(self._whole)
-        known = [at for at in sorted(past, reverse=True) if all(one.lag is not None for one in past[at])]
-        self._whole.extendleft([_summed(at, past[at]) for at in known][:room])
+        whole = [at for at in sorted(past, reverse=True) if all(one.lag is not None for one in past[at])]
+        self._whole.extendleft([_summed(at, past[at]) for at in whole][:room])
         for event in reversed(events):
             known = self._events.setdefault(event.group, deque(maxlen=EVENTS)) if event.group in self._of else None
             if known is not None and len(known) < EVENTS and (not known or event.time < known[0].time):

@@ -24,6 +24,7 @@ from textual.strip import Strip
 from kcli.tui.text.printable import fitted
 from kcli.tui.widgets.columns import Cell, Column, fitting, left_by, searched_texts
 
+LEAST = 20  # rows whose texts are measured
 TONES = ("bad", "warn", "good", "dim", "accent")
 
 
@@ -251,7 +252,8 @@ class Rows(ScrollView, can_focus=True):
         ]
 
     def _measure(self) -> None:
-        seen = self.in_view or self._shown[:100]
+        top = int(self.scroll_offset.y)
+        seen = self._shown[top : top + max(self.size.height - 1, LEAST)]  # it may be growing
         self._layout = fitting(self.columns, self.first_column, seen, self.size.width, self._widest)
         self.virtual_size = Size(self.size.width, len(self._shown) + 1)
 
