@@ -164,7 +164,7 @@ async def opened(pilot: Pilot[int]) -> Dashboard:
 
 async def test_from_160_columns_on_details_are_beside_the_list(tmp_path: Path) -> None:
     app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
-    async with app.run_test(size=(200, 60)) as pilot:
+    async with app.run_test(size=(200, 36)) as pilot:
         await opened(pilot)
         await shows(pilot, "PARTITIONS")
         rows, plot, about = (
@@ -185,7 +185,7 @@ async def test_from_160_columns_on_details_are_beside_the_list(tmp_path: Path) -
         assert plot.region.y >= rows.region.bottom
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Group))
-        await pilot.resize_terminal(200, 60)
+        await pilot.resize_terminal(200, 38)
         await shows(pilot, "PARTITIONS")
         table = app.screen.query_one("#partitions", Rows)
         assert app.screen.query_one(Plot).region.x >= table.region.right
