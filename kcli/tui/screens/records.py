@@ -402,7 +402,10 @@ class Records(WithPane):
             self._read_before()
         elif event.by > 0 and self.fixed and self._tail.full:
             self._held = False
-            self._restart(self._tail.following)
+            if self._tail.since(self._drawn):
+                self._frame()  # what was read already comes first: with its tail it would be lost
+            else:
+                self._restart(self._tail.following)
 
     def _read_before(self) -> None:
         """Show older records than those that are loaded: of all partitions back to the same time."""
