@@ -31,13 +31,12 @@ from rich.text import Text
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 from kcli.tui.app import Dashboard
-from kcli.tui.beat.leaving import compact
 from kcli.tui.replay import ReplaySession
 from kcli.tui.routes import find
 from tests.cli.conftest import redirected
 from tests.lines import Lines, Stage
 from tests.tui import pictures
-from tests.tui.conftest import shows, until
+from tests.tui.conftest import repaint, shows, until
 from tests.tui.picture_font import portable
 
 FOLDER = Path(__file__).parents[1] / "docs" / "recordings"
@@ -228,8 +227,7 @@ async def played(app: Dashboard, screens: Screens) -> list[tuple[str, str]]:
             await pilot.press(*keys)
             await shows(pilot, words)
             await pictures.settled(pilot)
-            drawn = app.screen._compositor.render_update(full=True).render_segments(app.console)
-            found.append((app.export_screenshot(title=f"{screens.title}:  {line}"), compact(drawn)))
+            found.append((app.export_screenshot(title=f"{screens.title}:  {line}"), repaint(app)))
     return found
 
 

@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
+from textual._compositor import LayoutUpdate
 
 from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
@@ -14,6 +15,7 @@ from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.beat.leaving import compact
 from kcli.tui.pages import page_of
 from kcli.tui.routes import find
 from kcli.tui.session import LiveSession
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
+    from textual.app import App
     from textual.pilot import Pilot
 
     from kcli.tui.routes import Route
@@ -120,3 +123,10 @@ async def shows(pilot: Pilot[int], words: str, seconds: float = 20.0) -> str:
 def seen(pilot: Pilot[int]) -> str:
     """What is on the screen, as text."""
     return "\n".join(strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips())
+
+
+def repaint(app: App[int]) -> str:
+    """What the terminal gets when the whole screen is drawn."""
+    update = app.screen._compositor.render_update(full=True)
+    assert isinstance(update, LayoutUpdate)
+    return compact(update.render_segments(app.console))

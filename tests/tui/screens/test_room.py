@@ -11,14 +11,13 @@ from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui import routes
 from kcli.tui.app import Dashboard
-from kcli.tui.beat.leaving import compact
 from kcli.tui.screens.page import Page
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen
 from kcli.tui.text.chart import FIGURES
 from kcli.tui.widgets.plot import Plot
 from tests.tui import admin_pictures
-from tests.tui.conftest import seen, until, visit
+from tests.tui.conftest import repaint, seen, until, visit
 from tests.tui.every_page import EVERY
 from tests.tui.playground.still import seed
 
@@ -96,7 +95,7 @@ async def test_no_page_is_mostly_empty_or_many_bytes(busy: SandboxThread, size: 
                 await admin_pictures.put(page, admin_pictures.moves())
             await settled(pilot)
             share = empty(pilot) if size == LARGE else 0.0
-            written = len(compact(page._compositor.render_update(full=True).render_segments(app.console)).encode())
+            written = len(repaint(app).encode())
             told.append(f"{kind.__name__:14} {share:6.1%} empty {written:7,} bytes")
             if written > MOST_BYTES or share > MOST_EMPTY:
                 wrong.append(f"{told[-1]}\n{seen(pilot)}")
