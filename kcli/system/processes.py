@@ -1,10 +1,15 @@
-"""Processes of this machine: whether one runs, and is still the same one; memory and limits of our own."""
+"""Processes of this machine: whether one runs, and is still the same one; memory and limits of our
+own; programs that get the terminal."""
 
 from __future__ import annotations
 
 import os
 
 from kcli.system import MACOS, WINDOWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 FILES = 512
 """Files and sockets that a process of Windows may wait for at once, as Python is built there."""
@@ -129,3 +134,27 @@ def most_files() -> int | None:
         return FILES
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return None if files == resource.RLIM_INFINITY else files
+
+
+def in_foreground(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a program as a shell does: the terminal's keys, also ctrl+c, are its own. Returns its exit code. Raises
+    OSError."""
+    import signal
+    import subprocess
+
+    if WINDOWS or not os.isatty(0):
+        return subprocess.run(words, env=environment, check=False).returncode
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # else taking the terminal back would stop this process
+    try:
+        child = subprocess.Popen(words, env=environment, process_group=0)
+        os.tcsetpgrp(0, child.pid)
+        os.kill(child.pid, signal.SIGCONT)  # it may have asked for a key before the terminal was its own
+        while True:
+            _, status = os.waitpid(child.pid, os.WUNTRACED)
+            if not os.WIFSTOPPED(status):
+                child.returncode = os.waitstatus_to_exitcode(status)
+                return child.returncode
+            os.kill(child.pid, signal.SIGCONT)  # there is no shell here that could bring it back after ctrl+z
+    finally:
+        os.tcsetpgrp(0, os.getpgrp())
+        signal.signal(signal.SIGTTOU, before)

@@ -36,7 +36,7 @@ def test_neither_is_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["gruops"], "unknown screen 'gruops'; screens: groups"),
+        (["gruops"], "unknown screen 'gruops'; screens: alerts, groups"),
         (["topic", "one", "two"], "unknown screen 'topic one two'"),
         (["--theme", "pink"], "--theme pink: unknown theme"),
         (["--alert", "pigeon"], "--alert pigeon: expected bell"),

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SuspendNotSupported
 
 from kcli.errors import KcliError
+from kcli.security.child import environment
+from kcli.system.files import read
+from kcli.system.processes import in_foreground
 from kcli.tui.records.editing import can_be_edited, in_lines, on_one_line, wrong_json
 from kcli.tui.text.printable import printable
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from kcli.tui.tail import Seen
 
 
+MOST = 64 << 20
+"""Bytes that are taken over from the editor."""
+
+
 def editor() -> list[str]:
     """The words that begin the editor."""
     return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
@@ -37,11 +42,14 @@ def pager() -> list[str]:
 
 
 def edited(app: App[Any], text: str, ending: str) -> str:
-    """A text as the user's editor leaves it. Raises KcliError where the editor cannot run, or fails."""
+    """A text as the user's editor leaves it. Raises KcliError where the editor cannot run, fails, or leaves more than a
+    record may have."""
     with _Temporary(text, ending) as path:
         _run(app, [*editor(), path])
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            found = file.read()
+        try:
+            found = read(path, MOST).decode("utf-8", "surrogateescape")
+        except OSError as problem:
+            raise KcliError(f"what the editor left cannot be read: {problem.strerror}") from None
     return found if text.endswith("\n") else found.removesuffix("\n")  # editors end the last line
 
 
@@ -70,7 +78,7 @@ class _Temporary:
 def _run(app: App[Any], words: Sequence[str]) -> None:
     try:
         with app.suspend():
-            code = in_foreground(words)
+            code = in_foreground(words, environment())
     except SuspendNotSupported:
         raise KcliError("this terminal cannot be given to another program") from None
     except OSError as problem:
@@ -78,26 +86,6 @@ def _run(app: App[Any], words: Sequence[str]) -> None:
     app.refresh()
     if code:
         raise KcliError(f"{words[0]} failed with code {code}: nothing was taken over")
-
-
-def in_foreground(words: Sequence[str]) -> int:
-    """Run a program as a shell does: the terminal's keys, also ctrl+c, are its own. Its exit code."""
-    if not os.isatty(0):
-        return subprocess.run(words, check=False).returncode
-    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # else taking the terminal back would stop this process
-    try:
-        child = subprocess.Popen(words, process_group=0)
-        os.tcsetpgrp(0, child.pid)
-        os.kill(child.pid, signal.SIGCONT)  # it may have asked for a key before the terminal was its own
-        while True:
-            _, status = os.waitpid(child.pid, os.WUNTRACED)
-            if not os.WIFSTOPPED(status):
-                child.returncode = os.waitstatus_to_exitcode(status)
-                return child.returncode
-            os.kill(child.pid, signal.SIGCONT)  # there is no shell here that could bring it back after ctrl+z
-    finally:
-        os.tcsetpgrp(0, os.getpgrp())
-        signal.signal(signal.SIGTTOU, before)
 
 
 # -- what there is to show and edit -----------------------------------------------------------------------------------
