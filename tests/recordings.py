@@ -21,12 +21,14 @@ import tempfile
 import termios
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.text import Text
+from textual.widgets import Input
 
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
@@ -226,6 +228,8 @@ async def played(app: Dashboard, screens: Screens) -> list[tuple[str, str]]:
         for (keys, words), line in zip(screens.steps, screens.lines, strict=True):
             await pilot.press(*keys)
             await shows(pilot, words)
+            for box in app.screen.query(Input):
+                box.cursor_blink = False
             await pictures.settled(pilot)
             found.append((app.export_screenshot(title=f"{screens.title}:  {line}"), repaint(app)))
     return found
@@ -258,7 +262,9 @@ def animated(svgs: list[str]) -> str:
 
 def write_screens(folder: Path) -> None:
     """The sessions of the dashboard into the folder."""
-    with SandboxThread() as sandbox, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setattr("kcli.sandbox.cluster.cluster.b2a_base64", lambda *_, **__: b"demo")  # the id of the cluster
+        sandbox = stack.enter_context(SandboxThread())
         patch.setenv("TZ", "UTC")
         time.tzset()
         asyncio.run(pictures.seed(sandbox.bootstrap))
