@@ -382,6 +382,7 @@ class Records(WithPane):
         rows = self.query_one(Rows)
         rows.have(self._columns())
         rows.put([])
+        self._asked = self._condition  # or the pause in the typing would start the search again, even a stopped one
         self._restart()
         self.retitle()
 
