@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from textual.app import App
 
 GAP = 4
-FRAME = 6  # cells of the dialog's frame and padding
+FRAME = 7  # cells of the dialog's frame, padding and scrollbar
 TITLES: dict[str, tuple[str, ...]] = {
     "This page": (),
+    "Everywhere": ("Dashboard",),
     "Every page": ("Page",),
     "The table": ("Rows",),
-    "Everywhere": ("Dashboard",),
 }
 """The blocks, with the kinds of things whose keys are in each; the page's own are those of no other."""
 NAMED = frozenset(kind for kinds in TITLES.values() for kind in kinds)
@@ -46,7 +47,11 @@ class Key(NamedTuple):
 class Help(ModalScreen[None]):
     """The keys of the screen it was opened on."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close", id="help.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q", "dismiss", "Close", id="help.close"),
+        Binding("j", "scroll_by(1)", "Scroll", key_display="↑↓", id="help.down"),
+        Binding("k", "scroll_by(-1)", "Scroll up", show=False, id="help.up"),
+    ]
 
     def __init__(self, about: Screen[Any]) -> None:
         super().__init__()
@@ -60,16 +65,27 @@ class Help(ModalScreen[None]):
         dialog.styles.width = max(map(cell_len, lines)) + FRAME
         yield Footer()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Help that fits is not scrolled."""
+        return action != "scroll_by" or any(box.max_scroll_y > 0 for box in self.query(".dialog"))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.refresh_bindings)
+
+    def action_scroll_by(self, lines: int) -> None:
+        self.query_one(".dialog").scroll_relative(y=lines, animate=False)
+
     def text(self, width: int) -> str:
         """The keys by what they are of, in as many columns as there is room for; below what sorts."""
-        keys, sorts = keys_of(self.app, self._about), sorting(self._about)
+        keys, sorts, room = keys_of(self.app, self._about), sorting(self._about), width * 96 // 100 - FRAME
         self._keys = sorted({key.keys for key in keys}, key=len, reverse=True)
         blocks = [
             [title, *_lines([key for key in keys if key.of in kinds or (not kinds and key.of not in NAMED)])]
             for title, kinds in TITLES.items()
         ]
-        lines = side_by_side([block for block in blocks if len(block) > 1], width * 96 // 100 - FRAME)
-        return "\n".join([*lines, "", *sorts] if sorts else lines)
+        lines = side_by_side([block for block in blocks if len(block) > 1], room)
+        sorts = [part for line in sorts for part in wrap(line, room, subsequent_indent="  ")]
+        return "\n".join([*lines, "", *sorts] if sorts else lines).replace("\xa0", " ")
 
     def _toned(self, lines: list[str]) -> Text:
         """Titles and keys in colours: a key is what stands before two blanks, or after them before a word."""
@@ -106,9 +122,9 @@ def _stacked(blocks: list[list[str]], many: int) -> list[list[str]]:
 
 
 def keys_of(app: App[Any], screen: Screen[Any]) -> list[Key]:
-    """The bindings in force that are kcli's (they have ids), aliases on one line, in the order they were declared."""
+    """The bindings in force that are kcli's (they have ids), aliases on one line, those of the footer first."""
     rows: dict[tuple[str, str], list[str]] = {}
-    for node, binding, _, _ in screen.active_bindings.values():
+    for node, binding, _, _ in sorted(screen.active_bindings.values(), key=lambda one: not one.binding.show):
         if binding.id is not None and binding.description:
             of = "Page" if binding.id.startswith("page.") else type(node).__name__
             keys = rows.setdefault((of, binding.description), [])
@@ -119,9 +135,11 @@ def keys_of(app: App[Any], screen: Screen[Any]) -> list[Key]:
 
 
 def sorting(screen: Screen[Any]) -> list[str]:
-    """What the capital letters sort by, of the table that is seen."""
+    """What the capital letters sort by, of the table that is seen; no line is broken after a letter."""
     for rows in screen.query(Rows):
-        letters = [f"{column.letter} {(column.label or column.id).lower()}" for column in rows.columns if column.letter]
+        letters = [
+            f"{column.letter}\xa0{(column.label or column.id).lower()}" for column in rows.columns if column.letter
+        ]
         if rows.is_on_screen and letters:
             return ["Sort by (again: the other way, a third time: the usual order):", "  " + "  ".join(letters)]
     return []

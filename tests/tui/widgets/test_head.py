@@ -117,6 +117,28 @@ async def test_help_is_seen_whole(size: tuple[int, int], dashboard: Open) -> Non
         assert "Columns right" in text
 
 
+@pytest.mark.parametrize("size", [(80, 24), (100, 25), (110, 30), (120, 40)])
+async def test_no_line_of_help_wraps_also_beside_a_scrollbar(size: tuple[int, int], dashboard: Open) -> None:
+    async with dashboard(size=size) as pilot:
+        await visit(pilot, "group audit")
+        await shows(pilot, "ORPHANED")
+        await pilot.press("question_mark")
+        await shows(pilot, "This page")
+        await pilot.pause()
+        screen = pilot.app.screen
+        assert isinstance(screen, Help)
+        lines = screen.text(size[0]).split("\n")
+        assert screen.query_one("#keys").size.height == len(lines)
+        scrolls = screen.query_one(".dialog").max_scroll_y > 0
+        assert scrolls or size != (80, 24)
+        footer = screen.query_one(Footer)
+        await until(pilot, lambda: ("↑↓ Scroll" in footer.render_line(0).text) == scrolls)
+        text = seen(pilot)
+        assert all(key in text for key in ("Everywhere", "Quit", "Go", "Help")), "before any scrolling"
+        await pilot.press("j")
+        await until(pilot, lambda: (seen(pilot) != text) == scrolls)
+
+
 def test_blocks_of_help_stay_whole_and_take_as_many_columns_as_fit() -> None:
     blocks = [[f"{name}{n}" * 3 for n in range(many)] for name, many in (("a", 5), ("b", 3), ("c", 4))]
     wide = side_by_side(blocks, 100)
