@@ -74,6 +74,7 @@ def draw(
     plot.put(
         Chart(
             points=points,
+            name="time lag" if timely else "lag",
             unit=duration if timely else count,
             seconds=timely,
             curves=curves(trails.moments(group)),

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from datetime import datetime
+from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.text.numbers import count
+from kcli.text.numbers import count, rate
 from kcli.tui.text.printable import fitted
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     Points = Sequence[tuple[float, float | None]]
 
 FIGURES = 8  # cells of the figures at the left
-BESIDE = 13  # cells of the names of other lines, at the right
+BESIDE = 16  # cells of the names of what is drawn, at the right
 LEAST_BESIDE = 60  # cells of a plot that has room for them
 AHEAD = 0.5  # of the time shown: no more of the future is drawn
-LINES = ((20, (5, 4, 6)), (7, (3, 2, 4)), (4, (2,)), (0, (1,)))  # rows, and how many gridlines these have room for
+LINES = ((20, 5), (7, 3), (4, 2), (0, 1))  # rows, and how many gridlines look best there
+MOST_LINES = 6
 HEADROOM = 1.25
 BLOCKS = " ▁▂▃▄▅▆▇█"
 FULL = len(BLOCKS) - 1
@@ -36,6 +38,7 @@ LEVELS = ((0x00, 0x40, 0x44, 0x46, 0x47), (0x00, 0x80, 0xA0, 0xB0, 0xB8))
 """The dots of the left and the right half of a cell, filled from below to a height of 0 to 4."""
 BLANK = 0x2800
 DASHED = 3  # dots of a dash, and of the gap after it
+TURNS = 3  # cells of the edge of the area of which a line that runs along it takes one
 
 
 class Curve(NamedTuple):
@@ -54,11 +57,12 @@ class Mark(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """`points` are (seconds since the epoch, value), oldest first, None for a gap; `unit` writes a value; `seconds`:
-    values are a duration. `eta` is in how many seconds the value will be 0, None where it will not or that is
-    unknown."""
+    """`points` are (seconds since the epoch, value), oldest first, None for a gap; `name` is written beside their end;
+    `unit` writes a value; `seconds`: values are a duration. `eta` is in how many seconds the value will be 0, None
+    where it will not or that is unknown."""
 
     points: Points = ()
+    name: str = ""
     unit: Callable[[float | None], str] = count
     seconds: bool = False
     whole: bool = True
@@ -81,8 +85,9 @@ class Chart(NamedTuple):
 
     @property
     def fastest(self) -> float:
-        """What the height of the plot means to the other lines: the highest of them stays below the figures' top."""
-        return max((value or 0.0 for curve in self.curves for _, value in curve.points), default=0.0) * HEADROOM
+        """What the top row means to the other lines: a round figure, and all of them stay below that row."""
+        most = max((value or 0.0 for curve in self.curves for _, value in curve.points), default=0.0)
+        return highest(most * HEADROOM, whole=False) if most > 0 else 0.0
 
     def at(self, moment: float) -> tuple[float, float | None] | None:
         """The last point up to a moment."""
@@ -102,7 +107,7 @@ def runs(points: Points) -> list[list[tuple[float, float]]]:
 
 
 class Piece(NamedTuple):
-    """A cell: its text, its style (axis, grid, area, ahead, in, out, both, event), and whether the area is behind
+    """A cell: its text, its style (axis, grid, area, name, ahead, in, out, event), and whether the area is behind
     it."""
 
     text: str
@@ -120,19 +125,21 @@ class Drawing(NamedTuple):
 
 
 def drawn(chart: Chart, width: int, height: int) -> Drawing:
-    """A chart in a frame of this size; its last row is the axis of time. Without a value there is no frame either."""
-    beside = BESIDE if chart.curves and width >= LEAST_BESIDE else 0
+    """A chart in a frame of this size; its last row is the axis of time. Without a value there is no frame either. The
+    highest figure is in the first row: rows that do not divide among the gridlines are left out."""
+    beside = BESIDE if (chart.curves or chart.name) and width >= LEAST_BESIDE else 0
     rows, columns = height - 1, width - FIGURES - 1 - beside
     if rows < 1 or columns < 2 or all(value is None for _, value in chart.points):
         return Drawing([], 0, 0)
-    choice = next(choice for least, choice in LINES if rows >= least)
-    lines = min(choice, key=lambda many: rows % many // 2)
     most = max((value or 0.0 for _, value in chart.points), default=0.0)
-    each = step(most, lines, seconds=chart.seconds, whole=chart.whole) if most > 0 else 0.0
+    top = highest(most, seconds=chart.seconds, whole=chart.whole) if most > 0 else 0.0
+    lines = gridlines(top, rows, seconds=chart.seconds, whole=chart.whole) if top else 1
     apart = rows // lines  # rows between two gridlines: the same between all, so that each is where its figure is
-    levels = {rows - n * apart: chart.unit(n * each) for n in range(1, lines + 1) if each}
-    body = _body(chart, Canvas(columns, rows), apart / each if each else 0.0, set(levels))
-    ends = _beside(chart, rows, beside)
+    rows = apart * lines
+    levels = {rows - n * apart: chart.unit(n * top / lines) for n in range(1, lines + 1) if top}
+    scale = rows / top if top else 0.0
+    body = _body(chart, Canvas(columns, rows), scale, set(levels))
+    ends = _beside(chart, rows, beside, scale)
     whole = []
     for row, pieces in enumerate(body):
         figure = f"{levels.get(row, ''):>{FIGURES}}{'┤' if levels.get(row) else '│'}"
@@ -140,35 +147,38 @@ def drawn(chart: Chart, width: int, height: int) -> Drawing:
     return Drawing([*whole, _times(chart, columns)], FIGURES + 1, columns)
 
 
-def _level(share: float, rows: int) -> int:
-    return round(min(max(share, 0.0), 1.0) * (rows * HIGH - 1))
+def _high(value: float, scale: float) -> float:
+    """How many rows high a value is: 0 is the line of the axis, in the middle of the row below, as a gridline is in the
+    middle of its own."""
+    return max(value * scale - 0.5, 0.0)
+
+
+def _level(value: float, scale: float, rows: int) -> int:
+    """The dot of a value, counted from below."""
+    return round(min(_high(value, scale) / rows, 1.0) * (rows * HIGH - 1))
 
 
 def _body(chart: Chart, canvas: Canvas, scale: float, gridded: set[int]) -> list[list[Piece]]:
-    """The plot itself: lines over the area over the grid; `scale` is how many rows high a value of 1 is. 0 is the line
-    of the axis, which is in the middle of the row below, as a gridline is in the middle of its own."""
+    """The plot itself: lines over the area over the grid; `scale` is how many rows high a value of 1 is."""
     begun, span, wide = chart.begun, chart.ended - chart.begun, canvas.columns * WIDE
 
-    def high(value: float) -> float:
-        return max(value * scale - 0.5, 0.0)
-
-    def dot(at: float, share: float) -> tuple[int, int]:
+    def dot(at: float, value: float, scale: float) -> tuple[int, int]:
         x = round((at - begun) / span * (wide - 1)) if span > 0 else wide - 1
-        return x, _level(share, canvas.rows)
+        return x, _level(value, scale, canvas.rows)
 
-    most = chart.fastest
+    own = canvas.rows / chart.fastest if chart.fastest else 0.0
     for curve in chart.curves:
         for run in runs(curve.points):
-            canvas.line([dot(at, value / most if most else 0.0) for at, value in run], curve.layer)
+            canvas.line([dot(at, value, own) for at, value in run], curve.layer)
     last = chart.points[-1][1] if chart.points else None
     if chart.eta and last is not None and span > 0:
         left = last * (1 - (chart.ended - chart.now) / chart.eta)
         ends = [(chart.now, last), (chart.ended, left)]
-        canvas.line([dot(at, high(value) / canvas.rows) for at, value in ends], "ahead", dashed=True)
+        canvas.line([dot(at, value, scale) for at, value in ends], "ahead", dashed=True)
     tops = _tops(chart, canvas.columns)
-    heights = [None if value is None else round(high(value) * FULL) for value in tops]
-    happened = {dot(mark.at, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
-    today = dot(chart.now, 0)[0] // WIDE if chart.ended > chart.now else -1
+    heights = [None if value is None else round(_high(value, scale) * FULL) for value in tops]
+    happened = {dot(mark.at, 0, 0)[0] // WIDE for mark in chart.marks if begun <= mark.at <= chart.now}
+    today = dot(chart.now, 0, 0)[0] // WIDE if chart.ended > chart.now else -1
     rows = []
     for row in range(canvas.rows):
         lowest = row == canvas.rows - 1
@@ -179,9 +189,9 @@ def _body(chart: Chart, canvas: Canvas, scale: float, gridded: set[int]) -> list
                 filled = max(filled, 1)  # little is not nothing
             behind = "┊" if column == today else GRID if row in gridded else " "
             if lowest and column in happened:
-                pieces.append(Piece("▲", "event", filled == FULL))
+                pieces.append(Piece("▲", "event", filled >= FULL // 2))
             elif layers := canvas.layers(row, column):
-                pieces.append(_crossed(layers, filled))
+                pieces.append(_crossed(layers, filled, column))
             elif 0 < filled < FULL:
                 pieces.append(Piece(BLOCKS[filled], "area"))
             elif lowest and height == 0:
@@ -192,15 +202,19 @@ def _body(chart: Chart, canvas: Canvas, scale: float, gridded: set[int]) -> list
     return rows
 
 
-def _crossed(layers: dict[str, int], filled: int) -> Piece:
-    """A cell with lines in it: the dots of all of them, and those of the area's edge where that is in the cell."""
-    dots = 0
+def _crossed(layers: dict[str, int], filled: int, column: int) -> Piece:
+    """A cell with lines in it: the dots of all of them, on the area where that fills the cell.
+
+    A cell has one colour beside its ground, and nothing is drawn at a value that it does not have. So where the edge of
+    the area is in the cell the two take turns along the row, and lines that share a cell take turns with their colours.
+    """
+    partial, dots, names = 0 < filled < FULL, 0, sorted(layers)
+    if partial and column % TURNS:
+        return Piece(BLOCKS[filled], "area")
     for one in layers.values():
         dots |= one
-    if 0 < filled < FULL:
-        dots |= sum(DOTS[HIGH - 1 - (filled - 1) // 2])
-    shared = len(layers) > 1 or 0 < filled < FULL
-    return Piece(chr(BLANK + dots), "both" if shared else next(iter(layers)), filled >= FULL // 2)
+    turn = column // TURNS if partial else column
+    return Piece(chr(BLANK + dots), names[turn % len(names)], filled == FULL)
 
 
 def _tops(chart: Chart, columns: int) -> list[float | None]:
@@ -221,21 +235,26 @@ def _tops(chart: Chart, columns: int) -> list[float | None]:
     return tops
 
 
-def _beside(chart: Chart, rows: int, cells: int) -> list[list[Piece]]:
-    """The names of the other lines, each at the height of its end, and never two in one row."""
-    found: dict[int, Curve] = {}
-    most = chart.fastest
-    for curve in chart.curves if cells else ():
-        last = (curve.points[-1][1] or 0.0) if curve.points else 0.0
-        row = rows - 1 - _level(last / most if most else 0.0, rows) // HIGH
-        free = sorted((row for row in range(rows) if row not in found), key=lambda one: abs(one - row))
+def _beside(chart: Chart, rows: int, cells: int, scale: float) -> list[list[Piece]]:
+    """The names of the area and of the other lines, each at the height of its end and never two in one row; beside the
+    first row what it means to the lines, which have a scale of their own."""
+    own = rows / chart.fastest if chart.fastest else 0.0
+    names: list[tuple[int, str, str]] = []
+    if chart.name and (last := chart.points[-1][1]) is not None:
+        names.append((_level(last, scale, rows), f"{chart.name} {chart.unit(last)}", "name"))
+    for curve in chart.curves:
+        names.append(
+            (_level((curve.points[-1][1] or 0.0) if curve.points else 0.0, own, rows), curve.text, curve.layer)
+        )
+    found: dict[int, Piece] = {}
+    if own and rows > len(names):
+        found[0] = Piece(fitted(f"├ {rate(chart.fastest)}/s", cells), "axis")
+    for level, text, style in names:
+        wanted = rows - 1 - level // HIGH
+        free = sorted((row for row in range(rows) if row not in found), key=lambda one: abs(one - wanted))
         if free:
-            found[free[0]] = curve
-    blank = [Piece(" " * cells)] if cells else []
-    return [
-        [Piece(fitted(f" {found[row].text}", cells), found[row].layer)] if row in found else blank
-        for row in range(rows)
-    ]
+            found[free[0]] = Piece(fitted(f" {text}", cells), style)
+    return [[found.get(row, Piece(" " * cells))] if cells else [] for row in range(rows)]
 
 
 def _times(chart: Chart, columns: int) -> list[Piece]:
@@ -262,20 +281,33 @@ class Tick(NamedTuple):
     label: str
 
 
-def step(most: float, lines: int, *, seconds: bool = False, whole: bool = True) -> float:
-    """The distance of `lines` gridlines above 0, in round figures, so that the highest is at `most` or just above.
-    `seconds`: steps of a clock, not of ten; `whole`: no fractions."""
-    least = most / lines
-    if seconds and least <= SECONDS[-1]:
-        return next(one for one in SECONDS if one >= least)
+def highest(most: float, *, seconds: bool = False, whole: bool = True) -> float:
+    """The smallest round figure that is `most` or more, whatever the size of the plot. `seconds`: a few steps of a
+    clock; `whole`: no fractions."""
+    if seconds and most <= 4 * SECONDS[-1]:
+        return min(n * one for one in SECONDS for n in (1, 2, 3, 4) if n * one >= most)
     if seconds:
-        return -(-least // SECONDS[-1]) * SECONDS[-1]
+        return highest(most / SECONDS[-1]) * SECONDS[-1]
     scale = 1e-3
     while True:
         for nice in NICE:
-            if (one := nice * scale) >= least * (1 - 1e-9) and (not whole or one == int(one)):
+            if (one := nice * scale) >= most * (1 - 1e-9) and (not whole or one == int(one)):
                 return one
         scale *= 10
+
+
+def gridlines(top: float, rows: int, *, seconds: bool = False, whole: bool = True) -> int:
+    """How many gridlines above 0, the highest at `top`, are round figures apart: about as many as there is room for,
+    and such that few rows are left over."""
+
+    def is_round(one: float) -> bool:
+        if seconds:
+            return one in SECONDS or one % SECONDS[-1] == 0
+        return round(one / 10 ** floor(log10(one)), 6) in NICE and (not whole or one == int(one))
+
+    best = next(lines for least, lines in LINES if rows >= least)
+    fit = [n for n in range(1, min(rows // 2, MOST_LINES) + 1) if is_round(top / n)]
+    return min(fit or [1], key=lambda n: rows % n + 2 * abs(n - best))
 
 
 def ticks(begun: float, ended: float, cells: int) -> list[Tick]:

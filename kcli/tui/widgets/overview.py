@@ -53,7 +53,8 @@ class Whole(Plot):
         if not self.is_on_screen or self._state.trails is None:
             return
         moments = self._state.trails.whole
-        self.put(Chart(points=gapped([(one.time, one.lag) for one in moments]), curves=curves(moments)))
+        lag = gapped([(one.time, one.lag) for one in moments])
+        self.put(Chart(points=lag, name="lag", curves=curves(moments)))
 
 
 class Overview(Horizontal):

@@ -33,7 +33,7 @@ class Plot(Widget):
         "plot--grid",
         "plot--ahead",
         "plot--area",
-        "plot--both",
+        "plot--name",
         "plot--in",
         "plot--out",
         "plot--event",
@@ -96,9 +96,7 @@ class Plot(Widget):
         if y > last:
             return Strip.blank(width, self.rich_style)
         pieces = self._drawing.rows[y - 1]
-        if y < last:
-            pieces = self._pointed(pieces)
-        return Strip(self._segments(pieces)).adjust_cell_length(width, self.rich_style)
+        return Strip(self._segments(self._pointed(pieces))).adjust_cell_length(width, self.rich_style)
 
     def _heads(self, width: int) -> list[str]:
         """The title in its lines: one while there is a cursor, whose figures are beside it."""
@@ -120,10 +118,13 @@ class Plot(Widget):
         span = self.chart.ended - self.chart.begun
         if self.at is None or span <= 0:
             return pieces
-        here = 1 + round((self.at - self.chart.begun) / span * (self._drawing.columns - 1))
-        piece = pieces[here]
-        line = piece._replace(text="│" if piece.style in ("grid", "area") else piece.text, style="cursor")
-        return [*pieces[:here], line, *pieces[here + 1 :]]
+        here = round((self.at - self.chart.begun) / span * (self._drawing.columns - 1))
+        if len(pieces) > 1:
+            line = pieces[1 + here]._replace(text="│", style="cursor")
+            return [*pieces[: 1 + here], line, *pieces[2 + here :]]
+        axis, at = pieces[0], self._drawing.left + here
+        foot = Piece("┴" if axis.text[at] == "─" else axis.text[at], "cursor")
+        return [axis._replace(text=axis.text[:at]), foot, axis._replace(text=axis.text[at + 1 :])]
 
     def _segments(self, pieces: list[Piece]) -> list[Segment]:
         area = self.rich_style + Style(bgcolor=self.get_component_rich_style("plot--area").color)

@@ -11,7 +11,7 @@ import pytest
 from kcli.text.numbers import count, duration
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text.chart import BLOCKS, DOTS, Chart, Curve, Mark, Piece, drawn, spark, step, ticks
+from kcli.tui.text.chart import BESIDE, BLOCKS, Chart, Curve, Mark, Piece, drawn, gridlines, highest, spark, ticks
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
@@ -52,44 +52,54 @@ def slope(first: float, last: float, seconds: float = 300.0) -> list[tuple[float
 
 
 @pytest.mark.parametrize(
-    ("most", "lines", "options", "expected"),
+    ("most", "options", "expected"),
     [
-        (3900, 3, {}, 1500),
-        (40_800, 3, {}, 15_000),
-        (1, 3, {}, 1),
-        (0.9, 3, {"whole": False}, 0.3),
-        (6_000_000, 2, {}, 3_000_000),
-        (100, 3, {"seconds": True}, 60),
-        (5 * 86400, 3, {"seconds": True}, 2 * 86400),
+        (3, {}, 3),
+        (3900, {}, 4000),
+        (40_800, {}, 50_000),
+        (1, {}, 1),
+        (0.9, {"whole": False}, 1),
+        (6_000_000, {}, 6_000_000),
+        (100, {"seconds": True}, 120),
+        (130, {"seconds": True}, 180),
+        (5 * 86400, {"seconds": True}, 5 * 86400),
     ],
 )
-def test_gridlines_are_round_figures(most: float, lines: int, options: dict[str, bool], expected: float) -> None:
-    found = step(most, lines, **options)
-    assert found == pytest.approx(expected)
-    assert found * lines >= most * (1 - 1e-9)
+def test_the_highest_figure_is_round_and_chosen_by_the_data_alone(
+    most: float, options: dict[str, bool], expected: float
+) -> None:
+    top = highest(most, **options)
+    assert top == pytest.approx(expected)
+    for rows in range(1, 60):
+        lines = gridlines(top, rows, **options)
+        assert 1 <= lines <= rows
+        assert highest(top / lines, **options) == pytest.approx(top / lines), "its parts are round, too"
 
 
-def test_three_gridlines_have_their_figures_and_the_lowest_is_zero() -> None:
+def test_gridlines_have_their_figures_from_the_first_row_down_to_zero() -> None:
     lines = text(Chart(points=slope(0, 3900)))
     figures = [line[:8].strip() for line in lines if line[8] in "┤└"]
-    assert figures == ["4,500", "3,000", "1,500", "0"]
+    assert figures == ["4,000", "2,000", "0"]
     assert all(("┤" in line) == ("┈" in line) for line in lines)
     for height in range(5, 60):
-        at = [n for n, line in enumerate(text(Chart(points=slope(0, 3900)), height=height)) if line[8] in "┤└"]
+        lines = text(Chart(points=slope(0, 3900)), height=height)
+        at = [n for n, line in enumerate(lines) if line[8] in "┤└"]
         assert len({b - a for a, b in itertools.pairwise(at)}) <= 1, "as far from one another, and from 0"
+        assert (at[0], lines[0][:8].strip()) == (0, "4,000"), "no axis above the highest figure"
     assert all(len(line) == 80 for line in lines)
     late = text(Chart(points=slope(0, 100), unit=duration, seconds=True))
-    assert [line[:8].strip() for line in late if line[8] in "┤└"] == ["3m00s", "2m00s", "1m00s", "0"]
+    assert [line[:8].strip() for line in late if line[8] in "┤└"] == ["2m00s", "1m00s", "0"]
 
 
 @pytest.mark.parametrize("height", [6, 11, 18, 30])
 def test_a_value_on_a_gridline_is_as_high_as_the_middle_of_its_row(height: int) -> None:
     """The tick, its gridline and the edge of the area at that value are in one row: the area fills half of it."""
-    for value in (1500, 3000, 4500):
-        rows = drawn(Chart(points=[*slope(4500, 4500)[:30], *slope(value, value)[31:]]), 80, height).rows[:-1]
+    for value in (2000, 4000):
+        rows = drawn(Chart(points=[*slope(4000, 4000)[:30], *slope(value, value)[31:]]), 80, height).rows[:-1]
         ticks = {row[0].text[:8].strip(): row for row in rows if row[0].text.endswith("┤")}
         if count(value) in ticks:
-            assert ticks[count(value)][-1] == Piece("▄", "area")
+            assert ticks[count(value)][1 + 70] == Piece("▄", "area")
+    assert count(4000) in ticks
 
 
 def test_the_axis_has_times_of_day_where_they_are() -> None:
@@ -114,7 +124,7 @@ def test_the_area_is_as_high_as_the_value_in_eighths_of_a_cell() -> None:
     rows = drawn(Chart(points=slope(0, 3000)), 80, 11).rows[:-1]
     heights = [height(rows, column) for column in range(71)]
     assert heights == sorted(heights)
-    assert heights[-1] == round((3000 / 1000 * 3 - 0.5) * 8)
+    assert heights[-1] == round((len(rows) - 0.5) * 8), "the highest figure is 3,000"
     assert len(set(heights)) > 55, "no stairs"
     flat = drawn(Chart(points=slope(0, 0)), 80, 11).rows[:-1]
     assert not any(piece.area or piece.style == "area" for row in flat for piece in row)
@@ -129,32 +139,38 @@ def test_time_without_a_value_is_blank_and_a_chart_without_values_has_no_axes() 
     assert drawn(Chart(), 80, 11).rows == drawn(Chart(points=[(NOON, None)]), 80, 11).rows == []
 
 
-def test_two_lines_and_the_area_in_one_cell_are_all_seen() -> None:
-    """Whatever is drawn alone is drawn beside the others, too: the dots of each, and the area behind."""
-    series = {"in": slope(0, 400), "out": slope(400, 0)}
-    together = drawn(Chart(points=slope(3900, 0), curves=[Curve(p, n, n) for n, p in series.items()]), 80, 21).rows[:-1]
-    for name in series:
-        others = [Curve(p, n, n) if n == name else Curve([(NOON, 400.0)], "x", "x") for n, p in series.items()]
-        alone = drawn(Chart(points=slope(0, 0), curves=others), 80, 21).rows[:-1]
-        seen = 0
-        for row, whole in zip(alone, together, strict=True):
-            for one, both in zip(row[1:], whole[1:], strict=False):
-                if one.style == name and "\u2800" < one.text <= "\u28ff":
-                    seen += 1
-                    assert ord(both.text) & 0xFF & ord(one.text) == ord(one.text) & 0xFF
-        assert seen > 50
-    assert any(piece.style == "both" for row in together for piece in row)
-    alone = drawn(Chart(points=slope(3900, 0), curves=[Curve([], "in", "in")]), 80, 21).rows[:-1]
-    for row, whole in zip(alone, together, strict=True):
-        for one, both in zip(row[1:], whole[1:], strict=False):
-            assert both.area or not one.area, "an area stays behind lines"
-            if one.style == "area" and both.style != "area":
-                edge = sum(DOTS[3 - (BLOCKS.index(one.text) - 1) // 2])
-                assert ord(both.text) & edge == edge, "its edge goes on as dots"
+def test_lines_and_the_area_take_turns_where_they_meet_and_are_never_where_they_do_not_belong() -> None:
+    """A cell of the area is as full as it is without lines, a line has the dots that it has without an area, and along
+    the edge of the area neither is missing from three cells in a row."""
+    series = [Curve(slope(0, 400), "in", "in"), Curve(slope(400, 0), "out", "out"), Curve(slope(90, 90), "ahead", "")]
+    area = Chart(points=slope(3900, 500))
+    plain = drawn(area._replace(curves=[Curve([], "in", "")]), 80, 21).rows[:-1]
+    lines = drawn(Chart(points=slope(0, 0), curves=series), 80, 21).rows[:-1]
+    together = drawn(area._replace(curves=series), 80, 21).rows[:-1]
+    met = 0
+    for row in range(20):
+        for column in range(1, 80 - 9 - BESIDE + 1):
+            empty, line, both = plain[row][column], lines[row][column], together[row][column]
+            assert both.area <= empty.area, "no cell is fuller than the value"
+            if "\u2800" < line.text <= "\u28ff" and both.style != "area":
+                assert both.text == line.text
+                assert both.style in ("in", "out", "ahead"), "in the colour of one of the lines"
+                assert both.area == empty.area
+            else:
+                assert both == empty
+            met += empty.style == "area" and line.style in ("in", "out", "ahead")
+    assert met >= 3
+    flat = [Curve(slope(0, 0), "out", "")]
+    lowest = drawn(Chart(points=slope(0, 500), curves=flat), 80, 6).rows[-2][1:56]
+    edge = [piece for piece in lowest if not piece.area]
+    styles = "".join(piece.style[0] for piece in edge)
+    assert "aao" in styles
+    assert "aaa" not in styles
+    assert "ooo" not in styles
 
 
 async def test_two_lines_in_one_cell_are_both_in_the_cell_buffer(dashboard: Open) -> None:
-    """The dots of both are in the cell, in a colour that is neither line's."""
+    """The dots of both are in the cell, and along the row the colours of the two take turns."""
     curves = [Curve(slope(0, 400), "in", "in"), Curve(slope(400, 0), "out", "out")]
     top = Curve([(NOON, 400.0)], "event", "")  # keeps the scale
     async with dashboard(size=(120, 40)) as pilot:
@@ -168,7 +184,7 @@ async def test_two_lines_in_one_cell_are_both_in_the_cell_buffer(dashboard: Open
             await pilot.pause(0.1)
             found, at = {}, plot.content_region
             for y, strip in enumerate(pilot.app.screen._compositor.render_strips()[at.y : at.bottom]):
-                pairs = [(letter, style) for text, style, _ in strip.crop(at.x, at.right - 13) for letter in text]
+                pairs = [(letter, style) for text, style, _ in strip.crop(at.x, at.right - BESIDE) for letter in text]
                 for x, (letter, style) in enumerate(pairs):
                     if "\u2800" < letter <= "\u28ff" and style is not None and style.color is not None:
                         found[y, x] = letter, style.color.name
@@ -180,7 +196,7 @@ async def test_two_lines_in_one_cell_are_both_in_the_cell_buffer(dashboard: Open
         for at in shared:
             dots = (ord(first[at][0]) | ord(second[at][0])) & 0xFF
             assert ord(both[at][0]) & dots == dots
-            assert both[at][1] == pilot.app.theme_variables["foreground"].lower()
+            assert both[at][1] in (first[at][1], second[at][1]), "white is no line"
 
 
 def test_other_lines_have_their_own_scale_and_their_names_beside_their_ends() -> None:
@@ -195,6 +211,51 @@ def test_other_lines_have_their_own_scale_and_their_names_beside_their_ends() ->
     same = [Curve(slope(5, 5), "in", "in 5.0/s"), Curve(slope(5, 5), "out", "out 5.0/s")]
     assert "in 5.0/s" in "\n".join(text(Chart(points=slope(9, 9), curves=same)))
     assert "out 5.0/s" in "\n".join(text(Chart(points=slope(9, 9), curves=same)))
+
+
+def test_the_area_has_its_name_at_its_end_and_the_lines_what_the_first_row_means_to_them() -> None:
+    curves = [Curve(slope(0, 400), "in", "in 400/s"), Curve(slope(0, 0), "out", "out 0/s")]
+    for height in (5, 9, 21):
+        rows = drawn(Chart(points=slope(0, 40_800), name="lag", curves=curves), 80, height).rows[:-1]
+        ends = [(row[-1].text.strip(), row[-1].style) for row in rows]
+        assert ends[0] == ("├ 500/s", "axis")
+        assert ("lag 40.8k", "name") in ends
+        assert {("in 400/s", "in"), ("out 0/s", "out")} <= set(ends)
+        assert all(piece.style != "in" for piece in rows[0][1:-1]), "lines stay below the first row"
+    alone = drawn(Chart(points=slope(0, 99), unit=duration, name="time lag"), 80, 9).rows[:-1]
+    assert any(row[-1] == Piece(" time lag 1m39s ", "name") for row in alone)
+    assert not any("/s" in row[-1].text for row in alone)
+
+
+def test_an_event_leaves_no_hole_in_the_area() -> None:
+    marks = [Mark(NOON + 150, "a member left")]
+    rows = drawn(Chart(points=slope(3000, 3000), marks=marks), 80, 11).rows[:-1]
+    assert [piece for piece in rows[-1] if piece.style == "event"] == [Piece("▲", "event", area=True)]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_cursor_through_time_is_one_line_from_the_first_row_to_the_axis(
+    size: tuple[int, int], dashboard: Open
+) -> None:
+    async with dashboard(size=size) as pilot:
+        await pilot.press("enter")
+        plot = pilot.app.screen.query_one(Plot)
+        await until(pilot, lambda: plot.chart.points and plot._drawing.rows)
+        put, plot.put = plot.put, lambda chart: None  # type: ignore[method-assign]  # of the page, at each refresh
+        curves = [Curve(slope(400, 400), "in", "in"), Curve(slope(0, 0), "out", "out")]
+        put(Chart(points=slope(100, 3900), curves=curves, marks=[Mark(NOON + 200, "a member left")]))
+        plot.at = NOON + 200
+        plot.refresh()
+        await until(pilot, lambda: "a member left" in seen(pilot))
+        at = plot.content_region
+        lines = [strip.crop(at.x, at.right).text for strip in pilot.app.screen._compositor.render_strips()]
+        rows = [line for line in lines[at.y : at.bottom] if line[8:9] in ("┤", "│", "└")]
+        place = rows[0].index("│", 9)
+        assert "".join(row[place] for row in rows) in (
+            "│" * (len(rows) - 1) + "┴",
+            "│" * (len(rows) - 1) + rows[-1][place],
+        )
+        assert len(rows) >= 4
 
 
 def test_what_is_expected_is_dashed_from_now_to_nothing() -> None:
