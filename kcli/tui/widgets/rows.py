@@ -22,6 +22,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kcli.tui.text.printable import fitted
+from kcli.tui.themes import readable
 from kcli.tui.widgets.columns import Cell, Column, fitting, left_by, searched_texts
 
 LEAST = 20  # rows whose texts are measured
@@ -321,8 +322,9 @@ class Rows(ScrollView, can_focus=True):
         style = self._style(cell.tone)
         if cell.tone == "here":
             return style
-        if here:  # of a status the colour stays
-            return Style(color=None if cell.tone == "dim" else style.color, bold=True)
+        if here:  # of a status the colour stays, as far as it can be read on the ground of the cursor
+            color, ground = None if cell.tone == "dim" else style.color, self._style("cursor").bgcolor
+            return Style(color=readable(color, ground) if color and ground else color, bold=True)
         return Style(color=style.color, bold=style.bold, dim=style.dim)
 
     def _style(self, part: str) -> Style:

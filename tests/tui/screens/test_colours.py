@@ -9,7 +9,7 @@ from rich.color import Color, ColorSystem
 from textual.color import Color as PageColor
 
 from kcli.tui.screens.page import Page
-from kcli.tui.themes import THEMES
+from kcli.tui.themes import THEMES, readable
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import shows, until, visit
 
@@ -103,6 +103,20 @@ async def test_another_theme_is_drawn_at_once(dashboard: Open) -> None:
             await until(pilot, lambda ground=ground: grounds(pilot) >= {ground})  # type: ignore[misc]
 
 
+def test_the_ground_of_the_cursor_stands_out_and_every_tone_can_be_read_on_it_in_its_own_hue() -> None:
+    for theme in THEMES:
+        ground, cursor = (Color.parse(one or "") for one in (theme.background, theme.variables["cursor"]))
+        assert contrast(ground, cursor) >= 1.6, theme.name
+        for tone in (theme.error, theme.warning, theme.success, theme.accent, theme.foreground):
+            color = Color.parse(tone or "")
+            shown = readable(color, cursor)
+            assert contrast(shown, cursor) >= LEAST, (theme.name, tone)
+            few = (shown.downgrade(ColorSystem.EIGHT_BIT), cursor.downgrade(ColorSystem.EIGHT_BIT))
+            assert contrast(*few) >= LEAST_OF_FEW, (theme.name, tone, "256 colours")
+            hues = [PageColor.from_rich_color(one).hsl.h for one in (color, shown)]
+            assert abs(hues[0] - hues[1]) < 0.02, (theme.name, tone)
+
+
 @pytest.mark.parametrize("theme", ["kcli-dark", "kcli-light"])
 async def test_the_row_of_the_cursor_keeps_the_colour_of_its_status(dashboard: Open, theme: str) -> None:
     async with dashboard(size=(100, 30)) as pilot:
@@ -112,7 +126,7 @@ async def test_the_row_of_the_cursor_keeps_the_colour_of_its_status(dashboard: O
         await pilot.pause()
         here = next(line for line in text.split("\n") if line.startswith("▌"))
         assert "ORPHANED" in here
-        bad = Color.from_rgb(*PageColor.parse(pilot.app.theme_variables["error"]).rgb)
+        bad = readable(*(PageColor.parse(pilot.app.theme_variables[one]).rich_color for one in ("error", "cursor")))
         drawn = {said.strip(): (colour, ground) for said, colour, ground in words(pilot) if "ORPHANED" in said}
         assert [colour.get_truecolor() for colour, _ in drawn.values()] == [bad.get_truecolor()] * len(drawn)
         legible(pilot, "groups", theme)

@@ -66,9 +66,9 @@ def test_neighbours_in_the_ramp_differ_by_eye_and_all_from_the_ground(theme: The
     colors = [Color.from_rich_color(style.color) for style in heat(dark=theme.dark)]
     lights = [luminance(Color.parse(theme.background or "")) + 0.05, *(luminance(color) + 0.05 for color in colors)]
     ratios = [max(a, b) / min(a, b) for a, b in itertools.pairwise(lights)]
-    assert len(colors) == STEPS == 24
+    assert len(colors) == STEPS >= 18
     assert min(ratios) >= 1.1
-    assert ratios[0] >= 1.3
+    assert ratios[0] >= 3.0, "the least lag is not to be taken for the ground"
     assert sorted(lights) == (lights if theme.dark else lights[::-1])
 
 
