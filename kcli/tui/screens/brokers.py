@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
-BAR = 16
-
 
 class Brokers(WithPane):
     """All brokers of the cluster."""
@@ -373,4 +371,4 @@ def _used(one: LogDir) -> Cell:
     if one.total <= 0 or one.usable < 0:
         return Cell(DASH, "dim")
     share = 1 - one.usable / one.total
-    return Cell(f"{bar(share, BAR)} {share:.0%}", "bad" if share > 0.9 else "accent")
+    return Cell(bar(share), "bad" if share > 0.9 else "dim")

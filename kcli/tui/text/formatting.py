@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 GLYPHS = frozenset(glyph for glyph, _ in STATUSES.values())
 RETENTION = ("retention.ms", "retention.bytes")
 DAY = 86_400_000  # ms
+BAR = 15  # cells
 
 
 def others(snapshot: LagSnapshot) -> list[GroupStanding]:
@@ -116,11 +117,10 @@ def clocked(at: float, now: float, form: str = "%H:%M:%S") -> str:
     return then.strftime(form if then.date() == datetime.fromtimestamp(now).date() else f"%-d %b {form}")
 
 
-def bar(share: float, width: int) -> str:
-    """A bar of `share` (0 to 1) of `width` cells, in eighths."""
-    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)
+def bar(share: float) -> str:
+    """`share` (0 to 1) in per cent and as a bar, which is half as high as its line: those of two lines do not touch."""
+    share = min(max(share, 0.0), 1.0)
+    return f"{share:>4.0%} {'▄' * round(share * BAR)}".ljust(BAR + 5)
 
 
 class Kept(NamedTuple):

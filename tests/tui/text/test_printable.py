@@ -1,4 +1,4 @@
-"""Words for a shell: a line of one command, and of two."""
+"""Words for a shell: a line of one command, and of two; figures with a bar."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from kcli.tui.text.formatting import bar
 from kcli.tui.text.printable import with_each
 
 
@@ -38,3 +39,11 @@ def test_a_word_with_a_command_in_it_stays_as_it_is(value: str) -> None:
         "-b",
         "a:1",
     ]
+
+
+def test_a_bar_is_short_lower_than_its_line_and_says_its_figure() -> None:
+    bars = [bar(share) for share in (0.0, 0.004, 0.5, 1.0, 1.7)]
+    assert {len(one) for one in bars} == {20}, "one under another, also where the room is large"
+    assert [one[:5] for one in bars] == ["  0% ", "  0% ", " 50% ", "100% ", "100% "]
+    assert [one.count("▄") for one in bars] == [0, 0, 8, 15, 15]
+    assert not set("".join(bars)) & set("█▇"), "bars of two lines do not touch"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
 
-BAR = 12
-
 
 class Move(NamedTuple):
     """A move, what is left of it, and the bytes copied a second since the answer before."""
@@ -107,7 +105,7 @@ def _columns() -> list[Column]:
         Column("to", "TO", lambda r: r.ongoing.target, _brokers, rank=2),
         Column("adding", "ADDS", lambda r: r.ongoing.adding, _brokers, tone="good", letter="A"),
         Column("removing", "REMOVES", lambda r: r.ongoing.removing, _brokers, tone="warn", letter="R"),
-        Column("done", "DONE", lambda r: r.done, draw=lambda r: Cell(bar(r.done, BAR), "accent"), letter="D", rank=4),
+        Column("done", "DONE", lambda r: r.done, draw=lambda r: Cell(bar(r.done), "dim"), letter="D", rank=4),
         Column("left", "LEFT", lambda r: r.share.left, size, right=True, letter="L", rank=0),
         Column("size", "OF", lambda r: r.share.size, size, right=True, letter="S", rank=4),
         Column("rate", "RATE/S", lambda r: r.rate, size, right=True, letter="T", rank=2),

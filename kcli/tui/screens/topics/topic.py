@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 CONFIG = 38  # cells of the name of a config beside the plot
 LAST = 20  # records of a partition that are shown
 POINTS = 360  # of the plot
-BAR = 16
 
 
 class Answer(NamedTuple):
@@ -362,8 +361,7 @@ def partition_columns(*, tiered: bool = False) -> list[Column]:
             "skew",
             "OF THE LARGEST",
             lambda r: r.share,
-            draw=lambda r: Cell(bar(r.share, BAR), "accent"),
-            pieces=lambda r, room: [Cell(bar(r.share, room), "accent")],
+            draw=lambda r: Cell(bar(r.share), "dim"),
             letter="K",
         ),
     ]
