@@ -66,10 +66,11 @@ class Configs(Vertical):
             line.update(f"{printable(row.name)}{f' = {value}' if value else ': no value'}  ({row.source})")
 
 
-async def ask_configs(client: Client, kind: str, name: str) -> list[Config] | KcliError:
+async def ask_configs(client: Client, kind: str, name: str, *, documentation: bool = False) -> list[Config] | KcliError:
     """All configs of a topic or a broker; what is wrong where they may or can not be read."""
+    at = Resource(kind, name)
     try:
-        return (await describe_configs(client.cluster, [Resource(kind, name)]))[Resource(kind, name)]
+        return (await describe_configs(client.cluster, [at], documentation=documentation))[at]
     except KcliError as problem:
         return problem
 

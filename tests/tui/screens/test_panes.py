@@ -110,6 +110,26 @@ async def test_beside_a_topic_are_its_plot_and_its_groups(dashboard: Open) -> No
         await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.group == "audit")
 
 
+async def test_beside_the_configs_is_the_one_under_the_cursor_explained_and_no_second_list(dashboard: Open) -> None:
+    async with dashboard(size=(200, 60)) as pilot:
+        page = await visit(pilot, "topic orders")
+        await until(pilot, lambda: any("those changed first" in line for line in pane(page)))
+        listed = page.query_one("#about", Lines)
+        assert listed.region.bottom <= page.query_one("#details").region.bottom
+        assert pane(page)[-1].startswith("… ")
+        assert pane(page)[-1].endswith(" more")
+        await pilot.press("3")
+        table = page.query_one("#configs", Rows)
+        await until(pilot, lambda: table.row is not None and f"CONFIG {table.row.name}" in pane(page))
+        first = table.row.name
+        assert any(line.startswith("value ") and ", set by " in line for line in pane(page))
+        assert not any("changed first" in line for line in pane(page))
+        await pilot.press("down")
+        await until(pilot, lambda: table.row.name != first and f"CONFIG {table.row.name}" in pane(page))
+        await pilot.press("1")
+        await until(pilot, lambda: any("those changed first" in line for line in pane(page)))
+
+
 @pytest.mark.parametrize("where", ["groups", "group audit", "topics", "brokers"])
 async def test_a_command_beside_a_list_names_the_cluster(dashboard: Open, where: str) -> None:
     async with dashboard(size=WIDE) as pilot:

@@ -28,6 +28,7 @@ from kcli.model import TopicPartition
 from kcli.text.numbers import rate, size
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_config, of_partition, of_topic
+from kcli.tui.dialogs.configs import about
 from kcli.tui.screens.columns import lag_column, status_column
 from kcli.tui.screens.groups import until
 from kcli.tui.screens.page import Page
@@ -89,6 +90,8 @@ class Topic(Page):
         self._topic_id: str | None = None
         self._tiered = False
         self._configs: list[Config] = []
+        self._documented: dict[str, str] = {}  # configs by name, asked for once
+        self._readers: list[Line] = []
         self._end: tuple[float, int] | None = None
         self._written: deque[tuple[float, float]] = deque(maxlen=POINTS)
 
@@ -136,6 +139,7 @@ class Topic(Page):
     def make_room(self) -> None:
         """A low screen has no plot beside the configs, which it is not about."""
         self.set_class(self.tab == "configs", "-configs")
+        self._draw_about()
 
     def looked(self, snapshot: LagSnapshot) -> None:
         self.read_by(snapshot)
@@ -150,7 +154,29 @@ class Topic(Page):
                 await asyncio.sleep(0)
         groups = sorted(here, key=lambda g: -SEVERITY.index(g.status))
         self.query_one("#groups", Rows).put(groups)
-        self.query_one("#about", Lines).put([*group_lines("GROUPS", groups)[1:], *config_lines(self._configs)])
+        self._readers = group_lines("GROUPS", groups)[1:]
+        self._draw_about()
+
+    def _draw_about(self) -> None:
+        """Beside the plot: the groups that read the topic, and its configs; on the tab of configs the one under the
+        cursor, with what Kafka says about it."""
+        if not self.is_there:
+            return
+        about, config = self.query_one("#about", Lines), self.query_one("#configs", Rows).row
+        room = self.query_one("#details").region.bottom - about.region.y - len(self._readers)
+        if self.tab == "configs" and config is not None:
+            below = config_facts(config, self._documented)
+        else:
+            below = config_lines(self._configs, room)
+        about.put([*self._readers, *below])
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._draw_about)
+
+    def on_rows_moved(self, event: Rows.Moved) -> None:
+        if event.rows.id == "configs":
+            self._draw_about()
 
     def on_lines_chosen(self, event: Lines.Chosen) -> None:
         """A click on a group beside the plot opens it."""
@@ -177,7 +203,7 @@ class Topic(Page):
             list_offsets(client.cluster, dict.fromkeys(at, EARLIEST)),
             tiered_offsets(client.cluster, at),
             log_dirs(client.cluster, wanted),
-            ask_configs(client, "topic", self.topic),
+            ask_configs(client, "topic", self.topic, documentation=not self._documented),
             add_eligible(client.cluster, [topic]),
         )
         sizes = {
@@ -244,6 +270,7 @@ class Topic(Page):
         partitions.put(answer.rows)
         self.query_one(Configs).put(answer.configs)
         configs = answer.configs if isinstance(answer.configs, list) else []
+        self._documented |= {one.name: one.documentation for one in configs if one.documentation}
         if configs != self._configs:
             self._configs = configs
             if self.state.look is not None:
@@ -379,15 +406,24 @@ def _replicas(row: PartitionRow) -> Cell:
     return Cell(f"{text} ({'; '.join(remarks)})", "bad") if remarks else Cell(text)
 
 
-def config_lines(configs: list[Config]) -> list[Line]:
-    """All configs beside the plot, those that were set on the topic first."""
+def config_lines(configs: list[Config], room: int) -> list[Line]:
+    """All configs beside the plot, those that were changed first; the last line says how many there is no room for."""
     if not configs:
         return []
-    lines = [Line([]), Line([Word("CONFIGS", "head"), Word(f"{len(configs)}, those set on the topic first", "dim")])]
-    for one in sorted(configs, key=lambda one: (not one.set_here, one.name)):
+    lines = [Line([]), Line([Word("CONFIGS", "head"), Word(f"{len(configs)}, those changed first", "dim")])]
+    fit = len(configs) if len(configs) <= room - len(lines) else max(room - len(lines) - 1, 0)
+    for one in sorted(configs, key=lambda one: (not one.set_here, one.name))[:fit]:
         words = [Word(f"{printable(one.name):<{CONFIG}}", "" if one.set_here else "dim"), Word(value_of(one).text)]
         lines.append(Line(words))
-    return lines
+    return [*lines, Line([Word(f"… {len(configs) - fit} more", "dim")])] if fit < len(configs) else lines
+
+
+def config_facts(config: Config, documented: dict[str, str]) -> list[Line]:
+    """What is known of one config: its value in units, its default, and what Kafka says about it."""
+    now = about([config], config.name).split("\n")[0].removeprefix("now ")
+    facts = [("value ", now), ("about ", documented.get(config.name, ""))]
+    lines = [Line([Word(label, "dim"), Word(printable(text))]) for label, text in facts if text]
+    return [Line([]), Line([Word("CONFIG", "head"), Word(printable(config.name))]), *lines]
 
 
 def group_columns() -> list[Column]:
