@@ -200,7 +200,13 @@ async def ends(world: World) -> int:
 async def test_a_box_that_is_not_ticked_has_no_cross_in_it(world: World) -> None:
     async with world.open() as pilot:
         await form(pilot)
-        lines = seen(pilot).splitlines()
-        key, value = (next(line for line in lines if f"│ {word} " in line) for word in ("key", "value"))
-        assert "X" in key
-        assert "X" not in value
+        await shows(pilot, "[x] null")
+        await shows(pilot, "[ ] null (a tombstone)")
+
+
+async def test_the_footer_has_what_is_pressed_most_first_and_labels_keep_their_distance(world: World) -> None:
+    async with world.open(size=(80, 24)) as pilot:
+        await form(pilot)
+        text = await shows(pilot, "^s Send")
+        assert " ".join(text.split("\n")[-1].split()).startswith("^s Send esc Close ^e Edit in $EDITOR")
+        assert "partition  by key" in text

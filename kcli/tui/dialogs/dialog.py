@@ -40,6 +40,8 @@ class Dialog(ModalScreen[None]):
     AUTO_FOCUS = ""  # a key that was typed before the dialog is seen is for none of its fields
     seen_at = 0.0  # time.monotonic() when the first field got the keys
     title_text = ""
+    offered_first: ClassVar[tuple[str, ...]] = ()
+    """Actions whose keys are first in the footer."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -51,11 +51,11 @@ LOOKS = "its schema is looked up …"
 
 
 class Tick(Checkbox):
-    """A check box that shows what it is without colours too."""
+    """A check box, `[x]` or `[ ]`, that can be seen without colours too."""
 
-    def render(self) -> Content:
-        self.BUTTON_INNER = "X" if self.value else " "
-        return super().render()
+    @property
+    def _button(self) -> Content:
+        return Content("[x]" if self.value else "[ ]")
 
 
 class Area(TextArea):
@@ -87,10 +87,11 @@ class Produce(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "Send", id="produce.send", priority=True),
-        Binding("ctrl+e", "editor", "$EDITOR", id="produce.editor", priority=True),
+        Binding("ctrl+e", "editor", "Edit in $EDITOR", id="produce.editor", priority=True),
         Binding("ctrl+l", "indent", "Indent JSON", id="produce.indent", priority=True),
         Binding("ctrl+r", "restore", "Last valid JSON", id="produce.restore", priority=True),
     ]
+    offered_first = ("send", "dismiss", "editor")
     title_text = "Produce a record (ctrl+s sends it)"
 
     def __init__(

@@ -58,7 +58,8 @@ class Footer(ScrollView, can_focus=False):
             if binding.show:
                 offer = Offer(binding.key, self.app.get_key_display(binding), binding.description, enabled)
                 first.setdefault(binding.action, offer)
-        self.offers = tuple(first.values())
+        order: tuple[str, ...] = getattr(self.screen, "offered_first", ())
+        self.offers = tuple(first[one] for one in sorted(first, key=lambda one: (*order, one).index(one)))
 
     def watch_offers(self) -> None:
         self._measure()

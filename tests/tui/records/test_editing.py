@@ -89,7 +89,7 @@ async def test_json_is_edited_in_lines_and_sent_on_one(world: World) -> None:
         area = await edit(world, pilot, value)
         assert area.text == '{\n  "id": 7,\n  "price": 1.10\n}'
         await shows(pilot, "JSON, 2 fields")
-        await shows(pilot, "▐X▌ JSON, sent on one line")
+        await shows(pilot, "[x] JSON, sent on one line")
         assert area.show_line_numbers
         area.text = area.text.replace("7", "8")
         text = await shows(pilot, '"id": 8')
@@ -202,7 +202,7 @@ async def test_what_is_typed_is_indented_on_request(world: World) -> None:
         area.text += "}"
         await pilot.press("ctrl+l")
         await until(pilot, lambda: area.text == '{\n  "a": [\n    1\n  ]\n}')
-        await shows(pilot, "▐X▌ JSON, sent on one line")
+        await shows(pilot, "[x] JSON, sent on one line")
         text = " ".join(seen(pilot).split())
         assert """--value '{"a":[1]}'""" in text
 
