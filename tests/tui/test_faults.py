@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.faults import Fault, Faults
+from kcli.tui.text.printable import named
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
@@ -69,6 +70,21 @@ async def test_the_only_broker_is_killed_and_started_again(world: World) -> None
         assert isinstance(board, Dashboard)
         look = board.state.look
         await until(pilot, lambda: board.state.look is not look, 10.0)
+
+
+async def test_a_text_that_is_cut_is_whole_below_the_table(world: World) -> None:
+    async with world.open(size=(120, 40)) as pilot:
+        rows = await panel(pilot)
+        await until(pilot, lambda: rows.row is not None)
+        await pilot.pause()
+        line = pilot.app.screen.query_one("#whole-text")
+        await until(pilot, lambda: line.is_on_screen)
+        before = rows.size.height
+        for _ in range(3):
+            words = named(rows.row["text"])
+            await until(pilot, lambda words=words: words[-20:] in seen(pilot))  # type: ignore[misc]
+            assert rows.size.height == before, "the table does not jump"
+            await pilot.press("down")
 
 
 async def test_a_read_only_profile_orders_nothing(world: World) -> None:

@@ -84,6 +84,7 @@ class Faults(Page):
         with Tabs():
             with TabPane("Faults", id="tab-faults"):
                 yield Rows(_fault_columns(), key=lambda f: f["name"], id="faults", empty="No sandbox, no faults.")
+                yield Static(id="whole-text", markup=False)
             with TabPane("Pending", id="tab-pending"):
                 yield Rows(_pending_columns(), key=str, id="pending", empty="Nothing is to happen.", opens=False)
             with TabPane("Brokers", id="tab-brokers"):
@@ -165,6 +166,18 @@ class Faults(Page):
     def on_rows_moved(self, event: Rows.Moved) -> None:
         if self.is_there:
             self.retitle()
+            self._show_text()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._show_text)
+
+    def _show_text(self) -> None:
+        """Below a table that cuts texts, the whole one of the row under the cursor; the table keeps its height."""
+        for line in self.query("#whole-text").results(Static):
+            table = self.query_one("#faults", Rows)
+            line.display = table.row is not None and table.has_cut("text")
+            line.update("" if table.row is None else named(table.row["text"]))
 
     def action_clear(self) -> None:
         if self._address and not self.refused("a fault"):

@@ -62,11 +62,35 @@ class Lines(Widget):
     def _fitted(self, width: int) -> list[Line]:
         """The lines as they are drawn in this number of cells."""
         if width != self._drawn_for:
-            self._drawn = (
-                self.lines if self._aligned else [part for line in self.lines for part in wrapped(line, width)]
-            )
+            wrap_one = self._folded if self._aligned else wrapped
+            self._drawn = [part for line in self.lines for part in wrap_one(line, width)]
+            if self._aligned and isinstance(self.parent, Widget) and len(self._drawn) > self.parent.size.height:
+                self._drawn = self.lines  # each is seen, be it cut
             self._drawn_for = width
         return self._drawn
+
+    def _folded(self, line: Line, width: int) -> list[Line]:
+        """A line of a list whose last piece, a remark, goes on below itself where it has no room."""
+        if len(line.pieces) < 3 or line.pieces[-1].tone != "dim":
+            return [line]
+        *first, last = line.pieces
+        sizes = self._aligned_sizes(line.pieces)
+        room = width - 1 - sum(sizes[:-1]) - GAP * len(first)
+        if sizes[-1] <= room or room < LEAST:
+            return [line]
+        blank = [piece._replace(text="") for piece in first]
+        parts = wrap(last.text, room, break_on_hyphens=False)
+        return [
+            line._replace(pieces=[*(blank if n else first), last._replace(text=part)]) for n, part in enumerate(parts)
+        ]
+
+    def _aligned_sizes(self, pieces: Sequence[Word]) -> list[int]:
+        """The widths of pieces as they are; of a list all but the last are as wide as those above and below."""
+        sizes = [cell_len(piece.text) for piece in pieces]
+        if self._aligned and len(pieces) > 1:
+            alike = [line.pieces for line in self.lines if len(line.pieces) == len(pieces)]
+            sizes[:-1] = [max(cell_len(other[n].text) for other in alike) for n in range(len(pieces) - 1)]
+        return sizes
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self._fitted(width))
@@ -89,10 +113,7 @@ class Lines(Widget):
 
     def _sized(self, pieces: Sequence[Word], room: int) -> Iterator[tuple[Word, int]]:
         """The pieces that have room, with their widths."""
-        sizes = [cell_len(piece.text) for piece in pieces]
-        if self._aligned and len(pieces) > 1:
-            alike = [line.pieces for line in self.lines if len(line.pieces) == len(pieces)]
-            sizes[:-1] = [max(cell_len(other[n].text) for other in alike) for n in range(len(pieces) - 1)]
+        sizes = self._aligned_sizes(pieces)
         for n, (piece, size) in enumerate(zip(pieces, sizes, strict=True)):
             if piece.tone == "name":
                 later = sum(sizes[n + 1 :]) + GAP * len(sizes[n + 1 :])

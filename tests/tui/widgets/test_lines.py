@@ -1,0 +1,39 @@
+"""Lines of a pane: a remark that has no room goes on below itself, as long as every line is still seen."""
+
+from __future__ import annotations
+
+import pytest
+from textual.app import App, ComposeResult
+
+from kcli.tui.text.incidents import Line, Word
+from kcli.tui.widgets.lines import Lines
+
+ROWS = [
+    Line([Word("◌", "bad"), Word(name, "name"), Word("ORPHANED", "bad"), Word(words, "dim")], name)
+    for name, words in (("billing", "no member reads for this group, and 505 offsets wait here"), ("search", "calm"))
+]
+
+
+class Pane(App[None]):
+    """Only those lines."""
+
+    def compose(self) -> ComposeResult:
+        yield Lines(aligned=True)
+
+
+@pytest.mark.parametrize(("height", "expected"), [(9, 3), (2, 2)])
+async def test_a_remark_without_room_goes_on_below_itself_while_there_are_lines_left(
+    height: int, expected: int
+) -> None:
+    app = Pane()
+    async with app.run_test(size=(66, height)) as pilot:
+        app.query_one(Lines).put(ROWS)
+        await pilot.pause()
+        drawn = [strip.text for strip in app.screen._compositor.render_strips()]
+        assert drawn[expected - 1].split()[:2] == ["◌", "search"]
+        assert not "".join(drawn[expected:]).strip()
+        assert ("…" in drawn[0]) == (height == 2)
+        if height == 9:
+            place = drawn[0].index("no member")
+            assert drawn[1].startswith(" " * place)
+            assert drawn[1][place:].strip().endswith("wait here")
