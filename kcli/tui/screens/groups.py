@@ -16,7 +16,7 @@ from kcli.text.numbers import count, duration, rate
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_group, of_groups
 from kcli.tui.screens.columns import lag_column, status_column
-from kcli.tui.screens.page import WIDE, Page
+from kcli.tui.screens.page import Page
 from kcli.tui.text.chart import Chart, Mark, spark
 from kcli.tui.text.formatting import age, between, calm, elapsed, others, spread, status
 from kcli.tui.text.incidents import PAGE, board, details, folded, loudness, places_in, unknown
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 NAMED = 8  # groups that a command names, not more
 STEADY = 0.02  # of the larger rate: a difference below that is within what rates are off by
-SPARK, SPARK_WIDE = 12, 32  # cells; the second where the table has 160
+SPARK = 12  # cells, and more where the table has room
 CARDS = 5  # lines of what is wrong
 
 
@@ -101,7 +101,7 @@ class Groups(Page):
 
     def __init__(self, state: State, route: routes.Groups) -> None:
         super().__init__(state, route)
-        self._recent: dict[str, tuple[str, str]] = {}
+        self._recent: dict[tuple[str, int], tuple[str, str]] = {}
         self._internal = self._old = False
 
     @property
@@ -184,7 +184,7 @@ class Groups(Page):
                 draw=lambda g: Cell(self.recent(g.described.group)[0], calm(g.status)),
                 right=True,
                 rank=4,
-                most=SPARK_WIDE,
+                pieces=lambda g, room: [Cell(self.recent(g.described.group, room)[0], calm(g.status))],
             ),
             Column(
                 "range",
@@ -210,16 +210,16 @@ class Groups(Page):
             empty="No groups yet. Make one: kcli consume TOPIC --group NAME",
         )
 
-    def recent(self, group: str) -> tuple[str, str]:
+    def recent(self, group: str, cells: int = SPARK) -> tuple[str, str]:
         """How the lag went over all the snapshots that are kept, in equal parts of time, and between which figures."""
-        if group not in self._recent:
-            trails, cells = self.state.trails, SPARK_WIDE if self.query_one(Rows).size.width >= WIDE else SPARK
+        if (group, cells) not in self._recent:
+            trails = self.state.trails
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
             now = self.state.look.time if self.state.look is not None else 0.0
             line = spark(spread(trail, now - (trails.span if trails is not None else 0.0), now, cells * 2))
             unit = duration if self.state.timely else count
-            self._recent[group] = line, between([value for _, value in trail], unit)
-        return self._recent[group]
+            self._recent[group, cells] = line.rjust(cells), between([value for _, value in trail], unit)
+        return self._recent[group, cells]
 
     def on_resize(self) -> None:
         self._recent.clear()

@@ -18,8 +18,8 @@ LEAST, LEAST_NAME = 12, 24
 """Cells under which a wide column, and one that holds names, is never cut."""
 SPREAD = 160
 """Cells of a table from which columns share what is left."""
-APART, DRAWN = 6, 60
-"""Cells that any column gets more, at most, and what a drawing (a bar, tiles) gets besides."""
+APART, BESIDE_DRAWING, DRAWN = 6, 2, 60
+"""Cells that any column gets more, at most; in a table with a drawing (a line over time, tiles); and what that gets."""
 ROUNDED = frozenset({count, duration, rate, size})
 SHARE = 4
 """A name may take this part of the table (one fourth) before columns are hidden for it."""
@@ -129,8 +129,9 @@ def fitting(
 
 
 def _share(columns: Sequence[Column], sizes: dict[str, int], left: int) -> None:
-    """Give the room that no text needs to all columns alike, then to drawings."""
-    for some, most in ((columns, APART), ([column for column in columns if column.pieces], DRAWN)):
+    """Give the room that no text needs to all columns alike, and to drawings most of it."""
+    drawings = [column for column in columns if column.pieces]
+    for some, most in ((columns, BESIDE_DRAWING if drawings else APART), (drawings, DRAWN)):
         more = min(max(left, 0) // max(len(some), 1), most)
         for column in some:
             sizes[column.id] += more

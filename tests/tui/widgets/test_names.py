@@ -11,7 +11,7 @@ from kcli.lag.formats.marks import STATUSES
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.printable import fitted
-from kcli.tui.widgets.columns import LEAST_NAME, NARROW, Column, fitting
+from kcli.tui.widgets.columns import LEAST_NAME, NARROW, Cell, Column, fitting
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, until
 from tests.tui.widgets.fifty import GROUPS, fifty, name_of
@@ -59,6 +59,14 @@ async def test_columns_fill_the_room_that_others_left(width: int, tmp_path: Path
         assert "range" in drawn or "members" not in drawn, "between which figures the lag was goes after them"
         cut = drawn["group"] < max(len(name_of(n)) for n in range(GROUPS))
         assert not (cut and left > 0)
+
+
+def test_in_a_wide_table_the_line_over_time_gets_the_room_and_gaps_stay_small() -> None:
+    columns = [Column(str(n), "LABEL", lambda row: row) for n in range(6)]
+    columns.insert(3, Column("spark", "LAST", lambda row: row, pieces=lambda row, room: [Cell(row * room)]))
+    sizes = {column.id: size for column, size in fitting(columns, 0, ["x"], 170, {})}
+    assert sizes.pop("spark") >= 60
+    assert set(sizes.values()) == {6 + 2}, "with the gap after a column there are at most four blank cells"
 
 
 def test_a_name_goes_before_columns_and_other_wide_ones() -> None:
