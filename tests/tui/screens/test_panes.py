@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.configs.resources import Config
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Lag, Sample
 from kcli.lag.history import GroupStanding
@@ -13,6 +14,7 @@ from kcli.lag.partition_lag import Standing
 from kcli.lag.status import OK, STUCK
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.topics.pane import Readers
+from kcli.tui.screens.topics.topic import config_lines
 from kcli.tui.text.chart import Chart
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.plot import Plot
@@ -110,14 +112,21 @@ async def test_beside_a_topic_are_its_plot_and_its_groups(dashboard: Open) -> No
         await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.group == "audit")
 
 
+def test_a_list_of_configs_without_room_for_all_ends_with_how_many_more_there_are() -> None:
+    configs = [Config(name=f"c{n}", value=str(n), source="topic" if n == 7 else "default") for n in range(9)]
+    texts = [
+        [" ".join(word.text.strip() for word in line.pieces) for line in config_lines(configs, n)] for n in (11, 8)
+    ]
+    assert texts[0][1:3] == ["CONFIGS 9, those changed first", "c7 7"]
+    assert texts[0][-1] == "c8 8"
+    assert texts[1][2:] == ["c7 7", "c0 0", "c1 1", "c2 2", "c3 3", "… 4 more"]
+    assert [len(lines) for lines in texts] == [11, 8]
+
+
 async def test_beside_the_configs_is_the_one_under_the_cursor_explained_and_no_second_list(dashboard: Open) -> None:
     async with dashboard(size=(200, 60)) as pilot:
         page = await visit(pilot, "topic orders")
         await until(pilot, lambda: any("those changed first" in line for line in pane(page)))
-        listed = page.query_one("#about", Lines)
-        assert listed.region.bottom <= page.query_one("#details").region.bottom
-        assert pane(page)[-1].startswith("… ")
-        assert pane(page)[-1].endswith(" more")
         await pilot.press("3")
         table = page.query_one("#configs", Rows)
         await until(pilot, lambda: table.row is not None and f"CONFIG {table.row.name}" in pane(page))

@@ -341,16 +341,16 @@ async def test_a_reason_that_is_longer_than_a_line_takes_two(dashboard: Open) ->
         await pilot.press("enter")
         plot = pilot.app.screen.query_one(Plot)
         await until(pilot, lambda: plot.chart.points)
-        before = len(plot._drawing.rows)
         plot.title = " ".join(f"reason-{n}" for n in range(12))
         plot.refresh()
         await until(
             pilot, lambda: all(part in seen(pilot) for part in ("reason-0 ", "reason-11"))
         )  # two lines, in turn
-        assert len(plot._drawing.rows) == before - 1
+        assert plot._made_for == (plot.size, 2)
+        assert len(plot._drawing.rows) + 2 <= plot.size.height
         await pilot.press("left")
         await until(pilot, lambda: "reason-11" not in seen(pilot))
-        assert len(plot._drawing.rows) == before, "beside the figures of the cursor there is one line"
+        assert plot._made_for == (plot.size, 1), "beside the figures of the cursor there is one line"
 
 
 @pytest.mark.parametrize(
