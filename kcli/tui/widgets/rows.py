@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import Any, ClassVar, NamedTuple
 
 from rich.cells import cell_len
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -301,7 +302,7 @@ class Rows(ScrollView, can_focus=True):
             segments.append(Segment("✓", ground + self._style("mark")))
         for column, size in self._layout:
             if column.pieces is not None:
-                segments += self._pieces(column.pieces(row, size), size, ground)
+                segments += self._pieces(column.pieces(row, size), size, ground, here)
                 continue
             cell = column.cell(row)
             if self._faded:
@@ -311,11 +312,14 @@ class Rows(ScrollView, can_focus=True):
             segments.append(Segment("  ", ground))
         return Strip(segments).extend_cell_length(width, ground).crop(0, width)
 
-    def _pieces(self, cells: Sequence[Cell], size: int, ground: Style) -> list[Segment]:
-        """A cell of several tones; their own colours stay on the line of the cursor."""
-        segments = [
-            Segment(cell.text, ground + self._tone(cell, here=False) if cell.tone else ground) for cell in cells
-        ]
+    def _pieces(self, cells: Sequence[Cell], size: int, ground: Style, here: bool) -> list[Segment]:
+        """A cell of several tones; their own colours stay on the line of the cursor, those of words as in `_tone`."""
+        segments = []
+        for cell in cells:
+            style = self._tone(cell, here=False) if cell.tone else Style.null()
+            if here and cell.tone in TONES:
+                style += Style(color=self._on_cursor(style.color), dim=False)
+            segments.append(Segment(cell.text, ground + style))
         return [*segments, Segment(" " * (size - sum(len(cell.text) for cell in cells) + 2), ground)]
 
     def _tone(self, cell: Cell, here: bool) -> Style:
@@ -323,9 +327,12 @@ class Rows(ScrollView, can_focus=True):
         if cell.tone == "here":
             return style
         if here:  # of a status the colour stays, as far as it can be read on the ground of the cursor
-            color, ground = None if cell.tone == "dim" else style.color, self._style("cursor").bgcolor
-            return Style(color=readable(color, ground) if color and ground else color, bold=True)
+            return Style(color=None if cell.tone == "dim" else self._on_cursor(style.color), bold=True)
         return Style(color=style.color, bold=style.bold, dim=style.dim)
+
+    def _on_cursor(self, color: Color | None) -> Color | None:
+        ground = self._style("cursor").bgcolor
+        return readable(color, ground) if color and ground else color
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"rows--{part}")

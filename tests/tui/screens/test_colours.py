@@ -126,9 +126,14 @@ async def test_the_row_of_the_cursor_keeps_the_colour_of_its_status(dashboard: O
         await pilot.pause()
         here = next(line for line in text.split("\n") if line.startswith("▌"))
         assert "ORPHANED" in here
-        bad = readable(*(PageColor.parse(pilot.app.theme_variables[one]).rich_color for one in ("error", "cursor")))
-        drawn = {said.strip(): (colour, ground) for said, colour, ground in words(pilot) if "ORPHANED" in said}
-        assert [colour.get_truecolor() for colour, _ in drawn.values()] == [bad.get_truecolor()] * len(drawn)
+        bad, cursor = (
+            rows.get_component_rich_style("rows--bad").color,
+            rows.get_component_rich_style("rows--cursor").bgcolor,
+        )
+        assert bad is not None
+        assert cursor is not None
+        drawn = [colour for said, colour, ground in words(pilot) if "ORPHANED" in said and ground == cursor]
+        assert drawn == [readable(bad, cursor)]
         legible(pilot, "groups", theme)
         assert rows.cursor == 0
 
