@@ -81,6 +81,7 @@ async def test_a_text_that_is_cut_is_whole_below_the_table(world: World) -> None
         await until(pilot, lambda: line.is_on_screen)
         before = rows.size.height
         for _ in range(3):
+            assert rows.row is not None
             words = named(rows.row["text"])
             await until(pilot, lambda words=words: words[-20:] in seen(pilot))  # type: ignore[misc]
             assert rows.size.height == before, "the table does not jump"

@@ -130,11 +130,13 @@ async def test_beside_the_configs_is_the_one_under_the_cursor_explained_and_no_s
         await pilot.press("3")
         table = page.query_one("#configs", Rows)
         await until(pilot, lambda: table.row is not None and f"CONFIG {table.row.name}" in pane(page))
+        assert table.row is not None
         first = table.row.name
         assert any(line.startswith("value ") and ", set by " in line for line in pane(page))
         assert not any("changed first" in line for line in pane(page))
         await pilot.press("down")
-        await until(pilot, lambda: table.row.name != first and f"CONFIG {table.row.name}" in pane(page))
+        await until(pilot, lambda: table.row is not None and table.row.name != first)
+        await until(pilot, lambda: table.row is not None and f"CONFIG {table.row.name}" in pane(page))
         await pilot.press("1")
         await until(pilot, lambda: any("those changed first" in line for line in pane(page)))
 
