@@ -20,7 +20,7 @@ from pathlib import Path
 import deltalake
 import pyarrow as pa
 
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.pipeline.session.session import Session, SessionSettings
 from tests.kafka.cluster import Kafka
 from tests.pipeline.daemons import standalone_of

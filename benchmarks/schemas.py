@@ -39,8 +39,7 @@ from kcli.registry.settings import RegistrySettings
 from kcli.schemas import AVRO as AVRO_KIND
 from kcli.schemas import PROTOBUF, Schema
 from kcli.security.http import origin_of
-from kcli.serde.avro.columns.columns import columns_of
-from kcli.serde.avro.columns.program import column_reader
+from kcli.serde.avro.columns import column_reader, columns_of
 from kcli.serde.avro.parse import parse
 from kcli.serde.schemas.writers import writer_of
 

@@ -16,8 +16,8 @@ from kcli.version import __version__ as __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.admin import Admin as Admin
-    from kcli.admin.configs.resources import Operation as Operation
-    from kcli.admin.configs.resources import Resource as Resource
+    from kcli.admin.configs import Operation as Operation
+    from kcli.admin.configs import Resource as Resource
     from kcli.admin.results import Results as Results
     from kcli.admin.topics.topics import NewTopic as NewTopic
     from kcli.broker.broker import NetworkBroker as NetworkBroker
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "admin.admin": "Admin",
-    "admin.configs.resources": "Operation Resource",
+    "admin.configs": "Operation Resource",
     "admin.results": "Results",
     "admin.topics.topics": "NewTopic",
     "broker.broker": "NetworkBroker",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from kcli.acls import Acl, AclFilter, concerns, covers, decide, principal, sentence
-from kcli.admin.acls.acl_check import verdict, verdicts
+from kcli.admin.acl_check import verdict, verdicts
 from kcli.errors import UsageError
 from kcli.sandbox.access.acls import Acls, Authorizer
 from tests.effort import tries

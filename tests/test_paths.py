@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcli import system
-from kcli.config.profiles.files import user_file
+from kcli.config.profiles import user_file
 from kcli.paths import cache_folder, config_folder, data_folder, private, state_folder
 
 ROOT = Path(__file__).parent.parent

@@ -12,7 +12,7 @@ import pytest
 from kcli.cli.runtime.topic_pattern import TopicPattern
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.options import _subject
-from kcli.serde.filters.pattern import Pattern
+from kcli.serde.filters.row_search import Pattern
 from kcli.serde.filters.where import Where
 from kcli.text.names import NamePattern
 from kcli.text.patterns import STEPS, longest, matcher, searcher
@@ -96,7 +96,7 @@ def test_both_engines_find_the_same(pattern: str, monkeypatch: pytest.MonkeyPatc
 def test_nothing_is_imported_for_a_pattern_that_needs_it_not() -> None:
     program = """
 import sys
-from kcli.serde.filters.pattern import Pattern
+from kcli.serde.filters.row_search import Pattern
 assert Pattern("a.*b", "").holds(b"axb")
 assert "regex" not in sys.modules
 """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from kcli.admin.cluster.cluster import ClusterDescription
-    from kcli.admin.configs.resources import Config, Operation, Resource
+    from kcli.admin.configs import Config, Operation, Resource
     from kcli.admin.groups.rows import Described, Listed
     from kcli.admin.topics.topics import Created, NewTopic, Topic
     from kcli.asking.offsets import LogOffset
@@ -146,7 +146,7 @@ class Admin:
         self, resources: Iterable[Resource], names: Sequence[str] = ()
     ) -> Results[Resource, list[Config]]:
         """The configs of topics, brokers, loggers, groups or client metrics, all or only `names`."""
-        from kcli.admin.configs.resources import describe_configs
+        from kcli.admin.configs import describe_configs
 
         return Results(await describe_configs(self._cluster, resources, names=names))
 
@@ -154,7 +154,7 @@ class Admin:
         self, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
     ) -> Results[Resource, bool]:
         """Set, delete, append or subtract configs, each resource whole or not at all."""
-        from kcli.admin.configs.resources import alter_configs
+        from kcli.admin.configs import alter_configs
 
         return _done(await alter_configs(self._cluster, changes, dry_run=dry_run))
 

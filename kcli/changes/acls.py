@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.acls import Acl, AclFilter, block_of
-from kcli.admin.acls.acls import create_acls, delete_acls, find_acls, takes_blocks
+from kcli.admin.acls import create_acls, delete_acls, find_acls, takes_blocks
 from kcli.changes.change import Plan, Row, Undo
 from kcli.errors import KcliError
 from kcli.values import field

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import (
+from kcli.admin.configs import (
     DELETE,
     SET,
     Operation,
@@ -15,7 +15,7 @@ from kcli.admin.configs.resources import (
     resource,
 )
 from kcli.changes.change import Plan, Row, Undo
-from kcli.declared.units import plain
+from kcli.declared.reading import plain
 from kcli.errors import KcliError, UsageError
 from kcli.redact import HIDDEN
 from kcli.secret import secretive
@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
 
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.model import Cluster
     from kcli.text.json_object import JsonObject
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.cluster.quorum import features
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs import Resource, describe_configs
 from kcli.admin.groups.groups import find_groups
 from kcli.admin.groups.rows import Described
 from kcli.asking.coordinators import Coordinators

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kcli.admin.configs.resources import DELETE, Operation
-from kcli.admin.configs.topics import MIN_ISR, min_isr
+from kcli.admin.configs import DELETE, MIN_ISR, Operation, min_isr
 from kcli.admin.reassign import assignment_file, balance, throttles
 from kcli.admin.reassign.reassignments import Ongoing, about, alter_reassignments, list_reassignments, replica_sizes
-from kcli.admin.storage.disks import Replica, alter_log_dirs, directories, evened
+from kcli.admin.storage import Replica, alter_log_dirs, directories, evened
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.changes import configs
 from kcli.changes.change import Plan, Row, Undo
@@ -26,9 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kcli.admin.configs.resources import Resource
+    from kcli.admin.configs import Resource
     from kcli.admin.reassign.reassignments import Assignment
-    from kcli.admin.storage.disks import LogDir
+    from kcli.admin.storage import LogDir
     from kcli.admin.topics.topics import Partition
     from kcli.model import Cluster
 

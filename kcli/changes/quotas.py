@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.quotas.quotas import KEYS, Entity, alter_quotas, describe_quotas, entity, text_of
+from kcli.admin.quotas import KEYS, Entity, alter_quotas, describe_quotas, entity, text_of
 from kcli.changes.change import Plan, Row, Undo
 from kcli.values import field
 

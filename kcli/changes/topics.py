@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.configs.resources import Operation, Resource, describe_configs
+from kcli.admin.configs import Operation, Resource, describe_configs
 from kcli.admin.topics.delete_records import grow_topics
 from kcli.admin.topics.topics import create_topics, delete_topics, describe_topics, wait_for_topics
 from kcli.asking.fan_out import bad, good

@@ -3,8 +3,8 @@ cannot be undone, since brokers do not reveal a password."""
 
 from __future__ import annotations
 
-from kcli.admin.users.tokens import DEFAULT, Token, create_token, describe_tokens, expire_token, renew_token
-from kcli.admin.users.users import MECHANISMS, USUAL, Password, alter_credentials, describe_users, is_unknown
+from kcli.admin.tokens import DEFAULT, Token, create_token, describe_tokens, expire_token, renew_token
+from kcli.admin.users import MECHANISMS, USUAL, Password, alter_credentials, describe_users, is_unknown
 from kcli.changes.change import UNCHANGED, Plan, Row, settle
 from kcli.errors import KcliError
 from kcli.text.suggest import did_you_mean
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import ClassVar
 
-    from kcli.admin.users.users import Credentials
+    from kcli.admin.users import Credentials
     from kcli.model import Cluster
     from kcli.secret import Secret
 

@@ -138,7 +138,7 @@ def run_words(words: list[str]) -> int:
 
         return read(command, rest, path)
     from kcli.cli.parsing.command import run_command
-    from kcli.cli.runtime.startup.fast_start import start_lean
+    from kcli.cli.runtime.startup import start_lean
 
     start_lean()
     return run_command(command, line)

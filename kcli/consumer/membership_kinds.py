@@ -20,7 +20,7 @@ def open_session(
         "retry_backoff_max": settings.retry_backoff_max,
     }
     if group.protocol == "consumer":
-        from kcli.consumer.kip848.member import ConsumerGroupSession
+        from kcli.consumer.kip848 import ConsumerGroupSession
 
         return ConsumerGroupSession(cluster, group, link, link, **times)
     from kcli.consumer.classic.member import GroupSession

@@ -18,7 +18,6 @@ from kcli.consumer.poll import Fetched
 from kcli.consumer.stall import Stall
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
-from kcli.copying.tally import Tally
 from kcli.errors import DecodeError, KcliError, UnknownOutcome
 from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.producer import BatchOutcome, Producer
@@ -26,7 +25,7 @@ from kcli.producer.transactions.state import AbortRequired
 from kcli.proto.batch import Batch
 from kcli.proto.forward import why_not
 from kcli.tasks import shielded
-from kcli.values import Frozen
+from kcli.values import Frozen, Value
 
 if TYPE_CHECKING:
     from kcli.producer.intake.send_records import Row
@@ -324,3 +323,20 @@ class Copier:
 def _time(timestamp: int) -> int | None:
     """A record of message format 0 has no timestamp: it gets the present one."""
     return timestamp if timestamp >= 0 else None
+
+
+class Tally(Value):
+    """`read` = `copied` + `filtered` + `failed` + `unknown` + what is still on its way. `bytes` are of batches as they
+    were fetched."""
+
+    read: int = 0
+    filtered: int = 0
+    copied: int = 0
+    failed: int = 0
+    unknown: int = 0
+    untouched: int = 0  # of the copied, those whose batch was copied as it was
+    bytes: int = 0
+
+    @property
+    def on_the_way(self) -> int:
+        return self.read - self.copied - self.filtered - self.failed - self.unknown

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kcli.acls import CLUSTER, KINDS, PERMISSIONS, POSSIBLE, Acl
-from kcli.admin.configs.resources import Resource, list_resources
-from kcli.admin.quotas.quotas import DEFAULT
+from kcli.admin.configs import Resource, list_resources
+from kcli.admin.quotas import DEFAULT
 from kcli.errors import UnsupportedVersion, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.quotas.quotas import Entity
+    from kcli.admin.quotas import Entity
     from kcli.model import Cluster
     from kcli.schemas import Schema
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from kcli import codes
-from kcli.admin.acls.acls import describe_acls
+from kcli.admin.acls import describe_acls
 from kcli.admin.cluster.brokers import fenced_brokers
-from kcli.admin.configs.resources import Resource, about, describe_configs, own
-from kcli.admin.quotas.quotas import describe_quotas
+from kcli.admin.configs import Resource, about, describe_configs, own
+from kcli.admin.quotas import describe_quotas
 from kcli.admin.topics.topics import describe_topics
-from kcli.admin.users.users import describe_users
+from kcli.admin.users import describe_users
 from kcli.asking.fan_out import bad, good
 from kcli.declared.entries import PASSING, acl_entries, named, quota_entry, schema_entry, standing, variable
 from kcli.declared.schema import ID, SECTIONS

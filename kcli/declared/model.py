@@ -7,8 +7,8 @@ pruning is asked for and it lies within a file's scope.
 from __future__ import annotations
 
 from kcli.acls import Acl
-from kcli.admin.configs.resources import Resource
-from kcli.admin.quotas.quotas import Entity
+from kcli.admin.configs import Resource
+from kcli.admin.quotas import Entity
 from kcli.config.secrets.sources import Source
 from kcli.schemas import Schema
 from kcli.values import Frozen, Value, field

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from kcli.acls import KINDS, OPERATIONS
-from kcli.admin.quotas.quotas import KEYS
-from kcli.admin.users.users import MECHANISMS
+from kcli.admin.quotas import KEYS
+from kcli.admin.users import MECHANISMS
 from kcli.schemas import KINDS as KINDS_OF_SCHEMAS
 
 Schema = dict[str, Any]

@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kcli.config.profiles.profile import Profile
+from kcli.config.profiles import Profile
 from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
 from kcli.model import Address
@@ -53,7 +53,7 @@ class Sealed(Frozen):
 def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = None) -> Sealed:
     """The settings that the options of a read or write say; their names are in lower case. `say` gets what is worth a
     word: a property that means nothing here, a check that is off. Raises UsageError."""
-    from kcli.config.profiles.files import chosen, not_read
+    from kcli.config.profiles import chosen, not_read
 
     named = options.get("context")
     given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
@@ -90,7 +90,7 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
 def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
     """The registry that `schemaRegistry`, `schema.registry.*` and the profile name; None without one. Raises
     UsageError."""
-    from kcli.config.profiles.files import chosen
+    from kcli.config.profiles import chosen
     from kcli.registry.settings import registry_of
 
     given = {key: text for key, text in options.items() if key.startswith(REGISTRY)}
@@ -110,7 +110,7 @@ def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
 
 def guard_of(options: Mapping[str, str]) -> tuple[str, str]:
     """What the profile that the options name forbids, and its name; ("", "") without one. Raises UsageError."""
-    from kcli.config.profiles.files import chosen
+    from kcli.config.profiles import chosen
 
     named = options.get("context")
     own = "kafka.bootstrap.servers" in options and (f"{REGISTRY}url" in options or "schemaregistry" in options)

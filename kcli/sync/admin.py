@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from kcli.admin.admin import Admin
     from kcli.admin.cluster.cluster import ClusterDescription
-    from kcli.admin.configs.resources import Config, Operation, Resource
+    from kcli.admin.configs import Config, Operation, Resource
     from kcli.admin.groups.rows import Described, Listed
     from kcli.admin.results import Results
     from kcli.admin.topics.topics import Created, NewTopic, Topic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.client import Client
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap

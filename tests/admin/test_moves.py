@@ -8,11 +8,11 @@ import pytest
 
 from kcli import codes
 from kcli.admin.cluster.elections import elect_leaders
-from kcli.admin.quotas.quotas import alter_quotas, entity
+from kcli.admin.quotas import alter_quotas, entity
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import Ongoing, alter_reassignments, list_reassignments, shares
 from kcli.admin.reassign.throttles import moves, wanted
-from kcli.admin.storage.disks import LogDir, Replica, ReplicaSize, alter_log_dirs, evened
+from kcli.admin.storage import LogDir, Replica, ReplicaSize, alter_log_dirs, evened
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
@@ -67,7 +67,7 @@ async def test_what_an_answer_leaves_out_is_an_error_of_it(monkeypatch: pytest.M
             "AlterClientQuotasRequest": AlterClientQuotasResponse(),
         }[type(request).__name__]
 
-    for module in ("reassign.reassignments", "cluster.elections", "quotas.quotas"):
+    for module in ("reassign.reassignments", "cluster.elections", "quotas"):
         monkeypatch.setattr(f"kcli.admin.{module}.ask_controller", nothing)
     alice = entity({"user": "alice"})
     for problem in (

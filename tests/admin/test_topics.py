@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcli.admin.configs.topics import topic_configs
+from kcli.admin.configs import topic_configs
 from kcli.admin.topics.topics import (
     Created,
     NewTopic,

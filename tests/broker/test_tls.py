@@ -331,7 +331,7 @@ async def test_B5_a_peer_that_does_not_read_holds_back_who_writes_over_tls(pki: 
 def test_tls_costs_nobody_who_does_not_want_it() -> None:
     """The CLI's way to asyncio leaves ssl out until somebody looks for it, and finds it then."""
     program = (
-        "import sys; from kcli.cli.runtime.startup.fast_start import start_lean; start_lean()\n"
+        "import sys; from kcli.cli.runtime.startup import start_lean; start_lean()\n"
         "import asyncio, kcli.client, kcli.settings\n"
         "from kcli.settings import ClientSettings\n"
         "kcli.client.Client(ClientSettings()) if False else None\n"

@@ -97,7 +97,7 @@ def test_when_it_is_off_nothing_of_it_is_imported() -> None:
         "kcli.broker.connection.tracing", "kcli.broker.security.access",
         "kcli.security",
         "kcli.config.properties.names", "kcli.config.secrets.secured", "kcli.config.secrets.sources",
-        "kcli.config.profiles.files",
+        "kcli.config.profiles",
     }  # fmt: skip
     hot = "kcli.cli.commands.produce.produce, kcli.cli.commands.consume.consume, kcli.client"
     code = f"import sys, {hot}; print([*{dear} & {{*sys.modules}}])"

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from kcli.admin.configs.resources import Config, Resource, own
+from kcli.admin.configs import Config, Resource, own
 from kcli.changes.declared.configs import kept, steps
 from kcli.changes.declared.plan import ClusterPlan
 from kcli.changes.declared.topics import MOST_PARTITIONS, MOST_TOPICS, UNTOLD, pieces

@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.acls import Acl
-from kcli.admin.configs.resources import Resource
-from kcli.admin.quotas.quotas import entity
+from kcli.admin.configs import Resource
+from kcli.admin.quotas import entity
 from kcli.cli.commands.apply.files import read
 from kcli.cli.documents import toml_reader, yaml_reader
 from kcli.config.secrets.sources import Source
 from kcli.declared.model import Declared
-from kcli.declared.reading import Checker, declared
+from kcli.declared.reading import Checker, declared, plain, same
 from kcli.declared.schema import SCHEMA
-from kcli.declared.units import plain, same
 from kcli.declared.writing import text_of
 from kcli.errors import UsageError
 

@@ -13,9 +13,9 @@ from kafka import admin as python
 from kafka.errors import KafkaError
 
 from kcli.acls import Acl, exactly
-from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
-from kcli.admin.users.tokens import create_token
-from kcli.admin.users.users import Password, alter_credentials, describe_users
+from kcli.admin.acls import create_acls, delete_acls, describe_acls
+from kcli.admin.tokens import create_token
+from kcli.admin.users import Password, alter_credentials, describe_users
 from kcli.client import Client
 from kcli.sandbox.thread import SandboxThread
 from kcli.secret import Secret

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kcli.cli.commands.groups.inspect.why import WhyRow
-from kcli.cli.commands.groups.inspect.why import _row as why_row
+from kcli.cli.commands.groups.why import WhyRow
+from kcli.cli.commands.groups.why import _row as why_row
 from kcli.cli.commands.lag.measured import GroupRow, group_row, measure
 from kcli.cli.commands.lag.rows import SHAPES as OVER_TIME
 from kcli.cli.commands.lag.rows import GroupOverTimeRow, fill

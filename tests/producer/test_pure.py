@@ -11,12 +11,11 @@ from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BufferFull, ConnectError, DeadlineExceeded, UnsupportedVersion
 from kcli.model import TopicPartition
-from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.accumulator import Accumulator, split
 from kcli.producer.batches.active import Active
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.ledger import Budget
 from kcli.producer.batches.queue import PartitionQueue, after
-from kcli.producer.batches.split import split
 from kcli.producer.engine.responses import Verdict, judge, may_have_arrived, maybe_written
 from kcli.producer.intake.placement import Sticky
 from kcli.proto.batch import read_batches

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kcli.config.profiles.files import chosen
-from kcli.config.properties.environment import properties as environment
+from kcli.config.profiles import chosen
+from kcli.config.properties.files import properties as environment
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 from kcli.registry.settings import RegistrySettings, registry_of

@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.commands.tui.tui import _theme
+from kcli.cli.commands.tui import _theme
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.lag.formats.recording import read

@@ -10,8 +10,8 @@ import pytest
 
 from kcli import codes
 from kcli.acls import Acl
-from kcli.admin.acls.acls import create_acls
-from kcli.admin.quotas.quotas import alter_quotas, entity
+from kcli.admin.acls import create_acls
+from kcli.admin.quotas import alter_quotas, entity
 from kcli.admin.reassign.reassignments import Ongoing, Share
 from kcli.client import Client
 from kcli.model import TopicPartition

@@ -11,7 +11,7 @@ import pytest
 from textual.events import Key
 from textual.widgets import Input, Select
 
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs import Resource, describe_configs
 from kcli.admin.groups.offset_files import read as read_offsets
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.transactions import Described, describe_transactions

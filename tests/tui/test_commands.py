@@ -13,7 +13,7 @@ import pytest
 from kcli import tui
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.commands.tui.tui import TuiOptions, _live, _of_profile, aim
+from kcli.cli.commands.tui import TuiOptions, _live, _of_profile, aim
 from kcli.cli.parsing import registry
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection

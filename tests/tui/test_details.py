@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.admin.configs.resources import Config
-from kcli.admin.storage.disks import LogDir, ReplicaSize
+from kcli.admin.configs import Config
+from kcli.admin.storage import LogDir, ReplicaSize
 from kcli.admin.topics.topics import NewTopic, Partition, Topic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.lag import record_times

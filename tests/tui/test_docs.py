@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.tui.routes import NAMES
 from tests.tui import admin_pictures, pictures
 from tests.tui.picture_font import CHARACTERS, FOLDER

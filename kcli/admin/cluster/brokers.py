@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 
 from kcli.admin.cluster.cluster import describe_cluster
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.ask import ask_anyone
 from kcli.errors import KcliError, TooOld, UnsupportedVersion

@@ -239,7 +239,7 @@ def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition,
 
 async def share_reset(cluster: Cluster, groups: Iterable[str]) -> dict[str, str | KcliError]:
     """Return where share groups start partitions that they have not read: latest, earliest or by_duration:PT1H."""
-    from kcli.admin.configs.resources import Resource, describe_configs
+    from kcli.admin.configs import Resource, describe_configs
 
     resources = {name: Resource("group", name) for name in groups}
     configs = await describe_configs(cluster, resources.values(), names=[RESET])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kcli.admin.reassign.reassignments import Assignment
-from kcli.admin.storage.disks import Replica
+from kcli.admin.storage import Replica
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.system import files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kcli import codes
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.asking.controller import ask_controller
 from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs
+from kcli.admin.configs import DELETE, SET, Operation, Resource, alter_configs, describe_configs
 from kcli.admin.reassign.reassignments import Assignment, Ongoing
 from kcli.errors import KcliError
 from kcli.model import Cluster, TopicPartition

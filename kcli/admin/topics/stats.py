@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics, described
 from kcli.asking.fan_out import good
 from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, LogOffset, list_offsets, tiered_offsets

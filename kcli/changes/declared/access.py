@@ -7,9 +7,9 @@ have no way to check users and ACLs before; the controller checks quotas.
 from __future__ import annotations
 
 from kcli.acls import AclFilter
-from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
-from kcli.admin.quotas.quotas import alter_quotas, describe_quotas, text_of
-from kcli.admin.users.users import USUAL, Password, alter_credentials, describe_users, is_unknown
+from kcli.admin.acls import create_acls, delete_acls, describe_acls
+from kcli.admin.quotas import alter_quotas, describe_quotas, text_of
+from kcli.admin.users import USUAL, Password, alter_credentials, describe_users, is_unknown
 from kcli.changes.declared.step import ADD, CHANGE, REMOVE, Stage, Step
 from kcli.declared.entries import acl_entries, quota_entry, variable
 from kcli.declared.model import Settings
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.acls import Acl
-    from kcli.admin.quotas.quotas import Entity
+    from kcli.admin.quotas import Entity
     from kcli.changes.declared.plan import ClusterPlan
     from kcli.declared.model import Login
     from kcli.declared.secrets import Secrets

@@ -5,7 +5,7 @@ A declared value that holds already is no difference, whoever set it: a default 
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import (
+from kcli.admin.configs import (
     DELETE,
     Operation,
     Resource,
@@ -18,8 +18,8 @@ from kcli.changes.configs import SURE
 from kcli.changes.declared.step import ADD, CHANGE, REMOVE, Stage, Step
 from kcli.declared.entries import PASSING, named, standing
 from kcli.declared.model import Settings
+from kcli.declared.reading import same
 from kcli.declared.secrets import HIDDEN
-from kcli.declared.units import same
 from kcli.errors import BrokerError, KcliError
 from kcli.text.suggest import did_you_mean
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.changes.declared.plan import ClusterPlan
     from kcli.declared.model import Setting
     from kcli.declared.secrets import Secrets

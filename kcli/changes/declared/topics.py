@@ -5,7 +5,7 @@ Fewer partitions, and another number of replicas, are no matter of a declaration
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import Resource, own
+from kcli.admin.configs import Resource, own
 from kcli.admin.topics.delete_records import grow_topics
 from kcli.admin.topics.stats import spans
 from kcli.admin.topics.topics import NewTopic, create_topics, delete_topics, describe_topics, wait_for_topics

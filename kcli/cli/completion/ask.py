@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def ask(question: Question, seconds: float) -> list[str]:
     """The names, within about that many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
     from kcli.cli.completion.place import safe
-    from kcli.cli.runtime.startup.fast_start import start_lean
+    from kcli.cli.runtime.startup import start_lean
 
     start_lean()
     import asyncio
@@ -98,14 +98,14 @@ async def _of_registry(question: Question, seconds: float) -> list[str]:
 async def _people(cluster: Cluster, kind: str) -> list[str]:
     """Users of SCRAM, ids of delegation tokens, or all known principals: those users, and the principals of ACLs."""
     if kind == "tokens":
-        from kcli.admin.users.tokens import describe_tokens
+        from kcli.admin.tokens import describe_tokens
 
         return [one.id for one in await describe_tokens(cluster)]
-    from kcli.admin.users.users import describe_users
+    from kcli.admin.users import describe_users
 
     if kind == "users":
         return list(await describe_users(cluster))
-    from kcli.admin.acls.acls import describe_acls
+    from kcli.admin.acls import describe_acls
 
     known: set[str] = set()
     for asked in (describe_users, describe_acls):  # a client with the right to one may lack it for the other
@@ -119,7 +119,7 @@ async def _people(cluster: Cluster, kind: str) -> list[str]:
 
 async def _configs(cluster: Cluster, about: About, there: list[str]) -> list[str]:
     """What can be set on a resource, told by itself, or by one of its kind while its name is none yet."""
-    from kcli.admin.configs.resources import Resource, describe_configs
+    from kcli.admin.configs import Resource, describe_configs
 
     kind, name = about
     if kind in ("topic", "broker", "logger") and name not in there:

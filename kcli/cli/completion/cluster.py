@@ -46,7 +46,7 @@ def _path(kind: str, options: ConnectionOptions, about: About = ("", "")) -> str
     """A file for each cluster as the line, the environment and the files name it; secrets are no part of its name."""
     from hashlib import sha256
 
-    from kcli.config.profiles.files import project_file, user_file
+    from kcli.config.profiles import project_file, user_file
     from kcli.secret import secretive
 
     facts: list[object] = [

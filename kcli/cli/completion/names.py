@@ -132,7 +132,7 @@ def profiles() -> list[Offer]:
     """The profiles of both files, each with its servers as it is described."""
     from os.path import isfile
 
-    from kcli.config.profiles.files import document, project_file, user_file
+    from kcli.config.profiles import document, project_file, user_file
 
     offers: list[Offer] = []
     for path in (project_file(), user_file()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from kcli.errors import UsageError
 from kcli.system import files
@@ -22,3 +23,14 @@ def read_text(path: str, most: int, where: str = "") -> str:
         return files.unix_lines(read_file(path, most, where).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise UsageError(f"{where or path}: it is not UTF-8 text") from None
+
+
+# Maps that know their lines: what every reader of a document returns.
+
+
+class Map(dict[str, "Any"]):
+    """A map of a document; `lines` has the line of each of its keys, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kcli.cli.documents.lined import Map
+from kcli.cli.documents.input_file import Map
 from kcli.errors import UsageError
 
 Key = tuple[str, ...]

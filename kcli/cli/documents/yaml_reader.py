@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from kcli.cli.documents.lined import Map
+from kcli.cli.documents.input_file import Map
 from kcli.errors import UsageError
 
 WORDS = {

@@ -26,15 +26,15 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "cat": ("cat.command", "Run a kcat command line."),
     "copy": ("copy.copy", "Copy records between topics, also between clusters."),
     "redrive": ("redrive.redrive", "Send dead letters back to their original topics."),
-    "sandbox": ("sandbox.sandbox", "Run an embedded Kafka broker on this machine."),
-    "faults": ("faults.faults", "Inject faults into a sandbox: list, add, clear."),
+    "sandbox": ("sandbox", "Run an embedded Kafka broker on this machine."),
+    "faults": ("faults", "Inject faults into a sandbox: list, add, clear."),
     "demo": ("demo.command", "Produce, consume and see lag on an embedded sandbox."),
     "topics": (
         "topics.list topics.describe topics.create topics.delete topics.alter topics.trim topics.stats",
         "List, describe, create, alter, trim and delete topics.",
     ),
     "groups": (
-        "groups.list groups.describe groups.inspect.why groups.inspect.peek groups.members groups.remove_members "
+        "groups.list groups.describe groups.why groups.peek groups.members groups.remove_members "
         "groups.delete groups.reset.reset groups.delete_offsets groups.clone groups.export groups.dlq",
         "Describe, reset, export, clone and delete consumer groups.",
     ),
@@ -47,14 +47,14 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "streams": ("streams.describe streams.reset", "Describe and reset Kafka Streams applications."),
     "rollback": ("groups.reset.rollback", "Rewind a group to a time found in the record values."),
     "lag": ("lag.lag lag.rows", "Show consumer lag by group, topic or partition."),
-    "offsets": ("offsets.offsets", "Show start and end offsets, or the offset at a time."),
+    "offsets": ("offsets", "Show start and end offsets, or the offset at a time."),
     "pipeline": (
         "pipeline.export pipeline.importing pipeline.copy pipeline.doctor pipeline.sql "
-        "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.checkpoint.checkpoint "
+        "pipeline.profile.profile pipeline.replay pipeline.run pipeline.checkpoint.checkpoint "
         "pipeline.finalize pipeline.clean",
         "Export, import and copy topics on Spark.",
     ),
-    "tui": ("tui.tui", "Open the dashboard: groups, lag, topics, brokers, records."),
+    "tui": ("tui", "Open the dashboard: groups, lag, topics, brokers, records."),
     "config": (
         "config.list config.current config.use config.add config.remove config.show config.check "
         "config.importing.importing config.path",
@@ -64,8 +64,8 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "apply": ("apply.apply", "Apply a cluster's declaration from files, plan first."),
     "diff": ("apply.diff", "Show what `apply` would change; exit 3 on a difference."),
     "export": ("apply.export", "Export a cluster to a file for `apply`."),
-    "history": ("journal.history", "List the changes that kcli made to clusters."),
-    "undo": ("journal.undo", "Undo a change, by its number or its undo file."),
+    "history": ("history", "List the changes that kcli made to clusters."),
+    "undo": ("undo", "Undo a change, by its number or its undo file."),
     "brokers": ("brokers.list brokers.versions", "List brokers with leaders, disks and API versions."),
     "cluster": (
         "cluster.describe cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
@@ -78,8 +78,8 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "quotas": ("quotas.list quotas.alter quotas.resolve", "List, set and resolve client quotas."),
     "raw": ("raw.raw raw.schema", "Send any protocol request as JSON; list the APIs."),
-    "meta": ("meta.meta", "Print a broker's metadata, as kpax does; see `topics describe`."),
-    "coord": ("meta.coord", "Find coordinators of groups and transactional ids, as kpax does."),
+    "meta": ("meta", "Print a broker's metadata, as kpax does; see `topics describe`."),
+    "coord": ("coord", "Find coordinators of groups and transactional ids, as kpax does."),
     "txn": (
         "txn.list txn.describe txn.producers txn.find_hanging txn.abort txn.fence",
         "List, describe and abort transactions; find hanging ones.",
@@ -95,12 +95,11 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "leaders": ("leaders.list leaders.elect", "Find partitions off their preferred leader; elect leaders."),
     "reassign": (
-        "reassign.list reassign.plan reassign.execute reassign.verify reassign.cancel reassign.throttle "
-        "reassign.disks.disks",
+        "reassign.list reassign.plan reassign.execute reassign.verify reassign.cancel reassign.throttle reassign.disks",
         "Move replicas: plan, execute, verify, throttle.",
     ),
-    "schema": ("schema.schema", "Print the JSON schema of a command's output."),
-    "completion": ("completion.completion", "Print the completion script for bash, zsh or fish."),
+    "schema": ("schema", "Print the JSON schema of a command's output."),
+    "completion": ("completion", "Print the completion script for bash, zsh or fish."),
 }
 
 SECTIONS: dict[str, tuple[str, ...]] = {

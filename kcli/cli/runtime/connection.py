@@ -17,7 +17,7 @@ from kcli.settings import ClientSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.config.profiles.profile import Profile
+    from kcli.config.profiles import Profile
     from kcli.config.properties.merged import Properties
     from kcli.registry.settings import RegistrySettings
     from kcli.security import Security
@@ -56,7 +56,7 @@ class Connection:
             servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or options.config_file
             if servers or self.bootstrap or _servers_of_environment():
                 return None
-        from kcli.config.profiles.files import chosen, not_read
+        from kcli.config.profiles import chosen, not_read
 
         found = chosen(options.profile)
         if ignored := not_read(above=self.profile_from == "default_profile"):
@@ -67,7 +67,7 @@ class Connection:
         path, given = options.config_file, options.properties
         environment = None
         if any(name.startswith("KCLI_") for name in os.environ):
-            from kcli.config.properties.environment import properties
+            from kcli.config.properties.files import properties
 
             environment = properties()
         from kcli.config.properties.merged import Properties, read_properties

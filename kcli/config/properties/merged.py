@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.config.profiles.profile import Profile
+    from kcli.config.profiles import Profile
     from kcli.config.secrets.secured import Given
     from kcli.security import Security
     from kcli.text.checked import Kind
@@ -110,7 +110,7 @@ class Properties:
 
     def put_from_outside(self, key: str, value: str, where: str) -> None:
         """`put`, of a variable or a file of the user's. Withholds secrets from an untrusted project."""
-        from kcli.config.profiles.profile import gives_secret
+        from kcli.config.profiles import gives_secret
 
         if self.project is not None and gives_secret(key, value):
             self.withheld.append((key, where if key in where else f"{where}: {key}"))
@@ -222,7 +222,7 @@ def _environment(properties: Properties, environment: list[tuple[str, str, str]]
 
 
 def _withheld(where: str, project: Profile) -> UsageError:
-    from kcli.config.profiles.files import trusting
+    from kcli.config.profiles import trusting
 
     return UsageError(
         f"{where}: {project.where} gets no secret from outside of it: a project's file may {trusting(project)}"

@@ -8,7 +8,7 @@ leader would move partitions. So even the iteration order of Java's hash maps is
 from __future__ import annotations
 
 from kcli.consumer.classic.claims import worth_it
-from kcli.consumer.classic.java_hash import hash_order, string_hash, text_order
+from kcli.consumer.classic.sticky import hash_order, string_hash, text_order
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.proto.consumer_protocol import decode_generation, decode_sticky

@@ -15,10 +15,24 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from kcli.lag.formats.marks import STATUSES
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
-from kcli.lag.status import SEVERITY
+from kcli.lag.status import (
+    BEHIND,
+    GROWING,
+    IDLE,
+    LOSING_DATA,
+    NO_COMMIT,
+    OK,
+    ORPHANED,
+    PAST_END,
+    REWOUND,
+    SEVERITY,
+    STALLED,
+    STUCK,
+    TXN_BLOCKED,
+    UNKNOWN,
+)
 from kcli.lag.watch import LagSnapshot
 
 Moment = dict[str, tuple[list[Any], dict[str, list[Any]]]]
@@ -130,3 +144,24 @@ def _partition(part: Standing) -> list[Any]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
+
+
+# The glyph of a status and the tone of its colour, on a terminal and in a web page.
+
+
+STATUSES = {
+    LOSING_DATA: ("✖", "bad"),
+    ORPHANED: ("◌", "bad"),
+    STUCK: ("■", "bad"),
+    PAST_END: ("»", "bad"),
+    GROWING: ("▲", "bad"),
+    TXN_BLOCKED: ("◊", "warn"),
+    STALLED: ("▪", "warn"),
+    REWOUND: ("↺", "warn"),
+    BEHIND: ("▸", "warn"),
+    NO_COMMIT: ("○", "dim"),
+    UNKNOWN: ("?", "dim"),
+    OK: ("●", "good"),
+    IDLE: ("·", "dim"),
+}
+"""A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kcli.proto import core
 from kcli.proto.faults import FAULTS
-from kcli.serde.avro.columns.columns import Column, layout_of
+from kcli.serde.avro.columns import Column, layout_of
 
 SIMPLE = {
     "null": pa.null(),

@@ -16,8 +16,7 @@ from kcli.pipeline.schemas.reading import Decoded, RegisteredField
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto.core import AvroReader
 from kcli.schemas import SchemaRefused
-from kcli.serde.avro.columns.columns import Column, columns_of
-from kcli.serde.avro.columns.program import column_reader
+from kcli.serde.avro.columns import Column, column_reader, columns_of
 from kcli.serde.avro.exact import read_json
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.types import Array, Map, Record, Type, Union

@@ -21,7 +21,6 @@ from kcli.schemas import PROTOBUF, SchemaRefused
 from kcli.serde.protobuf.indexes import read_indexes, read_name
 from kcli.serde.protobuf.reader import IndexedReader, ProtobufSchema, parsed_schema
 from kcli.serde.protobuf.schema.types import Message, message_at
-from kcli.serde.schemas.compressed import unpacked
 from kcli.serde.schemas.frames import (
     APICURIO,
     BUF,
@@ -35,6 +34,7 @@ from kcli.serde.schemas.frames import (
     may_name,
     of_headers,
     reader_behind,
+    unpacked,
 )
 from kcli.serde.schemas.payloads import Unreadable
 from kcli.serde.schemas.readers import reader_of

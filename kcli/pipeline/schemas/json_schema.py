@@ -15,7 +15,7 @@ from kcli.pipeline.formats.json_cell import JSON_TEXT
 from kcli.pipeline.schemas.reading import Decoded, RegisteredField
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.schemas import SchemaRefused
-from kcli.serde.avro.columns.columns import MOST, Column
+from kcli.serde.avro.columns import MOST, Column
 
 SIMPLE = {"integer": "long", "number": "double", "boolean": "boolean", "string": "string"}
 DEEPEST = 64

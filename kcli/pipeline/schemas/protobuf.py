@@ -23,7 +23,7 @@ from kcli.pipeline.schemas.reading import Decoded, RegisteredField
 from kcli.pipeline.schemas.sealed import Known, SealedSchemas
 from kcli.proto import protobuf_code as code
 from kcli.schemas import SchemaRefused
-from kcli.serde.avro.columns.columns import MOST, Column
+from kcli.serde.avro.columns import MOST, Column
 from kcli.serde.avro.exact import read_json
 from kcli.serde.protobuf.program import known
 from kcli.serde.protobuf.reader import ProtobufReader

@@ -22,8 +22,8 @@ from uuid import uuid4
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 
 from kcli.errors import KcliError
-from kcli.pipeline.sink.layout import FileEntry, Layout
-from kcli.pipeline.sink.storage import told
+from kcli.pipeline.pickling import Carried
+from kcli.pipeline.sink.storage import Storage, told
 from kcli.system.files import DOCUMENT, read
 
 if TYPE_CHECKING:
@@ -260,3 +260,31 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
         for field in schema
     ]
     return pa.table(columns, schema=schema)
+
+
+# How a job writes the files of a table, and what it tells of each.
+
+
+class Layout(Carried):
+    """How a job's files are written. `folder` is a URI; `schema` the columns of a file, as Arrow's IPC; `parts` the
+    last columns of the rows, which are the partition values and in no file; `labels` their names in folders; `size` the
+    bytes after which a file is full."""
+
+    folder: str = ""
+    schema: bytes = b""
+    parts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    compression: str = "zstd"
+    size: int = 128 << 20
+    storage: Storage = Storage()
+
+
+class FileEntry(Carried):
+    """A file that is complete. `size` is in bytes; `values` are its partition values; `footer` is
+    parquet's metadata."""
+
+    path: str = ""
+    rows: int = 0
+    size: int = 0
+    values: tuple[Any, ...] = ()
+    footer: bytes = b""

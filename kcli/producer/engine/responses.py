@@ -8,7 +8,7 @@ from enum import Enum
 from kcli import codes
 from kcli.backoff import after
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded
-from kcli.producer.batches.split import split
+from kcli.producer.batches.accumulator import split
 from kcli.text.log import Log
 
 TYPE_CHECKING = False

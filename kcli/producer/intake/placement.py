@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from kcli.errors import KcliError
     from kcli.model import Cluster
     from kcli.producer.engine.engine import Engine
-    from kcli.producer.intake.own_partitioner import OwnPartitioner
     from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
     from kcli.settings import ProducerSettings
 
     Hash = Callable[[bytes, int], int]
+    from collections.abc import Callable
+
+    from kcli.settings import Partition
 
 UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 MURMUR2 = ("murmur2", "murmur2_random")
@@ -133,7 +135,6 @@ class Placement:
         chosen = self._settings.partitioner
         if isinstance(chosen, str):
             return Partitioner(chosen, self._available(topic))
-        from kcli.producer.intake.own_partitioner import OwnPartitioner
 
         return OwnPartitioner(chosen, topic, self._available(topic))
 
@@ -209,7 +210,7 @@ class Placement:
 # | random | sticky, whatever the key | sticky |
 # | roundrobin | one after the other of those with a leader, whatever the key | the same |
 #
-# A function of the caller decides instead in `own_partitioner.py`.
+# A function of the caller decides instead (`OwnPartitioner`).
 def crc32(key: bytes, count: int) -> int:
     """librdkafka's `consistent`."""
     import zlib
@@ -321,3 +322,35 @@ class Sticky(Stay):
     def went(self, size: int, *, full: bool = False) -> None:
         """`size` bytes went to the chosen partition. `full`: its batch has no more room."""
         self.left = 0 if full else self.left - size
+
+
+# A partitioner of the caller's: a function that places each record (D11).
+
+
+AVAILABLE_FOR = 0.05  # seconds: how long the list of available partitions is used; with many it costs more than a call
+
+
+class OwnPartitioner:
+    """One topic's calls of the function, as `Partitioner` decides by name. `available(partition)` as there."""
+
+    def __init__(self, function: Partition, topic: str, available: Callable[[int], bool]) -> None:
+        self._function = function
+        self._topic = topic
+        self._is_available = available
+        self._available: Sequence[int] = ()
+        self._of: Sequence[int] = ()
+        self._until = 0.0
+
+    def of(self, key: bytes | None, everyone: Sequence[int]) -> int | None:
+        """The function's choice. Raises UsageError for a partition that the topic has not; whatever the function
+        raises reaches the caller of `send`."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._until or self._of is not everyone:
+            self._available = [partition for partition in everyone if self._is_available(partition)]
+            self._of, self._until = everyone, now + AVAILABLE_FOR
+        chosen = self._function(self._topic, key, everyone, self._available)
+        if chosen is not None and (type(chosen) is not int or chosen not in everyone):
+            raise UsageError(
+                f"{self._topic}: the partitioner returned {chosen!r}; the partitions are 0-{max(everyone)}"
+            )
+        return chosen

@@ -340,7 +340,7 @@ cdef int show_known(ProtobufReader p, Output o, int32_t first, int32_t message, 
 
 
 cdef int show_mask(ProtobufReader p, Output o, int32_t node) except -1:
-    from kcli.proto.plain.protobuf_known import field_mask
+    from kcli.proto.plain.protobuf_show import field_mask
 
     cdef bytes made
     cdef list paths = []

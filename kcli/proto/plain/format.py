@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.proto.plain.usual import Usual
+from kcli.proto.plain.builder import Usual
 from kcli.proto.plain.walk import body, read_headers
 from kcli.proto.plain.writing import value_of, write, write_after
 

@@ -10,10 +10,8 @@ from kcli.errors import DecodeError
 from kcli.proto import faults
 from kcli.proto import protobuf_code as code
 from kcli.proto.faults import Fault
-from kcli.proto.plain.protobuf_known import KNOWN
-from kcli.proto.plain.protobuf_program import Program
-from kcli.proto.plain.protobuf_show import Shown
-from kcli.proto.plain.protobuf_tree import Payload
+from kcli.proto.plain.protobuf_show import KNOWN, Shown
+from kcli.proto.plain.protobuf_tree import Payload, Program
 from kcli.proto.varint import read_varint
 
 TYPE_CHECKING = False

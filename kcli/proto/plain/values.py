@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import DecodeError
-from kcli.proto.plain.usual import ENOUGH, is_plain, usual_values
+from kcli.proto.plain.builder import ENOUGH, is_plain, usual_values
 from kcli.proto.plain.walk import body, cut_off, skip_headers
 from kcli.proto.plain.writing import value_of, write
 from kcli.proto.varint import read_more, read_varint

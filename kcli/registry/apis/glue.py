@@ -7,16 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 
-from kcli.errors import KcliError, UsageError
+from kcli.errors import AuthError, KcliError, UsageError
+from kcli.redact import remember
 from kcli.registry.answers import LARGEST_SCHEMA, Verdict, sound
-from kcli.registry.apis.aws import AwsCredentials
-from kcli.registry.apis.glue_errors import NO_SCHEMA, glue_error
 from kcli.registry.client import RegistryClient
-from kcli.registry.errors import BadAnswer, Incompatible, NotFound, RegistryError, Unsupported, harmless
+from kcli.registry.errors import (
+    BadAnswer,
+    Forbidden,
+    Incompatible,
+    NotFound,
+    RegistryError,
+    Unsupported,
+    error_of,
+    harmless,
+)
 from kcli.registry.subjects import among
 from kcli.schemas import AVRO, KINDS, Schema
+from kcli.security.http import Unavailable
 from kcli.security.http_client import HttpClient
+from kcli.tasks import in_daemon_thread
+from kcli.text.escape import printable
 from kcli.text.json_object import JsonObject, read_object
 
 TYPE_CHECKING = False
@@ -28,6 +40,7 @@ if TYPE_CHECKING:
     from kcli.serde.avro.compatibility import Violation
 
     R = TypeVar("R")
+    from kcli.security.http import Answer, Origin
 
 READS = ("Get", "List", "Check")
 CHANGES = ("Update", "Delete")
@@ -321,3 +334,102 @@ def _schema(row: JsonObject) -> Schema:
         raise ValueError(f"SchemaDefinition: it is longer than {LARGEST_SCHEMA // 1024**2} MiB")
     subject = row.text("SchemaArn").rpartition("/")[2] if row.has("SchemaArn") else ""
     return Schema(kind=kind, text=text, guid=_guid(row).lower(), subject=subject, version=row.number("VersionNumber"))
+
+
+# What AWS Glue's refusals mean, by the name of the exception in its answer.
+
+
+NO_SUBJECT, NO_SCHEMA = 40401, 40403
+SIGNATURE = frozenset(
+    "UnrecognizedClientException InvalidSignatureException ExpiredTokenException InvalidClientTokenId "
+    "MissingAuthenticationTokenException IncompleteSignature SignatureDoesNotMatch AuthFailure".split()
+)
+DENIED = ("AccessDeniedException", "AccessDenied")
+LATER = frozenset(
+    "ThrottlingException Throttling InternalServiceException OperationTimeoutException InternalFailure "
+    "ConcurrentModificationException ServiceUnavailable".split()
+)
+
+
+def glue_error(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
+    """As `error_of`."""
+    name, words = _said(answer)
+    said = f": {words}" if words else ""
+    if not name:
+        return error_of(answer, about, origin, credentials)
+    if name in SIGNATURE:
+        return AuthError(f"{origin} refused {credentials or 'the credentials of AWS'} ({name}){said}")
+    if name in DENIED:
+        return Forbidden(f"{about}: {origin} does not allow it to {credentials or 'the credentials of AWS'}{said}")
+    if name in LATER:
+        return Unavailable(f"{origin}: {name}{said}", status=answer.status)
+    if name == "EntityNotFoundException":
+        return NotFound(f"{about}: AWS Glue has none{said}", answer.status, NO_SUBJECT)
+    return RegistryError(f"{about}: AWS Glue answered {name}{said}", answer.status)
+
+
+def _said(answer: Answer) -> tuple[str, str]:
+    """The name of the exception and its words, "" for an answer that is none of Glue's."""
+    try:
+        document = read_object(answer.body[: 64 * 1024].decode("utf-8", "replace"))
+        name = document.text("__type").rpartition("#")[2]
+        words = next((document.text(field) for field in ("Message", "message") if document.has(field)), "")
+    except (ValueError, RecursionError):
+        return "", ""
+    return harmless(name, 80), harmless(words)
+
+
+# Requests to AWS, signed (SigV4) by botocore. It finds the credentials too: of the environment, a profile, a role.
+
+
+SIGNED = ("Content-Type", "X-Amz-Target")
+MISSING = "requests to AWS Glue are signed by botocore: pip install 'kcli-kafka[aws]'"
+
+
+class AwsCredentials:
+    """Of one service in one region, "" for that of the environment. Raises UsageError without botocore or region."""
+
+    def __init__(self, service: str, region: str) -> None:
+        try:
+            from botocore.session import Session
+        except ImportError:
+            raise UsageError(MISSING) from None
+        self._service = service
+        self._region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
+        if not self._region:
+            raise UsageError("the region of AWS Glue is not known: set schema.registry.glue.region, or AWS_REGION")
+        self._session = Session()
+        self._name = ""
+
+    async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]:
+        """What the signature needs besides these headers. Raises AuthError without credentials."""
+        given = {name: headers[name] for name in SIGNED if name in headers}
+        return await in_daemon_thread("aws", self._signed, f"{origin.url}/", given, body or b"")
+
+    def _signed(self, url: str, headers: dict[str, str], body: bytes) -> dict[str, str]:
+        from botocore.auth import SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.exceptions import BotoCoreError
+
+        try:
+            held = self._session.get_credentials()
+            found = held.get_frozen_credentials() if held is not None else None
+        except BotoCoreError as problem:
+            raise AuthError(f"the credentials of AWS: {printable(str(problem))}") from None
+        if found is None:
+            raise AuthError("there are no credentials of AWS: set AWS_ACCESS_KEY_ID, or AWS_PROFILE")
+        for secret in (found.secret_key, found.token):
+            if secret:
+                remember(secret)
+        self._name = f"the AWS access key {printable(found.access_key)} ({held.method})"
+        request = AWSRequest("POST", url, headers=headers, data=body)
+        SigV4Auth(found, self._service, self._region).add_auth(request)
+        return dict(request.headers.items())
+
+    def name(self, origin: Origin) -> str:
+        """For messages: the id of the key, which is no secret, and where botocore found it."""
+        return self._name
+
+    def refused(self) -> bool:
+        """botocore renews what expires by itself."""
+        return False

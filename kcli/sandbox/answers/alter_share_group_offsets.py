@@ -11,7 +11,7 @@ from kcli.proto.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsResponseTopic,
 )
 from kcli.sandbox.answers.sharing import switched_on
-from kcli.sandbox.groups.share.group import ShareGroup
+from kcli.sandbox.groups.share import ShareGroup
 from kcli.sandbox.wire.request_context import RequestContext
 
 

@@ -12,7 +12,7 @@ from kcli.proto.messages.describe_producers import (
     TopicResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
-from kcli.sandbox.transactions.transaction import COORDINATOR_EPOCH
+from kcli.sandbox.transactions import COORDINATOR_EPOCH
 from kcli.sandbox.wire.request_context import RequestContext
 
 

@@ -14,7 +14,7 @@ from kcli.proto.messages.describe_transactions import (
     TransactionState,
 )
 from kcli.sandbox.cluster.brokers import TRANSACTION
-from kcli.sandbox.transactions.transaction import Transaction
+from kcli.sandbox.transactions import Transaction
 from kcli.sandbox.wire.request_context import RequestContext
 
 OFFSETS_TOPIC, OFFSETS_PARTITIONS = "__consumer_offsets", 50

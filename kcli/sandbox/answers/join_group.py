@@ -7,8 +7,7 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.consumer_protocol import version_of
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from kcli.sandbox.groups.classic.group import ClassicGroup
-from kcli.sandbox.groups.classic.member import refusal
+from kcli.sandbox.groups.classic import ClassicGroup, refusal
 from kcli.sandbox.groups.consumer import classic_members
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.groups.groups import LONGEST_SESSION_MS

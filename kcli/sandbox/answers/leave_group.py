@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
-from kcli.sandbox.groups.classic.group import ClassicGroup
+from kcli.sandbox.groups.classic import ClassicGroup
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.wire.request_context import RequestContext
 

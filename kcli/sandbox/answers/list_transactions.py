@@ -12,7 +12,7 @@ from kcli.proto.messages.list_transactions import (
 )
 from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.groups.re2 import Invalid, pattern_of
-from kcli.sandbox.transactions.transaction import KNOWN_TO_KAFKA
+from kcli.sandbox.transactions import KNOWN_TO_KAFKA
 from kcli.sandbox.wire.request_context import RequestContext
 
 

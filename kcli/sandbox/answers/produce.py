@@ -24,7 +24,7 @@ from kcli.proto.messages.produce import (
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
 from kcli.sandbox.cluster.topics import INTERNAL, Partition
 from kcli.sandbox.log.batches import LOG_APPEND_TIME, SIZE, TRANSACTIONAL, Header, Records, accept, analyze, judge
-from kcli.sandbox.transactions.transaction import ONGOING
+from kcli.sandbox.transactions import ONGOING
 from kcli.sandbox.wire.peer import CloseConnection
 from kcli.sandbox.wire.request_context import RequestContext
 

@@ -12,7 +12,7 @@ from kcli.proto.messages.share_group_heartbeat import (
 )
 from kcli.sandbox.answers.sharing import by_topic, switched_on
 from kcli.sandbox.groups.consumer.group import HEARTBEAT
-from kcli.sandbox.groups.share.group import ShareMember, check_member
+from kcli.sandbox.groups.share import ShareMember, check_member
 from kcli.sandbox.wire.request_context import RequestContext
 
 

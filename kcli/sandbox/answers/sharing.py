@@ -10,8 +10,7 @@ from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
 from kcli.proto.messages.share_acknowledge import ShareAcknowledgeRequest
 from kcli.proto.messages.share_fetch import AcknowledgementBatch, ShareFetchRequest
 from kcli.sandbox.answers.partitions import led_here, name_of
-from kcli.sandbox.groups.share.group import Place, ShareGroup
-from kcli.sandbox.groups.share.partition import GAP, REJECT, RENEW
+from kcli.sandbox.groups.share import GAP, REJECT, RENEW, Place, ShareGroup
 from kcli.sandbox.wire.request_context import RequestContext
 
 SHARE_ACKNOWLEDGE = 79

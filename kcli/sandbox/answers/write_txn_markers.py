@@ -15,7 +15,7 @@ from kcli.proto.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
-from kcli.sandbox.transactions.transaction import COORDINATOR_EPOCH, end_in
+from kcli.sandbox.transactions import COORDINATOR_EPOCH, end_in
 from kcli.sandbox.wire.request_context import RequestContext
 
 

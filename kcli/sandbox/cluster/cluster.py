@@ -24,7 +24,7 @@ from kcli.sandbox.faults.wire import RegistryFaults
 from kcli.sandbox.groups.groups import Groups
 from kcli.sandbox.log.recovery import Journal, State
 from kcli.sandbox.settings import SandboxSettings
-from kcli.sandbox.transactions.transactions import ProducerIds, Transactions
+from kcli.sandbox.transactions import ProducerIds, Transactions
 from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.share_sessions import ShareSessions
@@ -101,7 +101,7 @@ class SandboxCluster:
     def transactions(self) -> Transactions:
         """The transaction coordinator."""
         if self._transactions is None:
-            from kcli.sandbox.transactions.transactions import Transactions
+            from kcli.sandbox.transactions import Transactions
 
             self._transactions = Transactions(
                 self.journal.note, self.producer_ids, self.features, self.brokers, self.topics, self._settle
@@ -141,7 +141,7 @@ class SandboxCluster:
     @property
     def producer_ids(self) -> ProducerIds:
         if self._producer_ids is None:
-            from kcli.sandbox.transactions.transactions import ProducerIds
+            from kcli.sandbox.transactions import ProducerIds
 
             self._producer_ids = ProducerIds(self.journal.note)
         return self._producer_ids

@@ -100,7 +100,7 @@ class LogFaults:
 
     def end_with_marker(self, topic: str, partition: int, *, commit: bool = True, producer_id: int = 1 << 40) -> int:
         """A transaction marker is the last thing in the log (E4, E18). Returns its offset."""
-        from kcli.sandbox.transactions.transaction import marker
+        from kcli.sandbox.transactions import marker
 
         return self.append(topic, partition, marker(producer_id, 0, commit=commit, now=1_000))
 

@@ -18,12 +18,11 @@ from kcli.proto.consumer_protocol import (
 )
 from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.configs.named_configs import GroupConfigs
-from kcli.sandbox.groups.classic.group import ClassicGroup
-from kcli.sandbox.groups.classic.member import Member
+from kcli.sandbox.groups.classic import ClassicGroup, Member
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.groups.consumer.member import ConsumerMember, named, places
 from kcli.sandbox.groups.offsets import Offsets, PendingOffsets
-from kcli.sandbox.groups.share.group import ShareGroup
+from kcli.sandbox.groups.share import ShareGroup
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY, STABLE
 from kcli.sandbox.log.recovery import State
 
@@ -208,7 +207,7 @@ class Groups:
         if group is None:
             if name in self._by_name:
                 raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is not a share group.")
-            from kcli.sandbox.groups.share.group import ShareGroup
+            from kcli.sandbox.groups.share import ShareGroup
 
             group = self._by_name[name] = ShareGroup(name, self._topics, self.configs, self._note)
             self.remember(group)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_fetch import ShareFetchRequest
-from kcli.sandbox.groups.share.group import ShareGroup
+from kcli.sandbox.groups.share import ShareGroup
 from kcli.sandbox.wire.peer import Peer
 
 Place = tuple[bytes, int]

@@ -7,10 +7,16 @@ Sources: the messages of group-coordinator, transaction-coordinator and share-co
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
+from functools import cache
+
 from kcli.errors import DecodeError, EncodeError
+from kcli.proto.as_json import id_text
+from kcli.proto.compile import Wire, fields_of
+from kcli.proto.protobuf_code import camel
 from kcli.proto.schema import NO_ID, Int8, Int16, Int32, Int64, Message, Struct, Uuid, at
 from kcli.serde.binary import group_records as groups
-from kcli.serde.binary.structs import json_of
 from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.serde.binary.formats import Read
 
     M = TypeVar("M", bound=Message)
+    from typing import Any
 
 
 class OffsetKey(Message, versions="0-1"):
@@ -238,3 +245,31 @@ def body(type: type[M], data: bytes) -> M:
         return type.decode(version, data[2:])
     except (DecodeError, EncodeError, IndexError) as problem:
         raise Unreadable(f"it is no {type.__name__} of version {version}: {problem}") from None
+
+
+# A decoded message of Kafka's as JSON: fields in camel case, bytes as `{"base64": …}`, ids as Kafka shows them and
+# null for none.
+
+
+def json_of(message: Struct, **changed: object) -> bytes:
+    """The fields, with those of `changed` in place of them or behind."""
+    text = json.dumps(_fields(message, changed), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _fields(message: Struct, changed: dict[str, object]) -> dict[str, Any]:
+    fields = {field.name: _plain(getattr(message, field.name), wire) for field, wire in _wires(type(message))}
+    return {camel(name): value for name, value in {**fields, **changed}.items()}
+
+
+_wires = cache(fields_of)
+
+
+def _plain(value: Any, wire: Wire) -> Any:
+    if isinstance(value, Struct):
+        return _fields(value, {})
+    if isinstance(value, list | tuple):
+        return [_plain(item, wire.element or wire) for item in value]
+    if wire.kind == "Uuid":
+        return None if value == NO_ID else id_text(value)
+    return {"base64": b64encode(value).decode()} if isinstance(value, bytes | bytearray | memoryview) else value

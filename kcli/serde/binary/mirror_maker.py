@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from kcli.errors import DecodeError, EncodeError
 from kcli.proto.schema import Int32, Int64, Message
-from kcli.serde.binary.internal_topics import body
-from kcli.serde.binary.structs import json_of
+from kcli.serde.binary.internal_topics import body, json_of
 from kcli.serde.schemas.payloads import Unreadable
 
 TYPE_CHECKING = False

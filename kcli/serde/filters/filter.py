@@ -12,8 +12,7 @@ from itertools import repeat
 
 from kcli.proto.core import read_headers
 from kcli.serde.decoded import decoded_key_bytes, decoded_key_of, headers_of, key_of, value_of
-from kcli.serde.filters.pattern import Pattern
-from kcli.serde.filters.row_search import equal_rows, has_header, headed_rows, rows_with, searched_rows, spans
+from kcli.serde.filters.row_search import Pattern, equal_rows, has_header, headed_rows, rows_with, searched_rows, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

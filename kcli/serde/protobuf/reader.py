@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kcli.serde.protobuf.indexes import UnindexedReader
     from kcli.serde.protobuf.schema.types import Enum, Field
-    from kcli.serde.protobuf.unindexed import UnindexedReader
     from kcli.serde.protobuf.write import ProtobufWriter
 
 
@@ -196,7 +196,7 @@ class IndexedReader(ProtobufReader):
     def unindexed(self) -> UnindexedReader:
         """The reader of payloads that have neither message indexes nor a message's name in front."""
         if self._unindexed is None:
-            from kcli.serde.protobuf.unindexed import UnindexedReader
+            from kcli.serde.protobuf.indexes import UnindexedReader
 
             messages = [message for message in all_messages(self._schema.messages) if not message.entry]
             some = messages if len(messages) <= TRIED else []

@@ -11,8 +11,8 @@ import json
 from celpy import celtypes
 
 from kcli.proto import protobuf_code as code
-from kcli.proto.plain.protobuf_program import Program as Tables
 from kcli.proto.plain.protobuf_tree import ZERO, Payload
+from kcli.proto.plain.protobuf_tree import Program as Tables
 from kcli.serde.avro.parse import parse
 from kcli.serde.avro.program import avro_reader
 from kcli.serde.avro.types import Array, Map, Record, Union

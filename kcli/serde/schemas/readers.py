@@ -8,7 +8,7 @@ from collections import namedtuple
 from kcli.proto import core
 from kcli.proto.faults import FAULTS, NO_MESSAGE
 from kcli.schemas import JSON, PROTOBUF, SchemaRefused
-from kcli.serde.schemas.messages import Messages
+from kcli.serde.schemas.labels import Messages
 from kcli.serde.schemas.payloads import AS_IT_IS, read_payloads
 
 TYPE_CHECKING = False

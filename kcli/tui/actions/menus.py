@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Resource
+from kcli.admin.configs import Resource
 from kcli.cluster.cluster import INTERNAL
 from kcli.lag.status import TXN_BLOCKED
 from kcli.tui.actions.acts import Act, of_change
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kcli.acls import Acl
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.admin.groups.rows import Described, Member
-    from kcli.admin.quotas.quotas import Entity
+    from kcli.admin.quotas import Entity
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
     from kcli.lag.history import GroupStanding
     from kcli.model import TopicPartition

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.tui.screens.page import Page
     from kcli.tui.tail import Seen
 

@@ -7,7 +7,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.admin.transactions.hanging_transactions import OLD, every_partition, find_open
 from kcli.errors import KcliError
@@ -18,7 +18,7 @@ from kcli.tui.beat.gc_tuning import Pace
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from kcli.admin.storage.disks import LogDir
+    from kcli.admin.storage import LogDir
     from kcli.admin.topics.topics import Partition
     from kcli.admin.transactions.hanging_transactions import OpenTransaction
     from kcli.client import Client

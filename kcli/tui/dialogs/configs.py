@@ -10,7 +10,7 @@ from textual import work
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from kcli.admin.configs.resources import Resource, describe_configs, whole_number
+from kcli.admin.configs import Resource, describe_configs, whole_number
 from kcli.errors import KcliError
 from kcli.text.numbers import duration, size
 from kcli.text.suggest import did_you_mean
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.client import Client
     from kcli.tui.actions.changes.topics import AlterConfigs
 

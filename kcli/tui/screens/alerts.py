@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.lag.formats.sentences import reason
 from kcli.text.numbers import duration
 from kcli.tui import routes

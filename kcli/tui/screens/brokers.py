@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.widgets import TabPane
 
 from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
-from kcli.admin.configs.resources import Resource
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.configs import Resource
+from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH, count, size
@@ -33,8 +33,8 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.admin.configs.resources import Config
-    from kcli.admin.storage.disks import LogDir
+    from kcli.admin.configs import Config
+    from kcli.admin.storage import LogDir
     from kcli.admin.topics.topics import Partition
     from kcli.client import Client
     from kcli.errors import KcliError

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 
 from kcli.errors import KcliError
 from kcli.lag.figures import lag_text
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH
 from kcli.tui import routes

@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic as Described
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import good
 from kcli.asking.offsets import LATEST, list_offsets
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.text.numbers import DASH, count, duration, rate, size

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from textual.dom import DOMNode
 
-    from kcli.admin.configs.resources import Resource
+    from kcli.admin.configs import Resource
     from kcli.client import Client
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act

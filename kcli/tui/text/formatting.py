@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.admin.configs.resources import Resource, describe_configs, whole_number
+from kcli.admin.configs import Resource, describe_configs, whole_number
 from kcli.admin.groups.groups import progress_of
 from kcli.errors import KcliError
 from kcli.lag import figures as engine
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.lag.history import GroupStanding
 from kcli.lag.partition_lag import Standing
 from kcli.lag.status import share
@@ -22,7 +22,7 @@ from kcli.text.numbers import DASH, duration, size
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.client import Client
 
 GLYPHS = frozenset(glyph for glyph, _ in STATUSES.values())

@@ -8,14 +8,14 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs import Resource, describe_configs
 from kcli.errors import KcliError
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.client import Client
 
 

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kcli.lag.figures import lag_text
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.lag.status import IDLE, SEVERITY
 from kcli.tui.messages import Go
 from kcli.tui.routes import SINGLE

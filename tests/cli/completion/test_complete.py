@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import pytest
 
-from kcli.admin.configs.resources import KINDS
-from kcli.cli.commands.completion.completion import script
+from kcli.admin.configs import KINDS
+from kcli.cli.commands.completion import script
 from kcli.cli.completion import cluster as complete_cluster
 from kcli.cli.completion import command as complete
 from kcli.cli.completion.line import split

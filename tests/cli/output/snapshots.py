@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kcli.cli.commands.schema.schema import schema_of
+from kcli.cli.commands.schema import schema_of
 from kcli.cli.output.tables.shape import Shape, every
 from tests.cli.output.table_samples import WIDTHS, drawn, heading
 

@@ -11,8 +11,7 @@ import re
 import pytest
 
 from kcli.cli import main as entry
-from kcli.cli.parsing.help.examples import fitted
-from kcli.cli.parsing.help.text import EXAMPLES, arguments
+from kcli.cli.parsing.help.text import EXAMPLES, arguments, fitted
 from kcli.cli.parsing.help.topics import EXPLAINED, TOPICS
 from kcli.cli.parsing.registry import SECTIONS, SUBJECTS, declared, every
 from tests.each import each

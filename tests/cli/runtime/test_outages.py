@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kcli import codes
-from kcli.cli.runtime import outages
+from kcli.cli.runtime import signals
 from kcli.cli.runtime import signals as running
 from kcli.errors import ConnectError, KcliError
 from kcli.model import TopicPartition
@@ -36,13 +36,13 @@ class Trouble:
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "PATIENCE", 0.05)
-    monkeypatch.setattr(outages, "LONG", 0.2)
-    monkeypatch.setattr(outages, "LOOK", 0.05)
+    monkeypatch.setattr(signals, "LONG", 0.2)
+    monkeypatch.setattr(signals, "LOOK", 0.05)
 
 
 async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixture[str]) -> None:
     cluster, now = Trouble(), asyncio.get_running_loop().time()
-    looking = outages.Outages(cluster)  # type: ignore[arg-type]
+    looking = signals.Outages(cluster)  # type: ignore[arg-type]
     problem = ConnectError("broker 2 at b:9092: connection refused: nothing listens there")
     cluster.now = {2: (now - 0.1, now, problem)}
     looking.look()
@@ -59,7 +59,7 @@ async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixt
 
 async def test_a_silence_of_days_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = Trouble()
-    looking = outages.Outages(cluster)  # type: ignore[arg-type]
+    looking = signals.Outages(cluster)  # type: ignore[arg-type]
     cluster.quiet = {1: 2147483.647}
     looking.look()
     looking.look()
@@ -74,7 +74,7 @@ async def test_partitions_without_a_leader_are_said_once_and_when_they_have_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cluster = Trouble()
-    looking = outages.Outages(cluster)  # type: ignore[arg-type]
+    looking = signals.Outages(cluster)  # type: ignore[arg-type]
     cluster.without = {TopicPartition("t", 1): 0.1, TopicPartition("t", 3): 0.3, TopicPartition("t", 2): 0.3}
     looking.look()
     looking.look()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcli.acls import Acl
-from kcli.cli.commands.acls.undo import listed
+from kcli.cli.commands.acls.change import listed
 from kcli.cli.main import main
 from kcli.errors import UsageError
 

@@ -6,7 +6,7 @@ import pytest
 
 from kcli.broker.connection.resolve import mapped
 from kcli.config.properties.broker_map import pair
-from kcli.config.properties.environment import properties
+from kcli.config.properties.files import properties
 from kcli.errors import UsageError
 from kcli.model import Address
 

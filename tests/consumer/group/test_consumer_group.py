@@ -12,7 +12,7 @@ import pytest
 
 from kcli import codes
 from kcli.config.properties.merged import read_properties
-from kcli.consumer.kip848.member import ConsumerGroupSession
+from kcli.consumer.kip848 import ConsumerGroupSession
 from kcli.errors import BrokerError, ConnectError, UnsupportedVersion, UsageError
 from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP

@@ -20,7 +20,7 @@ from kcli.consumer.group.states import (
     Identity,
     new_member_id,
 )
-from kcli.consumer.kip848.membership import ConsumerMembership
+from kcli.consumer.kip848 import ConsumerMembership
 from kcli.proto.messages import consumer_group_heartbeat as kip848
 from kcli.settings import GroupSettings
 from tests.consumer.group.fake_848 import places

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.consumer.classic.java_hash import hash_order, partition_hash, string_hash
+from kcli.consumer.classic.sticky import hash_order, partition_hash, string_hash
 from kcli.errors import DecodeError
 from kcli.model import TopicPartition as TP
 from kcli.proto.consumer_protocol import (

@@ -12,7 +12,7 @@ from kcli.errors import BrokerError
 from kcli.proto.messages.share_fetch import AcknowledgementBatch
 from kcli.sandbox import Sandbox
 from kcli.sandbox.answers.sharing import ranges_of
-from kcli.sandbox.groups.share.partition import ACCEPT, GAP, REJECT, RELEASE, RENEW, SharePartition
+from kcli.sandbox.groups.share import ACCEPT, GAP, REJECT, RELEASE, RENEW, SharePartition
 from kcli.sandbox.log.batches import Header
 from tests.sandbox.client import batch
 
@@ -123,7 +123,7 @@ async def test_the_limit_of_records_ends_at_a_batch_or_is_exact(world: World, ex
 
 
 async def test_no_more_than_the_locks_are_in_flight(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.sandbox.groups.share.partition.MOST_IN_FLIGHT", 15)
+    monkeypatch.setattr("kcli.sandbox.groups.share.MOST_IN_FLIGHT", 15)
     assert world.take(most=10) == [(0, 9, 1)]
     assert world.take(most=10) == [(10, 19, 1)]
     assert world.take(most=10) == []

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 from kcli.acls import Acl, client_address, covers, decide
-from kcli.admin.acls.acl_check import verdict, verdicts
+from kcli.admin.acl_check import verdict, verdicts
 from tests.kafka.artifacts import libs
 from tests.kafka.tools import java
 

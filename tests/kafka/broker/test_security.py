@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from kcli.admin.topics.topics import NewTopic
-from kcli.admin.users.users import Password, alter_credentials
+from kcli.admin.users import Password, alter_credentials
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.errors import AuthError, BrokerError, ConnectError, KcliError, TlsError

@@ -22,7 +22,7 @@ import pytest
 from kcli.admin.groups.commits import write_commits
 from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.commands.groups.inspect.why import WhyRow
+from kcli.cli.commands.groups.why import WhyRow
 from kcli.cli.commands.lag.measured import GroupRow
 from kcli.cli.commands.lag.rows import GroupOverTimeRow
 from kcli.client import Client

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kcli.admin.configs.resources import SET, Operation, Resource, alter_configs
+from kcli.admin.configs import SET, Operation, Resource, alter_configs
 from kcli.admin.topics.delete_records import delete_records, grow_topics
 from kcli.admin.topics.topics import delete_topics, wait_for_topics
 from kcli.cli.output.hints import worded

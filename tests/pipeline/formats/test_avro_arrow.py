@@ -20,8 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.pipeline.formats.avro_arrow import AvroColumns
-from kcli.serde.avro.columns.columns import Column, columns_of
-from kcli.serde.avro.columns.program import column_reader
+from kcli.serde.avro.columns import Column, column_reader, columns_of
 from kcli.serde.avro.parse import parse
 from tests.each import each
 from tests.serde.avro.samples import schemas, values, written

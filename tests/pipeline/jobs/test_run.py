@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from kcli.cli.commands.pipeline.options import PipelineOptions
-from kcli.cli.commands.pipeline.session.drive import Run
+from kcli.cli.commands.pipeline.session.drive import Run, Signals
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
-from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.work import Action

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.cli.commands.pipeline.spec.run import RunOptions
-from kcli.cli.commands.pipeline.spec.spec import Spec
+from kcli.cli.commands.pipeline.run import RunOptions
+from kcli.cli.commands.pipeline.spec import Spec
 from kcli.cli.commands.pipeline.sql import SqlOptions
 from kcli.cli.main import main
 from kcli.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.pipeline.jobs.sql.query import bare, mentioned, once_each, split, words
+from kcli.pipeline.jobs.sql import bare, mentioned, once_each, split, words
 
 
 def test_statements_are_parted_by_semicolons_outside_of_texts_names_and_remarks():

@@ -27,7 +27,7 @@ from kcli.proto.plain.gather import spans
 from kcli.proto.spans import Gathered
 from kcli.registry.settings import RegistrySettings
 from kcli.schemas import Schema
-from kcli.serde.avro.columns.columns import columns_of
+from kcli.serde.avro.columns import columns_of
 from kcli.serde.avro.parse import parse
 from tests.pipeline.formats.test_avro_arrow import arrow, cell
 from tests.pipeline.schemas.registries import Registry

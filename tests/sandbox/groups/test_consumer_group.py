@@ -16,7 +16,7 @@ from kcli.sandbox import Sandbox
 from kcli.sandbox.configs.named_configs import GroupConfigs
 from kcli.sandbox.groups.consumer.group import ConsumerGroup, check
 from kcli.sandbox.groups.consumer.member import share_out
-from kcli.sandbox.groups.share.group import ShareGroup
+from kcli.sandbox.groups.share import ShareGroup
 
 A, B = b"a" * 16, b"b" * 16
 

@@ -13,8 +13,7 @@ from kcli.serde.filters.filter import Filter
 from kcli.serde.filters.where import Where
 from kcli.serde.protobuf.reader import IndexedReader, parsed_schema
 from kcli.serde.schemas.decoder import FieldDecoder, SchemaDecoder
-from kcli.serde.schemas.labels import Labels
-from kcli.serde.schemas.messages import Messages
+from kcli.serde.schemas.labels import Labels, Messages
 from kcli.serde.schemas.readers import reader_of
 from tests.each import each
 from tests.proto.record_cores import CORES, built

@@ -14,8 +14,8 @@ import pytest
 from textual.widgets import Input
 
 from kcli.acls import Acl
-from kcli.admin.acls.acls import create_acls, describe_acls
-from kcli.admin.quotas.quotas import alter_quotas, describe_quotas, entity
+from kcli.admin.acls import create_acls, describe_acls
+from kcli.admin.quotas import alter_quotas, describe_quotas, entity
 from kcli.client import Client
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, parse_bootstrap

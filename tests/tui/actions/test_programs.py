@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.widgets import Input
 
-from kcli.admin.configs.resources import Config, Resource
+from kcli.admin.configs import Config, Resource
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from kcli.tui.actions.changes.topics import AlterConfigs

@@ -9,7 +9,7 @@ from unittest.mock import AsyncMock, MagicMock
 import pytest
 from textual.widgets import Input
 
-from kcli.admin.configs.resources import Resource, alter_configs
+from kcli.admin.configs import Resource, alter_configs
 from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.changes import configs
 from kcli.client import Client

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.admin.storage.disks import LogDir
+from kcli.admin.storage import LogDir
 from kcli.admin.topics.topics import NewTopic, Partition, Topic, create_topics, describe_topics
 from kcli.client import Client
 from kcli.errors import KcliError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.admin.configs.resources import Config
+from kcli.admin.configs import Config
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Lag, Sample
 from kcli.lag.history import GroupStanding

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.app import App, ComposeResult
 
-from kcli.lag.formats.marks import STATUSES
+from kcli.lag.formats.page import STATUSES
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.printable import fitted

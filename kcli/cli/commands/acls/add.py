@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.acls import Acl, principal
-from kcli.cli.commands.acls import undo as acls_undo
-from kcli.cli.commands.acls.change import ChangeRow, change
+from kcli.cli.commands.acls.change import ChangeRow, change, listed
 from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules, spoken
 from kcli.cli.output.tables.rows import shape
 from kcli.cli.parsing.command import command
@@ -87,7 +86,7 @@ def add(options: AddOptions) -> int:
     """
     if options.from_file is not None:
         _check_alone(options)
-        wanted = acls_undo.listed(options.from_file)
+        wanted = listed(options.from_file)
     else:
         wanted = spelled(options)
 

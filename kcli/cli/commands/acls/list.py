@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.acls.acls import find_acls
-from kcli.cli.commands.acls.find import AclRow
+from kcli.admin.acls import find_acls
 from kcli.cli.commands.acls.parse import FilterOptions, filters
 from kcli.cli.output.tables.document import Document
-from kcli.cli.output.tables.rows import shape
+from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
 from kcli.cli.runtime.answer import answer
@@ -18,6 +17,17 @@ if TYPE_CHECKING:
     from typing import Annotated, Literal
 
     import typer
+
+
+class AclRow(Row, section="acls"):
+    kind: str = column("topic, group, cluster, transactional-id, delegation-token or user.", unit="word", rank=1)
+    name: str = column("Name of the resource, or how names begin; * is all.", rank=1)
+    pattern: str = column("literal or prefixed.", unit="word")
+    principal: str = column("Principal: User:bob; User:* means all users.", rank=1)
+    host: str = column("Client address, or block of addresses; * is any.")
+    operation: str = column("read, write, create, delete, alter, describe, all, …", unit="word", rank=1)
+    permission: str = column("allow or deny.", unit="word", rank=1)
+
 
 SHAPE = shape("acls.list", "ACLs, one a row; `kcli acls add --from` reads them.", AclRow, empty="no ACLs")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.acls import Acl, principal
-from kcli.admin.acls.acls import find_acls
+from kcli.admin.acls import find_acls
 from kcli.cli.commands.acls.change import ChangeRow, change
 from kcli.cli.commands.acls.parse import FilterOptions, NeedOptions, filters, has_filter, has_need, needed
 from kcli.cli.output.tables.rows import shape

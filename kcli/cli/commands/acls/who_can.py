@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kcli.acls import ANYWHERE, Acl, block_of, client_address, principal
-from kcli.admin.acls.acl_check import (
+from kcli.admin.acl_check import (
     WITHOUT,
     Authorizer,
     Verdict,
@@ -17,7 +17,7 @@ from kcli.admin.acls.acl_check import (
     verdict,
     verdicts,
 )
-from kcli.admin.acls.acls import takes_blocks
+from kcli.admin.acls import takes_blocks
 from kcli.cli.commands.acls.parse import ResourceOptions, operations, resources, spoken
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape

@@ -72,7 +72,7 @@ def cat(options: CatOptions) -> int:
 
 def run(words: list[str], program: str = "kcli cat") -> int:
     """Run a command line of kcat's (without the program's name). Returns the exit code."""
-    from kcli.cli.runtime.startup.fast_start import start_lean
+    from kcli.cli.runtime.startup import start_lean
 
     if words[:1] and words[0] in NAMES:
         words = words[1:]  # as kcat does, for containers whose entry point already is kcat

@@ -7,14 +7,12 @@ import tomllib
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.config.writing.anchor import anchor
-from kcli.cli.commands.config.writing.file import write
+from kcli.cli.commands.config.writing.file import anchor, write
 from kcli.cli.commands.config.writing.toml import NewProfile, secrets_of, text_of
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ConnectionOptions
-from kcli.config.profiles.files import check_trust, user_file
-from kcli.config.profiles.profile import SERVERS, Profile, profile_of
+from kcli.config.profiles import SERVERS, Profile, check_trust, profile_of, user_file
 from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 
@@ -144,7 +142,7 @@ def _profile(new: NewProfile, target: str) -> Profile:
 
 def _absent(name: str, target: str) -> None:
     """Raises UsageError where the file has a profile of that name: before the check, which takes time."""
-    from kcli.config.profiles.files import document
+    from kcli.config.profiles import document
 
     if name in document(target).get("profiles", {}):
         raise UsageError(f"{target} has a profile {name} already: --force replaces it, another name keeps both")

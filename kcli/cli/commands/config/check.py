@@ -12,8 +12,7 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import RowOptions
 from kcli.cli.runtime.answer import format_of
-from kcli.config.profiles.files import check_trust
-from kcli.config.profiles.profile import Profile, profile_of
+from kcli.config.profiles import Profile, check_trust, profile_of
 from kcli.config.properties.merged import read_properties
 from kcli.config.secrets.sources import Source
 from kcli.errors import KcliError, UsageError
@@ -63,7 +62,7 @@ def check(options: CheckOptions) -> int:
     names = [row.profile for row in rows]
     for name in wanted:
         if name not in names:
-            from kcli.config.profiles.files import chosen
+            from kcli.config.profiles import chosen
 
             chosen(name)  # raises for an unknown name, with the nearest ones
     remark(options, rows)

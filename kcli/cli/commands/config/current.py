@@ -9,7 +9,7 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.connection import DEFAULT, Connection
-from kcli.config.profiles.files import document, project_file, user_file
+from kcli.config.profiles import document, project_file, user_file
 from kcli.secret import without_logins
 
 SERVERS = "--bootstrap-server"

@@ -8,7 +8,7 @@ from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.profiles import ListOptions, files, print_list, remark
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
-from kcli.config.profiles.profile import Profile, profile_of
+from kcli.config.profiles import Profile, profile_of
 from kcli.errors import UsageError
 from kcli.secret import without_logins
 

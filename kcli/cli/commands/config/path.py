@@ -6,7 +6,7 @@ import sys
 
 from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.parsing.command import command
-from kcli.config.profiles.files import user_file
+from kcli.config.profiles import user_file
 
 
 @command(

@@ -12,14 +12,14 @@ from kcli.cli.output.tables.render import write
 from kcli.cli.parsing.groups import FormatOptions, QuietOptions, RefreshOptions, RowOptions
 from kcli.cli.runtime.answer import format_of, watches
 from kcli.cli.runtime.views import view_of
-from kcli.config.profiles.files import document, not_read, project_file, user_file
+from kcli.config.profiles import document, not_read, project_file, user_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kcli.cli.output.tables.rows import Row
     from kcli.cli.output.tables.shape import Shape
-    from kcli.config.profiles.files import ProfilesFile
+    from kcli.config.profiles import ProfilesFile
 
 
 class ListOptions(RowOptions, RefreshOptions):

@@ -9,7 +9,7 @@ from kcli.cli.commands.config.options import RemarkOptions
 from kcli.cli.commands.config.writing.file import remove as remove_from
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.config.profiles.files import document, project_file, user_file
+from kcli.config.profiles import document, project_file, user_file
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:

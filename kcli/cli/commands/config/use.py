@@ -9,7 +9,7 @@ from kcli.cli.commands.config.profiles import files
 from kcli.cli.commands.config.writing.file import make_default
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.config.profiles.files import user_file
+from kcli.config.profiles import user_file
 from kcli.errors import UsageError
 
 

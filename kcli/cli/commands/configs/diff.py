@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
+from kcli.admin.configs import Config, Resource, about, describe_configs, own
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.configs.named import named, resource_of
 from kcli.cli.output.tables.document import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
+from kcli.admin.configs import Config, Resource, about, describe_configs, own
 from kcli.changes.configs import nearest
 from kcli.cli.commands.configs.named import EntityOptions, NamedRow, meant, name_of, named
 from kcli.cli.output.tables.document import Document

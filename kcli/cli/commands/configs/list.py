@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import KINDS, Resource, about, describe_configs, list_resources, own, resource
+from kcli.admin.configs import KINDS, Resource, about, describe_configs, list_resources, own, resource
 from kcli.admin.topics.topics import describe_topics
 from kcli.cli.commands.configs.named import NamedRow, name_of
 from kcli.cli.output.tables.document import Document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import APPEND, SUBTRACT
+from kcli.admin.configs import APPEND, SUBTRACT
 from kcli.cli.commands.configs.named import ChangedOptions
 from kcli.cli.commands.configs.plan import ChangeRow, assign
 from kcli.cli.output.tables.rows import shape

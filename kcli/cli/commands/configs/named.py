@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Resource, resource
+from kcli.admin.configs import Resource, resource
 from kcli.changes.configs import DEFAULT
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.groups import ControllerOptions, PatternOptions, UndoOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Operation, Resource
+from kcli.admin.configs import Operation, Resource
 from kcli.changes import configs
 from kcli.cli.commands.configs.named import NamedRow, has_pattern, meant, named
 from kcli.cli.output.tables.rows import column, shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from re import findall
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import SET
+from kcli.admin.configs import SET
 from kcli.cli.commands.configs.named import ChangedOptions, EntityOptions
 from kcli.cli.commands.configs.plan import ChangeRow, assign
 from kcli.cli.output.tables.rows import shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import DELETE, Operation
+from kcli.admin.configs import DELETE, Operation
 from kcli.cli.commands.configs.named import ChangedOptions, EntityOptions, named
 from kcli.cli.commands.configs.plan import ChangeRow, change
 from kcli.cli.output.tables.rows import shape

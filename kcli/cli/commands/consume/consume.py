@@ -144,7 +144,7 @@ def _ordered(plan: Plan, consumer: Consumer, sink: Sink) -> Reading:
 
 def _reading(plan: Plan, consumer: Consumer, sink: Sink, commits: Commits | None) -> Reading:
     if plan.per_partition is not None:
-        from kcli.cli.commands.consume.order.counted import CountedReading
+        from kcli.cli.commands.consume.order.newest import CountedReading
 
         return CountedReading(plan, consumer, sink, plan.per_partition)
     from kcli.cli.commands.consume.reading import Reading

@@ -13,7 +13,7 @@ from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.output.text import records
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.views import view_of
-from kcli.copying.tally import Tally
+from kcli.copying.copier import Tally
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from kcli.admin.configs.topics import topic_configs
+from kcli.admin.configs import topic_configs
 from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
 from kcli.asking.ask import ask_anyone
 from kcli.asking.leaders import TopicMissing

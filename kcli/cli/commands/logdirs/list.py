@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+from kcli.admin.storage import LogDir, log_dirs
 from kcli.cli.commands.brokers.ids import broker_ids
-from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ReadOptions
+from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from kcli.cli.parsing.shared import KcliOption
+
+
+class BrokersOptions(Options):
+    """Which brokers are asked."""
+
+    brokers: Annotated[
+        list[str], KcliOption("--broker", metavar="ID", help="Only this broker. Repeatable.", also=("--broker-id",))
+    ]
+
+
+async def directories_of(
+    cluster: Cluster, document: Document, topics: dict[str, list[int]] | None, brokers: set[int] | None
+) -> list[LogDir]:
+    """The directories; errors are in the document."""
+    places, failed = await log_dirs(cluster, topics, brokers=brokers)
+    for broker, error in failed.items():
+        document.fail(error, f"broker {broker}")
+    for place in places:
+        if place.error is not None:
+            document.fail(place.error, place.directory)
+    return places
 
 
 class DirectoryRow(Row, section="directories"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.storage.disks import ReplicaSize
+from kcli.admin.storage import ReplicaSize
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.brokers.ids import broker_ids
-from kcli.cli.commands.logdirs.directories import BrokersOptions, directories_of
+from kcli.cli.commands.logdirs.list import BrokersOptions, directories_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command

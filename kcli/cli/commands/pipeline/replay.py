@@ -12,8 +12,7 @@ from kcli.cli.commands.consume.selection import Selection, partitions
 from kcli.cli.commands.copy.registries import KeptSchemasOptions, check_ids
 from kcli.cli.commands.copy.target import cluster_id, make_like
 from kcli.cli.commands.pipeline.options import DryRunOptions, report_format
-from kcli.cli.commands.pipeline.source.plan import write_plan
-from kcli.cli.commands.pipeline.source.samples import Span
+from kcli.cli.commands.pipeline.source.plan import Span, write_plan
 from kcli.cli.output import text
 from kcli.cli.output.messages import complain, sentence
 from kcli.cli.output.progress import Progress

@@ -15,8 +15,7 @@ from kcli.cli.commands.pipeline.sink.merging import Merging
 from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions, output_of
 from kcli.cli.commands.pipeline.sink.quarantine import Quarantine, QuarantineTopic, place_of, quarantine_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
-from kcli.cli.commands.pipeline.source.plan import show
-from kcli.cli.commands.pipeline.source.samples import Span
+from kcli.cli.commands.pipeline.source.plan import Span, show
 from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.documents.input_file import read_text
 from kcli.cli.parsing.command import command
@@ -25,7 +24,7 @@ from kcli.errors import UsageError
 from kcli.grammar.offsets import duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.frames import columns_for
-from kcli.pipeline.jobs.sql.query import Script, Step, View, mentioned, split, words
+from kcli.pipeline.jobs.sql import Script, Step, View, mentioned, split, words
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress import Progress
 from kcli.pipeline.source.task_sizes import LARGE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas.quotas import entity, value_of
+from kcli.admin.quotas import entity, value_of
 from kcli.cli.commands.quotas.entity import EntityOptions, names_of
 from kcli.cli.commands.quotas.plan import ChangeRow, change
 from kcli.cli.output.tables.rows import shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas.quotas import CLIENT, IP, USER
+from kcli.admin.quotas import CLIENT, IP, USER
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas.quotas import ANY, EXACT, IS_DEFAULT, KINDS, Component, describe_quotas, text_of
+from kcli.admin.quotas import ANY, EXACT, IS_DEFAULT, KINDS, Component, describe_quotas, text_of
 from kcli.cli.commands.quotas.entity import EntityOptions, EntityRow, names_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import column, shape
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from kcli.admin.quotas.quotas import Quotas
+    from kcli.admin.quotas import Quotas
 
 
 class QuotaRow(EntityRow):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas.quotas import Entity
+from kcli.admin.quotas import Entity
 from kcli.changes import quotas
 from kcli.cli.commands.quotas.entity import EntityRow
 from kcli.cli.output.tables.rows import column, shape

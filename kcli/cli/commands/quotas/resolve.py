@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas.quotas import InForce, Rung, describe_quotas, text_of
-from kcli.admin.quotas.quotas import resolve as rungs_of
+from kcli.admin.quotas import InForce, Rung, describe_quotas, text_of
+from kcli.admin.quotas import resolve as rungs_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command

@@ -9,7 +9,7 @@ from kcli.admin.reassign import throttles
 from kcli.admin.reassign.reassignments import about, list_reassignments
 from kcli.asking.fan_out import pieces
 from kcli.changes import moves
-from kcli.cli.commands.reassign.disks.moving import follow, remember
+from kcli.cli.commands.reassign.disks import follow, remember
 from kcli.cli.commands.reassign.throttling import clean, settle_throttle
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions
 from kcli.cli.output.tables.document import Document

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Resource, whole_number
-from kcli.admin.configs.resources import about as about_resource
+from kcli.admin.configs import Resource, whole_number
+from kcli.admin.configs import about as about_resource
 from kcli.admin.reassign.throttles import find_throttles
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.changes import moves

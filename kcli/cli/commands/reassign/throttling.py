@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import Operation, Resource
-from kcli.admin.configs.resources import about as about_resource
+from kcli.admin.configs import Operation, Resource
+from kcli.admin.configs import about as about_resource
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, find_throttles, set_throttle
 from kcli.admin.topics.topics import Topic, describe_topics

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import list_reassignments, shares
-from kcli.admin.storage.disks import Replica, directories
+from kcli.admin.storage import Replica, directories
 from kcli.cli.commands.reassign.planning import FileOptions
 from kcli.cli.commands.reassign.throttling import KeepThrottleOptions
 from kcli.cli.commands.reassign.wait import Watch, WatchOptions

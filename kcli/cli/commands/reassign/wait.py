@@ -10,7 +10,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Protocol, Self
 
-from kcli.admin.configs.resources import Resource
+from kcli.admin.configs import Resource
 from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments, shares
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kcli.acls import principal
-from kcli.admin.users.tokens import describe_tokens
+from kcli.admin.tokens import describe_tokens
 from kcli.changes.users import NewToken
 from kcli.cli.commands.tokens.rows import NewTokenRow, milliseconds_of, token_row
 from kcli.cli.output.tables.document import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.acls import principal
-from kcli.admin.users.tokens import describe_tokens
+from kcli.admin.tokens import describe_tokens
 from kcli.cli.commands.tokens.rows import TokenRow, token_row
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape

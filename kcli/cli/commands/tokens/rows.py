@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kcli.admin.users.tokens import DEFAULT, Token
+from kcli.admin.tokens import DEFAULT, Token
 from kcli.cli.output.tables.rows import Row, column
 from kcli.cli.output.timestamps import known
 from kcli.grammar.durations import milliseconds

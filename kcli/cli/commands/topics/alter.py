@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.configs.resources import DELETE, SET, Operation
+from kcli.admin.configs import DELETE, SET, Operation
 from kcli.changes import topics
 from kcli.changes.configs import once, pair
 from kcli.cli.output.tables.rows import Row, column, shape

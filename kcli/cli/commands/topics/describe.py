@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.admin.configs.topics import topic_configs
+from kcli.admin.configs import topic_configs
 from kcli.admin.topics.topics import Topic, add_eligible, describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.configs.topics import min_isr
+from kcli.admin.configs import min_isr
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.admin.topics.stats import last_writes
 from kcli.asking.fan_out import good

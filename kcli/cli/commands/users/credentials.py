@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.users.users import MECHANISMS
+from kcli.admin.users import MECHANISMS
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column
 from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
-    from kcli.admin.users.users import Credentials
+    from kcli.admin.users import Credentials
 
 
 class CredentialRow(Row, section="users"):

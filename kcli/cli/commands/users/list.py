@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.users.users import describe_users
+from kcli.admin.users import describe_users
 from kcli.cli.commands.users.credentials import CredentialRow, add_rows
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import shape

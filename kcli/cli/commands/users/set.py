@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kcli.admin.users.users import FEWEST, MOST, USUAL
+from kcli.admin.users import FEWEST, MOST, USUAL
 from kcli.changes import users
 from kcli.cli.commands.users import new_password
 from kcli.cli.commands.users.credentials import ChangeRow, mechanisms_of

@@ -166,7 +166,7 @@ def _codes(command: Command) -> str:
 
 
 def _json(path: str, level: str) -> Iterator[str]:
-    from kcli.cli.commands.schema.schema import find
+    from kcli.cli.commands.schema import find
 
     try:
         shape = find(path.split())

@@ -37,7 +37,7 @@ from kcli.pipeline.jobs.lake.snapshots import (
     property_of,
 )
 from kcli.pipeline.jobs.lake.table import COMMIT, Commit, NotCommitted, Written
-from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.pipeline.sink.files import FileEntry, Layout
 from kcli.pipeline.sink.storage import Storage, storage_here
 
 if TYPE_CHECKING:

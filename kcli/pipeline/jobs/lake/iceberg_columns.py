@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType, StructType
 
-    from kcli.pipeline.sink.layout import FileEntry
+    from kcli.pipeline.sink.files import FileEntry
 
 PLAIN = {
     "boolean": "BooleanType",

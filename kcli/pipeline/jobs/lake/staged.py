@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.pipeline.jobs.lake.merging.limits import MOST_BYTES, MOST_ROWS
 from kcli.pipeline.jobs.lake.table import NotCommitted
 
 if TYPE_CHECKING:
@@ -90,3 +89,10 @@ def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
             stream.write_batch(batch)
         yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+
+MOST_ROWS = 1_000_000
+MOST_BYTES = 512 << 20
+"""Of columns before compression: the library makes more of it while it merges."""
+USUAL_ROWS, USUAL_BYTES = 500_000, 256 << 20
+"""What a batch of a stream takes unless the line says otherwise."""

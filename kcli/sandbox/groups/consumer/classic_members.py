@@ -12,7 +12,7 @@ from kcli.proto.consumer_protocol import PROTOCOL_TYPE, decode_subscription, enc
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from kcli.proto.messages.sync_group import SyncGroupRequest
 from kcli.sandbox.cluster.topics import Topics
-from kcli.sandbox.groups.classic.member import refusal
+from kcli.sandbox.groups.classic import refusal
 from kcli.sandbox.groups.consumer.group import ConsumerGroup
 from kcli.sandbox.groups.consumer.member import JOIN_BY, SYNC_BY, ConsumerMember, named, places
 

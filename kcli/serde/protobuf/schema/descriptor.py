@@ -6,8 +6,8 @@ from functools import cache
 
 from kcli.proto import protobuf_code as code
 from kcli.proto.faults import Fault
-from kcli.proto.plain.protobuf_program import Program as Tables
 from kcli.proto.plain.protobuf_tree import Payload
+from kcli.proto.plain.protobuf_tree import Program as Tables
 from kcli.serde.protobuf.program import Program
 from kcli.serde.protobuf.schema.features import EDITION, PROTO2, PROTO3
 from kcli.serde.protobuf.schema.pool import Pool
@@ -17,7 +17,7 @@ from kcli.serde.protobuf.schema.types import PACKABLE, Enum, Field, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.plain.protobuf_program import Message as Table
+    from kcli.proto.plain.protobuf_tree import Message as Table
     from kcli.proto.plain.protobuf_tree import Tree
     from kcli.serde.protobuf.schema.features import Features
 

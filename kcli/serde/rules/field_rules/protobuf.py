@@ -11,8 +11,8 @@ from base64 import b64encode
 from datetime import UTC, datetime
 
 from kcli.proto import protobuf_code as code
-from kcli.proto.plain.protobuf_program import Program as Tables
 from kcli.proto.plain.protobuf_tree import ZERO, Payload
+from kcli.proto.plain.protobuf_tree import Program as Tables
 from kcli.proto.varint import encode_unsigned
 from kcli.serde.avro.exact import BadValue
 from kcli.serde.contracts.tags import Tags

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.acls import ANYWHERE, CLUSTER, KINDS, OPERATIONS, PERMISSIONS, POSSIBLE, Acl, principal
-from kcli.admin.quotas.quotas import DEFAULT, KEYS, Entity, entity, text_of, value_of
-from kcli.admin.quotas.quotas import KINDS as QUOTAS_OF
+from kcli.admin.quotas import DEFAULT, KEYS, Entity, entity, text_of, value_of
+from kcli.admin.quotas import KINDS as QUOTAS_OF
 from kcli.changes import acls, quotas
 from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.changes.change import Ask, Change, word_of

@@ -6,7 +6,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from kcli.admin.configs.resources import DELETE, SET, Operation, Resource
+from kcli.admin.configs import DELETE, SET, Operation, Resource
 from kcli.admin.topics.topics import NewTopic, Topic, describe_topics
 from kcli.changes import configs, elections, moves, topics
 from kcli.errors import KcliError, UsageError

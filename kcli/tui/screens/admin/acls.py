@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 
 from kcli import codes
 from kcli.acls import POSSIBLE, Acl
-from kcli.admin.acls.acl_check import Authorizer, acls_of, authorizer, reason, unnamed, verdicts
-from kcli.admin.acls.acls import describe_acls
+from kcli.admin.acl_check import Authorizer, acls_of, authorizer, reason, unnamed, verdicts
+from kcli.admin.acls import describe_acls
 from kcli.errors import BrokerError
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_access, of_acls

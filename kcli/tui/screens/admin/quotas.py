@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import ComposeResult
 
-from kcli.admin.quotas.quotas import Entity, describe_quotas, text_of
+from kcli.admin.quotas import Entity, describe_quotas, text_of
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_quotas
 from kcli.tui.screens.page import Page

@@ -14,8 +14,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import TabPane
 
-from kcli.admin.configs.resources import Resource
-from kcli.admin.storage.disks import log_dirs
+from kcli.admin.configs import Resource
+from kcli.admin.storage import log_dirs
 from kcli.admin.topics.stats import ends_before
 from kcli.admin.topics.topics import add_eligible, describe_topics
 from kcli.asking.fan_out import good
@@ -46,7 +46,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.admin.configs.resources import Config
+    from kcli.admin.configs import Config
     from kcli.admin.topics.topics import Partition
     from kcli.admin.topics.topics import Topic as Described
     from kcli.client import Client

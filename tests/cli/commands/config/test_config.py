@@ -16,7 +16,7 @@ import pytest
 from kcli.cli.main import main
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
-from kcli.config.profiles.files import chosen
+from kcli.config.profiles import chosen
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import ROOT

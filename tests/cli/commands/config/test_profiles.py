@@ -11,7 +11,7 @@ import pytest
 from kcli.cli.main import main
 from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection, connection_of
-from kcli.config.profiles.files import chosen, project_file
+from kcli.config.profiles import chosen, project_file
 from kcli.config.properties.known import KNOWN
 from kcli.config.properties.names import SECURITY
 from kcli.errors import UsageError

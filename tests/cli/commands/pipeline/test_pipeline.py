@@ -159,7 +159,7 @@ def test_the_help_of_the_group_imports_no_spark():
 def test_the_third_interrupt_kills_spark_and_ends_the_process_at_once():
     code = """
 import os, signal, time
-from kcli.cli.commands.pipeline.session.signals import Signals
+from kcli.cli.commands.pipeline.session.drive import Signals
 class Session:
     def kill(self):
         print("killed", flush=True)

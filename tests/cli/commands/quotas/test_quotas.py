@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
-from kcli.admin.quotas.quotas import KEYS, Entity, entity, ladder, resolve, text_of, value_of
+from kcli.admin.quotas import KEYS, Entity, entity, ladder, resolve, text_of, value_of
 from kcli.cli.main import main
 from kcli.errors import UsageError
 from kcli.grammar.units import bytes_of, bytes_text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
-from kcli.admin.configs.topics import MIN_ISR
+from kcli.admin.configs import MIN_ISR
 from kcli.admin.reassign.throttles import DISK_RATE
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread

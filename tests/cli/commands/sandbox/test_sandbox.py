@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.commands.sandbox.sandbox import _own_name
+from kcli.cli.commands.sandbox import _own_name
 from kcli.cli.main import main
 from tests.programs import KCLI, kcli
 

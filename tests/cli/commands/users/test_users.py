@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
-from kcli.admin.users.users import Password, salted
+from kcli.admin.users import Password, salted
 from kcli.cli.main import main
 from kcli.proto.scram import derive
 from kcli.sandbox.thread import SandboxThread

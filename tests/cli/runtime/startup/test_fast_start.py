@@ -9,7 +9,7 @@ import pytest
 
 LEAN = """
 import sys
-from kcli.cli.runtime.startup.fast_start import Later, start_lean
+from kcli.cli.runtime.startup import Later, start_lean
 start_lean()
 import asyncio
 assert not [name for name, module in list(sys.modules.items()) if isinstance(module, Later)]

@@ -18,7 +18,7 @@ import pytest
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.lake.table import COMMIT, Commit, NotCommitted
-from kcli.pipeline.sink.layout import FileEntry, Layout
+from kcli.pipeline.sink.files import FileEntry, Layout
 from tests.pipeline.jobs.lake.readers import by_pyiceberg, strays, table_of
 
 if TYPE_CHECKING:

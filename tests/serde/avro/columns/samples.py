@@ -7,8 +7,7 @@ from array import array
 from types import ModuleType
 from typing import Any
 
-from kcli.serde.avro.columns.columns import Column, columns_of, layout_of
-from kcli.serde.avro.columns.program import column_program
+from kcli.serde.avro.columns import Column, column_program, columns_of, layout_of
 from kcli.serde.avro.parse import parse
 
 Json = Any

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kcli.proto import faults
 from kcli.schemas import SchemaRefused
-from kcli.serde.avro.columns.columns import Column, columns_of
+from kcli.serde.avro.columns import Column, columns_of
 from kcli.serde.avro.parse import parse
 from tests.each import each
 from tests.proto.record_cores import CORES

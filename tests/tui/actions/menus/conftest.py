@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.acls import Acl
-from kcli.admin.acls.acls import create_acls, describe_acls
+from kcli.admin.acls import create_acls, describe_acls
 from kcli.admin.groups.commits import write_commits
-from kcli.admin.quotas.quotas import alter_quotas, entity
+from kcli.admin.quotas import alter_quotas, entity
 from kcli.admin.reassign import throttles
 from kcli.admin.reassign.reassignments import alter_reassignments, list_reassignments
 from kcli.admin.topics.topics import Topic, describe_topics

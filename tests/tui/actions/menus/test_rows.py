@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from kcli.acls import Acl
-from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.configs import Resource, describe_configs
 from kcli.admin.reassign.reassignments import list_reassignments
 from kcli.asking.offsets import EARLIEST, list_offsets
 from kcli.changes import journal

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.admin.configs.resources import Resource
+from kcli.admin.configs import Resource
 from kcli.admin.groups.rows import Member
-from kcli.admin.quotas.quotas import entity
+from kcli.admin.quotas import entity
 from kcli.cli.main import main
 from kcli.client import Client
 from kcli.model import TopicPartition

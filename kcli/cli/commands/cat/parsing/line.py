@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.config.profiles.profile import Profile
+    from kcli.config.profiles import Profile
     from kcli.grammar.bound import Bound
     from kcli.registry.settings import RegistrySettings
 
@@ -204,7 +204,7 @@ class CommandLine:
 
 def _profile() -> Profile | None:
     """The profile that other commands use. Raises UsageError."""
-    from kcli.config.profiles.files import chosen
+    from kcli.config.profiles import chosen
 
     return chosen(None)
 

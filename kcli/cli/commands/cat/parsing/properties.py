@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from kcli.cli.commands.cat.parsing.words import Fatal, say
-from kcli.config.profiles.profile import refused_command, runs_command
+from kcli.config.profiles import refused_command, runs_command
 from kcli.config.properties.known import KNOWN
 from kcli.config.properties.merged import Properties
 from kcli.config.properties.names import elsewhere

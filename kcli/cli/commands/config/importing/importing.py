@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from kcli.cli.commands.config.importing.foreign import PLACES, guess, place, read
 from kcli.cli.commands.config.importing.readers import ForeignCluster
 from kcli.cli.commands.config.options import RemarkOptions
-from kcli.cli.commands.config.writing.anchor import anchor, named_files
-from kcli.cli.commands.config.writing.file import write
+from kcli.cli.commands.config.writing.file import anchor, named_files, write
 from kcli.cli.commands.config.writing.toml import secrets_of, text_of
 from kcli.cli.output.messages import complain
 from kcli.cli.parsing.command import command
-from kcli.config.profiles.files import user_file
+from kcli.config.profiles import user_file
 from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
 from kcli.text.escape import put

@@ -15,7 +15,7 @@ from kcli.system.files import SETTINGS
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
-    from kcli.config.profiles.files import ProfilesFile
+    from kcli.config.profiles import ProfilesFile
 
 DEFAULT = "default_profile"
 COMMENT = re.compile(r"""["'](\s*#.*)$""")
@@ -75,7 +75,7 @@ def make_default(path: str, name: str) -> None:
 
 def _read(path: str) -> tuple[str, ProfilesFile]:
     """The text of a file and its parsed content; both empty where the file does not exist."""
-    from kcli.config.profiles.files import document
+    from kcli.config.profiles import document
 
     if not os.path.exists(path):
         return "", {}
@@ -170,3 +170,26 @@ def _replace(path: str, text: str) -> None:
     except BaseException:
         os.unlink(beside)
         raise
+
+
+# Files that a profile names: a profile is used in any folder.
+
+
+def anchor(profile: NewProfile, folder: str) -> None:
+    """Files that are named from the folder, or from here, are named whole: a profile is used anywhere."""
+    for key, file in named_files(profile):
+        for base in (os.path.abspath(folder), os.getcwd()):
+            path = os.path.normpath(os.path.join(base, file))
+            if os.path.exists(path):
+                profile.properties[key] = path
+                break
+
+
+def named_files(profile: NewProfile) -> list[tuple[str, str]]:
+    """(property, file) of those whose name is not whole."""
+    from kcli import property_names as names
+    from kcli.config.secrets.secured import FILES
+
+    fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
+    named = [(key, file) for key, file in profile.properties.items() if fields.get(key) in FILES]
+    return [(key, file) for key, file in named if not os.path.isabs(file) and file[:1] not in ("~", "$")]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kcli.cli.documents.input_file import read_text
-from kcli.cli.documents.lined import Map
+from kcli.cli.documents.input_file import Map, read_text
 from kcli.cli.documents.toml_reader import load
-from kcli.config.profiles.profile import FILES, MAP
+from kcli.config.profiles import FILES, MAP
 from kcli.secret import HIDDEN, secretive, without_login
 from kcli.system.files import SETTINGS
 from kcli.values import Value, field

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from heapq import heappushpop
 
+from kcli.cli.commands.consume.reading import Reading
 from kcli.cli.commands.consume.selection import finished
 from kcli.consumer.stall import Stall
 from kcli.errors import DecodeError
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     Last = list[tuple[int, int, str, int, int, Batch]]
     """timestamp, offset, topic, partition, a number that tells equals apart, the batch that holds it, or its kept
     part"""
+    from kcli.cli.commands.consume.plan import Plan
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.poll import Fetched
 
 LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its records
 WIDEN = 8  # how much further to look back where filters, gaps and markers hid records
@@ -117,3 +121,37 @@ def _let_go(held: Last) -> None:
         kept = held[numbers[0]][5].picked(offsets)
         for number in numbers:
             held[number] = (*held[number][:5], kept)
+
+
+# `consume --per-partition N`: N records of each partition, then it is read no further.
+
+
+class CountedReading(Reading):
+    """A run that stops once each partition has given `most` records, or has come to its end."""
+
+    def __init__(self, plan: Plan, consumer: Consumer, sink: Sink, most: int) -> None:
+        super().__init__(plan, consumer, sink)
+        self._most = most
+        self._given: dict[TopicPartition, int] = {}
+
+    async def _print(self, fetched: Fetched) -> None:
+        at = TopicPartition(fetched.topic, fetched.partition)
+        rest = self._most - self._given.get(at, 0)
+        if rest <= 0:
+            return
+        total, before = self.left, self.written
+        self.left = rest if total < 0 else min(rest, total)
+        try:
+            await super()._print(fetched)
+        finally:
+            written = self.written - before
+            self._given[at] = self._given.get(at, 0) + written
+            self.left = total if total < 0 else total - written
+        if self._given[at] >= self._most:
+            self.consumer.pause(at)
+
+    @property
+    def finished(self) -> bool:
+        assigned = self.consumer.assignment
+        full = [at for at in assigned if self._given.get(at, 0) >= self._most]
+        return super().finished or (len(full) == len(assigned) > 0)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.changes.offset_forms import Wanted
-from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of
-from kcli.cli.commands.consume.payload_time.search import by_registry, firsts
+from kcli.cli.commands.consume.payload_time import by_registry, field_of, firsts, jitter_of
 from kcli.cli.output.timestamps import utc
 from kcli.errors import KcliError
 from kcli.model import OffsetAndMetadata

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli.changes.offset_forms import form_at, now_ms
-from kcli.cli.commands.consume.payload_time.filter import end_of_log, moment, refuse_without_field
+from kcli.cli.commands.consume.payload_time import end_of_log, moment, refuse_without_field
 from kcli.cli.commands.groups.reset.payload_time import prepare_of
 from kcli.cli.commands.groups.reset.reset import refuse_empty, reset_to
 from kcli.cli.commands.groups.scope import CreateOptions, Scope, ScopeOptions

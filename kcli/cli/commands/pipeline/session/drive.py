@@ -7,16 +7,18 @@ nothing behind. The second stops at once. The third kills Spark and us.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
+from kcli import watchdog
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.metrics import Metrics, metrics_of
 from kcli.cli.commands.pipeline.session.progress import ProgressRow, Watch, rows_of
-from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.runtime.signals import INTERRUPTED, ended_by
@@ -27,12 +29,13 @@ from kcli.pipeline.jobs.checkpoints import Sink
 from kcli.pipeline.jobs.locks import held
 from kcli.pipeline.jobs.work import Action, Look, Stream
 from kcli.pipeline.progress import Progress, Sum
+from kcli.system.signals import ENDING, HANGUP, heeded
 from kcli.text.numbers import size as size_of
 
 if TYPE_CHECKING:
     from kcli.pipeline.progress import Listener
     from kcli.pipeline.session.connect import ConnectSession
-    from kcli.pipeline.session.session import SessionSettings
+    from kcli.pipeline.session.session import Session, SessionSettings
 
 POLL = 0.1  # seconds
 
@@ -326,3 +329,46 @@ class Run:
             )
         )
         write(document, self.frame.format)
+
+
+# Ctrl-C in three steps: drain, stop, kill Spark and us.
+
+
+class Signals:
+    """Counts the signals that ask the job to end. The third one ends everything."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.by = 0  # the first signal
+        self.session: Session | ConnectSession | None = None
+        self._before: list[tuple[int, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def listen(self) -> None:
+        """From now on; PySpark put a handler of its own while the session started."""
+        known = [number for number, _ in self._before]
+        self._before += [(number, signal.getsignal(number)) for number in ENDING if number not in known]
+        for number in heeded():
+            signal.signal(number, self._heard)
+        watchdog.heed(3)
+        if watchdog.interrupted():
+            self._heard(signal.SIGINT, None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        watchdog.turned()
+        if number == HANGUP and self.asked:
+            return  # a terminal that closes sends it twice
+        self.by = self.by or number
+        self.asked += 1
+        if self.asked >= 3:
+            if self.session is not None:
+                self.session.kill()
+            os._exit(128 + number)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.cli.commands.pipeline.source.source import Source
     from kcli.pipeline.jobs.bad import BadRows
     from kcli.pipeline.jobs.lake.table import Written
-    from kcli.pipeline.jobs.sql.query import Script
+    from kcli.pipeline.jobs.sql import Script
 
 
 class Outcome(Value):

@@ -13,7 +13,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm
 from kcli.pipeline.jobs.frames import tried
 from kcli.pipeline.jobs.lake.merging.latest import MARK, SEEN, Merge
-from kcli.pipeline.jobs.lake.merging.limits import MOST_ROWS, USUAL_BYTES, USUAL_ROWS
+from kcli.pipeline.jobs.lake.staged import MOST_ROWS, USUAL_BYTES, USUAL_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ from kcli.cli.output.messages import complain
 from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm, partitioning_of
-from kcli.pipeline.jobs.sql.query import Script
+from kcli.pipeline.jobs.sql import Script
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress import Progress
 
@@ -174,7 +174,7 @@ class Printed(Output):
 
     def stream(self, frame: DataFrame) -> Stream:
         """Each batch's rows."""
-        from kcli.pipeline.jobs.sql.query import started
+        from kcli.pipeline.jobs.sql import started
         from kcli.pipeline.jobs.work import Stream
 
         assert self.checkpoint is not None
@@ -219,7 +219,7 @@ class IntoTopic(Output):
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""
         from kcli.pipeline.jobs.records import Sink
-        from kcli.pipeline.jobs.sql.query import records_of
+        from kcli.pipeline.jobs.sql import records_of
 
         sink = Sink(records_of(frame, self.formats.typed), *self._options())
         sink.write()
@@ -232,7 +232,7 @@ class IntoTopic(Output):
 
     def stream(self, frame: DataFrame) -> Stream:
         """As they come."""
-        from kcli.pipeline.jobs.sql.query import records_of, started
+        from kcli.pipeline.jobs.sql import records_of, started
         from kcli.pipeline.jobs.work import Stream
 
         rows = records_of(frame, self.formats.typed)
@@ -303,7 +303,7 @@ class IntoFiles(Output):
         trigger = trigger_of(self.frame, FILES)
         if not self.merges:
             return export.stream(self.folder.target, self.checkpoint, trigger, self.stop_file)
-        from kcli.pipeline.jobs.sql.query import started
+        from kcli.pipeline.jobs.sql import started
 
         mode = self.options.output_mode
         begin = partial(started, mode=mode)

@@ -13,8 +13,8 @@ from kcli.cli.commands.consume.selection import Selection
 from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
+from kcli.cli.commands.pipeline.source.plan import NEWEST, Span, newest, sizes, values_of
 from kcli.cli.commands.pipeline.source.registered import Registered
-from kcli.cli.commands.pipeline.source.samples import NEWEST, Span, newest, sizes, values_of
 from kcli.cli.output.messages import complain
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError

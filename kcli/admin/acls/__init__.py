@@ -1,1 +1,0 @@
-"""ACLs: read, added, removed, and what they allow."""

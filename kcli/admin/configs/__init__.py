@@ -1,1 +1,0 @@
-"""Configs of topics, brokers, loggers, groups and client metrics."""

@@ -1,1 +1,0 @@
-"""Client quotas, and which of them is in force."""

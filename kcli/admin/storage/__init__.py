@@ -1,1 +1,0 @@
-"""Replicas on the disks of brokers."""

@@ -1,1 +1,0 @@
-"""SCRAM users and delegation tokens."""

@@ -1,1 +1,0 @@
-"""Times inside of values: --time-field."""

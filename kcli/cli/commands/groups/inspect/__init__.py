@@ -1,1 +1,0 @@
-"""What groups do, more closely: why they lag, and the records around their offsets."""

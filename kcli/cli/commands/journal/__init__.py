@@ -1,1 +1,0 @@
-"""The journal of changes: what was changed, and undoing it."""

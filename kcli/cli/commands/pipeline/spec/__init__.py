@@ -1,1 +1,0 @@
-"""`kcli pipeline run`: a pipeline in a file."""

@@ -1,1 +1,0 @@
-"""What makes a short-lived process start sooner."""

@@ -1,1 +1,0 @@
-"""SQL over topics: statements, the views that they name, results as records."""

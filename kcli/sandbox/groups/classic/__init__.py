@@ -1,1 +1,0 @@
-"""A classic consumer group: its members, its roster and its rebalances."""

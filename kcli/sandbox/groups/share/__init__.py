@@ -1,1 +1,0 @@
-"""A share group and its partitions (KIP-932)."""

@@ -1,1 +1,0 @@
-"""The transaction coordinator (KIP-98, 447, 890)."""

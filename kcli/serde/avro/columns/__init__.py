@@ -1,1 +1,0 @@
-"""Avro values as Arrow's columns: which columns a schema has, and the program that fills them."""
