@@ -316,6 +316,8 @@ class Rows(ScrollView, can_focus=True):
         """A cell of several tones; their own colours stay on the line of the cursor, those of words as in `_tone`."""
         segments = []
         for cell in cells:
+            if self._faded:
+                cell = cell._replace(tone="dim")
             style = self._tone(cell, here=False) if cell.tone else Style.null()
             if here and cell.tone in TONES:
                 style += Style(color=self._on_cursor(style.color), dim=False)

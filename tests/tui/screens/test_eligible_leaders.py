@@ -40,4 +40,4 @@ async def test_replicas_that_may_lead_are_named(
             await visit(pilot, "topic orders")
             assert remark in await shows(pilot, "behind: 2")
             await pilot.resize_terminal(120, 40)
-            await shows(pilot, remark[:60])
+            await shows(pilot, remark[:50])
