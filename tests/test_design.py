@@ -1,4 +1,4 @@
-"""docs/contributors/design.md against the tree: each folder and module that it names is there, and no subject is forgotten."""
+"""docs/contributors/design.md against the tree: what it names is there, and no subject is forgotten."""
 
 from __future__ import annotations
 
