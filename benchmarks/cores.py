@@ -53,18 +53,14 @@ def cases(core: ModuleType) -> dict[str, tuple[Callable[[], Any], int]]:
     plain, json_ = opened(core, sealed(core, text, COUNT)), opened(core, sealed(core, quoted, COUNT))
     builder = core.Builder()
     rows = core.split_lines(keyed, 0, len(keyed), 10, b"\t")
-    builder.append_rows(keyed, rows, 0, STAMP, 1 << 30, COUNT)
+    alone, few, many_places = (core.partition_keys(keyed, rows, partitions) for partitions in (1, 4, 1000))
+    core.spread_rows([builder], alone, keyed, rows, 0, STAMP, 1 << 30, COUNT)
     pairs = opened(core, bytes(seal(builder.take(), COUNT, STAMP, STAMP).data))
     one = [opened(core, sealed(core, line, 1)) for line in lines(500)]
     many = b"".join(sealed(core, line, 1) for line in lines(500))
-    few, many_places = (core.partition_keys(keyed, rows, partitions) for partitions in (4, 1000))
 
     def append_lines() -> None:
         builder.append_lines(text, 0, len(text), 10, STAMP, 1 << 30, COUNT)
-        builder.take()
-
-    def append_rows() -> None:
-        builder.append_rows(keyed, rows, 0, STAMP, 1 << 30, COUNT)
         builder.take()
 
     def spread_rows(places: Any, partitions: int) -> None:
@@ -79,7 +75,7 @@ def cases(core: ModuleType) -> dict[str, tuple[Callable[[], Any], int]]:
         "append_lines": (append_lines, COUNT),
         "split_lines with a key": (lambda: core.split_lines(keyed, 0, len(keyed), 10, b"\t"), COUNT),
         "partition_keys": (lambda: core.partition_keys(keyed, rows, 4), COUNT),
-        "append_rows": (append_rows, COUNT),
+        "spread_rows, 1 partition": (lambda: spread_rows(alone, 1), COUNT),
         "spread_rows, 4 partitions": (lambda: spread_rows(few, 4), COUNT),
         "spread_rows, 1,000 partitions": (lambda: spread_rows(many_places, 1000), COUNT),
         "write_values": (lambda: core.write_values(plain, bytearray(), b"\n", -1, b""), COUNT),

@@ -248,7 +248,7 @@ def test_rows_are_split_partitioned_and_appended(core: Any, text: bytes, cut: by
     made = []
     for each in (core, twin):
         builder = each.Builder()
-        stop = builder.append_rows(chunk, lines, 0, 1, 90, 8)
+        stop, _ = each.spread_rows([builder], array("i", bytes(4 * lines.count)), chunk, lines, 0, 1, 90, 8)
         made.append((stop, builder.count, bytes(builder.take())))
     assert made[0] == made[1]
     assert spread(core, chunk, lines, partitions, 90, 8) == spread(twin, chunk, lines, partitions, 90, 8)
@@ -431,12 +431,13 @@ def test_rows_of_many_batches_are_cut_where_each_is_full(core):
     rng = random.Random(3)
     text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(tries(3000)))
     lines = core.split_lines(text, 0, len(text), 10, b"\t")
+    alone = array("i", bytes(4 * lines.count))
     for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 77), (300, 10), (30_000, 500)):
         made = []
         for each in (core, twin):
             builder, row = each.Builder(), 0
             while row < lines.count:
-                row = builder.append_rows(text, lines, row, 5, most_bytes, most)
+                row, _ = each.spread_rows([builder], alone, text, lines, row, 5, most_bytes, most)
                 made.append((each, row, builder.count, sealed(builder) if builder.count else b""))
         ours = [one[1:] for one in made if one[0] is core]
         assert ours == [one[1:] for one in made if one[0] is twin][: len(ours)]
@@ -448,12 +449,13 @@ def test_rows_with_a_time_each_are_cut_where_each_batch_is_full(core):
     text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(500))
     lines = core.split_lines(text, 0, len(text), 10, b"\t")
     times = array("q", [rng.randrange(2**41) for _ in range(lines.count)])
+    alone = array("i", bytes(4 * lines.count))
     for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 77), (50, 10)):
         made = {}
         for each in (core, twin):
             builder, row, batches = each.Builder(), 0, []
             while row < lines.count:
-                row = builder.append_rows(text, lines, row, 5, most_bytes, most, times)
+                row, _ = each.spread_rows([builder], alone, text, lines, row, 5, most_bytes, most, times)
                 if builder.count:
                     batches.append((row, sealed(builder)))
             made[each] = batches

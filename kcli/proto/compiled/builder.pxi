@@ -208,18 +208,6 @@ cdef class Builder:
         self.used, self.count = used, count
         return at - &view[0]
 
-    def append_rows(
-        self, chunk, lines, Py_ssize_t first_row, int64_t timestamp_ms, int64_t max_bytes, int64_t max_records,
-        array.array timestamps=None
-    ):
-        """As plain.builder.Builder.append_rows."""
-        cdef Rows rows = Rows(chunk, lines, first_row, timestamps)
-        cdef Py_ssize_t row, wish = min(max_bytes - (self.used - RESERVED) + 64, rows.size + 64)
-        for row in range(first_row, rows.count):
-            if not rows.add_to(self, row, timestamp_ms, max_bytes, max_records, wish):
-                return row
-        return max(first_row, rows.count)
-
 
 cdef class Rows:
     """The rows of a chunk as C sees them; the columns are long enough, what is in them is checked row by row."""

@@ -11,7 +11,6 @@ from kcli.proto.varint import encode_varint, varint_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Sequence
 
     from kcli.proto.buffer import Buffer
@@ -390,31 +389,6 @@ class Builder:
         for field in (key, value):
             size += 1 if field is None else varint_size(len(field)) + len(field)
         return size + varint_size(size)
-
-    def append_rows(
-        self,
-        chunk: Buffer,
-        lines: Lines,
-        first_row: int,
-        timestamp_ms: int,
-        max_bytes: int,
-        max_records: int,
-        timestamps: array[int] | None = None,
-    ) -> int:
-        """The rows from `first_row` on, bounded as `append_lines`. `timestamps` are one for each row. Returns the first
-        row that was not appended."""
-        data = bytes(chunk)
-        row, step = first_row, STEP if timestamps is None else 1
-        while row < lines.count:
-            stop = min(row + step, lines.count)
-            stamp = timestamp_ms if timestamps is None else timestamps[row]
-            if not self.append_pairs(pairs_of(data, lines, range(row, stop)), stamp, max_bytes, max_records):
-                if step == 1:
-                    return row
-                step = max(step // 4, 1)
-                continue
-            row = stop
-        return max(first_row, lines.count)
 
     def append_pairs(self, pairs: list[Pair], timestamp: int, max_bytes: int, max_records: int) -> bool:
         """Keys and values, all or none: False, and nothing written, if they do not fit. A first one always does."""
