@@ -107,7 +107,7 @@ alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process o
 test-pictures: $(VENV)/.made-dev  ## what the dashboard's screens look like at three sizes, beside their pictures
 	$(BIN)/python -m tests.suite tests/tui/test_pictures.py -m pictures $(ARGS)
 
-nightly: $(VENV)/.made-dev  ## what is too long for every change, at most four hours; prints the time of each piece. PIECES="chaos late" plays those
+nightly: $(VENV)/.made-dev  ## what is too long for every change, about five hours; prints the time of each piece. PIECES="chaos late" plays those
 	$(BIN)/python -m tests.nightly $(PIECES)
 
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc

@@ -74,7 +74,7 @@ def test_every_target_that_it_makes_exists_and_it_fits_into_a_night() -> None:
     targets = set(re.findall(r"^([a-z-]+):", MAKEFILE.read_text(), re.MULTILINE))
     made = {command[1] for piece in PIECES.values() for command in piece.commands if command[0] == "make"}
     assert made <= targets
-    assert sum(piece.minutes for piece in PIECES.values()) <= 240
+    assert sum(piece.minutes for piece in PIECES.values()) <= 300
 
 
 def test_its_chaos_plays_all_that_make_chaos_does() -> None:
