@@ -8,16 +8,13 @@ from kcli import codes
 from kcli.cli.commands.consume.leaderless import LeftOut
 from kcli.cli.output import text
 from kcli.cli.parsing.groups import DECODED_FORMATS
-from kcli.cli.parsing.record_groups import PRINTED, FilterOptions, OrderedOptions, PrintOptions
+from kcli.cli.parsing.record_groups import PRINTED, OrderedOptions, PrintOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.grammar.bound import Bound
 from kcli.grammar.offsets import parse_range
 from kcli.model import TopicPartition
-from kcli.serde.decoded import values_as
-from kcli.serde.filters.filter import Filter
 from kcli.text.names import is_pattern
-from kcli.value_formats import WHOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer
     from kcli.model import Cluster
     from kcli.proto.batch import Batch
-    from kcli.serde.filters.within import Within
+    from kcli.serde.filters.filter import Filter
     from kcli.settings import GroupSettings
 
 
@@ -112,6 +109,7 @@ class Selection:
         """The filter of records; None where all are wanted."""
         if filters is None or (self.payload is None and not _filters(filters)):
             return None
+        from kcli.cli.commands.consume.filtering import filter_of
 
         within = None if self.payload is None else self.payload.within
         decoded = self._formats.get("value") is not None
@@ -457,50 +455,3 @@ def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str =
     problem = KcliError(f"{text}{reached}{hint}")
     problem.exit_code = error.exit_code
     return problem
-
-
-# The filter options of consume, tail, count, copy and redrive, and the Filter they make.
-#
-# Imported only when a command line names one of them; a bad expression is refused before anything is connected.
-
-
-def filter_of(
-    options: FilterOptions,
-    has_time_field: bool,
-    within: Within | None = None,
-    *,
-    decoded: bool = False,
-    decoded_keys: bool = False,
-) -> Filter:
-    """The Filter of a command line; `within` is its range of payload times, if its command has --time-field. `decoded`:
-    values are JSON whatever their format is; `decoded_keys`: keys may be JSON, too. Raises UsageError with the column
-    of what is wrong."""
-    if options.value_format and not decoded and not options.where and within is None and not _printed(options):
-        times = " and --time-field" if has_time_field else ""
-        raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
-    if not decoded and options.value_format in WHOLE:
-        raise UsageError(f"--value-format {options.value_format} is for consume, tail and count")
-    where = []
-    if options.where:
-        from kcli.serde.filters.where import Where
-
-        where = [Where(expression) for expression in options.where]
-    return Filter(
-        grep=options.grep,
-        keys=[text.argument_bytes(key) for key in options.only_keys],
-        key_grep=options.key_grep,
-        headers=[_header(given) for given in options.only_headers],
-        where=where,
-        value=values_as(None if decoded else options.value_format),
-        within=within,
-        decoded=decoded or decoded_keys,
-    )
-
-
-def _printed(options: FilterOptions) -> bool:
-    return isinstance(options, PrintOptions) and (options.pretty or options.value_format in PRINTED)
-
-
-def _header(given: str) -> tuple[str, bytes | None]:
-    name, equals, value = given.partition("=")
-    return name, text.argument_bytes(value) if equals else None

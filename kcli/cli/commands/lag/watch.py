@@ -49,7 +49,7 @@ async def _run(plan: Plan, stop: Stop) -> int:
 
     async with Client(Connection(plan.options).client()) as client, _memory(plan, client.cluster) as memory:
         if plan.prometheus is not None:
-            from kcli.cli.commands.lag.report import serve
+            from kcli.cli.commands.lag.prometheus import serve
 
             return await serve(plan, stop, lambda lost: _looks(plan, stop, client.cluster, memory, lost))
         if plan.record:

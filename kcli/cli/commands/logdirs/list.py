@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.storage import LogDir, log_dirs
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.output.tables.document import Document
@@ -12,7 +14,6 @@ from kcli.cli.parsing.option import Options
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Annotated
 

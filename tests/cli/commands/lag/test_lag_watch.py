@@ -19,7 +19,7 @@ import pytest
 from kcli import SyncClient
 from kcli.cli.commands.lag import watch
 from kcli.cli.commands.lag.options import LagOptions
-from kcli.cli.commands.lag.report import serve
+from kcli.cli.commands.lag.prometheus import serve
 from kcli.cli.main import main
 from kcli.cli.output.refreshes import News
 from kcli.cli.runtime import refresh
