@@ -1,6 +1,6 @@
 """kcli: a command line, a dashboard and a data pipeline for Apache Kafka on one wire-protocol client.
 
-What programs use is here by name, and is imported when it is used: `import kcli` costs nothing.
+The public names are listed here and imported on first use, so `import kcli` itself costs next to nothing.
 
     async with kcli.Client("localhost:9092") as client:
         async with client.producer() as producer:
@@ -115,10 +115,10 @@ _WHERE = {
 __all__ = ["__version__", *(name for names in _WHERE.values() for name in names.split())]  # noqa: PLE0604
 
 
-if not TYPE_CHECKING:  # with it, a checker would believe in every name
+if not TYPE_CHECKING:  # a type checker that saw __getattr__ would accept any name
 
     def __getattr__(name: str) -> object:
-        """Import a public name when it is used. Raises AttributeError for one that there is not."""
+        """Import a public name on first use. Raises AttributeError for an unknown name."""
         from importlib import import_module
 
         for module, names in _WHERE.items():

@@ -1,7 +1,7 @@
-"""ACLs as values, and what they say together: literal, prefixed and wildcard patterns, hosts and blocks of addresses,
-deny before allow (KIP-11, 290, 1276).
+"""ACLs as values and how they combine: literal, prefixed and wildcard patterns, hosts and address blocks, and deny
+before allow (KIP-11, 290, 1276).
 
-The words are those of Kafka's tools, in small letters with hyphens; the numbers are the protocol's.
+Words are those of Kafka's tools, in lower case with hyphens; numbers are those of the protocol.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     class Acl(NamedTuple):
-        """One rule: `kind` is of `KINDS`, `pattern` literal or prefixed, `permission` allow or deny; `host` is an
-        address, a block of addresses such as 10.1.0.0/16 (from Kafka 4.4 on), or *."""
+        """One ACL. `kind` is one of `KINDS`, `pattern` literal or prefixed, `permission` allow or deny. `host` is an
+        address, an address block such as 10.1.0.0/16 (from Kafka 4.4 on), or *."""
 
         kind: str
         name: str
@@ -54,7 +54,7 @@ OPERATIONS = {
 PERMISSIONS = {"deny": 2, "allow": 3}
 ANY = 1
 CLUSTER = "kafka-cluster"
-"""The name of the one resource of kind cluster."""
+"""Name of the only resource of kind cluster."""
 EVERYBODY = "User:*"
 ANYWHERE = "*"
 POSSIBLE = {
@@ -73,17 +73,17 @@ POSSIBLE = {
     "delegation-token": ("describe",),
     "user": ("create-tokens", "describe-tokens"),
 }
-"""What can be done to each kind."""
+"""Operations of each resource kind."""
 IMPLYING = {
     "describe": frozenset(("read", "write", "delete", "alter")),
     "describe-configs": frozenset(("alter-configs",)),
 }
-"""By operation, those whose permission implies it; a denial implies nothing."""
+"""For each operation, the operations that imply it when allowed; a denial implies nothing."""
 
 
 class AclFilter(Frozen):
-    """Which ACLs are meant; None is any. `pattern` any: of both patterns; match: all that hold for a resource called
-    `name`, prefixed and wildcard ones too; literal and prefixed: those whose name is exactly `name`."""
+    """A filter of ACLs; None matches anything. `pattern` any matches both patterns; match selects all ACLs that apply
+    to a resource called `name`, including prefixed and wildcard ones; literal and prefixed require exactly `name`."""
 
     kind: str | None = None
     name: str | None = None
@@ -94,7 +94,7 @@ class AclFilter(Frozen):
     permission: str | None = None
 
     def matches(self, acl: Acl) -> bool:
-        """Whether an ACL is one of these, as a broker decides it."""
+        """Whether an ACL matches the filter, by the broker's rules."""
         if self.pattern == "match" and self.name is not None:
             named = covers(acl, self.name)
         else:
@@ -110,26 +110,28 @@ class AclFilter(Frozen):
 
 
 def exactly(acl: Acl) -> AclFilter:
-    """The filter that means this ACL and no other."""
+    """Return the filter that matches only this ACL."""
     return AclFilter(**acl._asdict())
 
 
 def covers(acl: Acl, name: str) -> bool:
-    """Whether an ACL holds for a resource of this name (and its kind)."""
+    """Whether an ACL applies to a resource of its kind with this name."""
     return name.startswith(acl.name) if acl.pattern == "prefixed" else acl.name in (name, "*")
 
 
 def concerns(acl: Acl, operation: str) -> bool:
-    """Whether an ACL applies to an operation, by name or as `all`."""
+    """Whether an ACL applies to an operation, by name or through `all`."""
     if acl.operation in ("all", operation):
         return True
     return acl.permission == "allow" and acl.operation in IMPLYING.get(operation, ())
 
 
 def decide(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Acl | None:
-    """The rule that decides, of the ACLs that hold for the resource: a denial before all, then the first permission;
-    None where no rule speaks, which is a refusal unless the cluster allows what has no ACL. `host` * is any host that
-    no ACL names, and a block any address of it that no ACL names more closely."""
+    """Return the ACL that decides: the first denial, or else the first permission that applies to the resource.
+
+    None if no ACL applies, which means denied unless the cluster allows resources without ACLs. `host` * stands for any
+    host that no ACL names; a block stands for any of its addresses that no ACL names more specifically.
+    """
     allowing: Acl | None = None
     for acl in acls:
         if acl.principal not in (principal, EVERYBODY) or not concerns(acl, operation) or not reaches(acl.host, host):
@@ -151,14 +153,18 @@ def reaches(pattern: str, host: str) -> bool:
 
 @lru_cache(4096)
 def block_of(host: str, *, single: bool = False) -> IPv4Network | IPv6Network | None:
-    """The addresses of a block such as 10.1.0.0/16, with `single` also of one address; None for anything else, and for
-    a block of IPv4 addresses in IPv6 (::ffff:10.0.0.0/104), which contains no client: brokers see IPv4."""
+    """Return the address block of a text such as 10.1.0.0/16, and with `single` also that of one address; otherwise
+    None.
+
+    A block of IPv4-mapped IPv6 addresses (::ffff:10.0.0.0/104) also gives None: it contains no client, because brokers
+    see IPv4 addresses.
+    """
     from ipaddress import ip_network
 
     address, slash, length = host.partition("/")
-    if not (single or slash) or (slash and not length.isdecimal()):  # no netmasks, such as /255.255.0.0
+    if not (single or slash) or (slash and not length.isdecimal()):  # no netmasks such as /255.255.0.0
         return None
-    if slash and ":" not in address:  # brokers read 010 as ten, where Python refuses it
+    if slash and ":" not in address:  # brokers read 010 as 10; Python rejects it
         address = ".".join(part.lstrip("0") or "0" for part in address.split("."))
     try:
         block = ip_network(address + slash + length, strict=False)
@@ -169,8 +175,8 @@ def block_of(host: str, *, single: bool = False) -> IPv4Network | IPv6Network | 
 
 
 def client_address(text: str) -> str:
-    """An address as brokers write that of a client, which they compare with the hosts of ACLs: IPv6 in full, and IPv4
-    in IPv6 as IPv4. Any other text is itself."""
+    """Return an address in the form in which brokers compare it with the hosts of ACLs: IPv6 in full, IPv4-mapped IPv6
+    as IPv4. Any other text is returned unchanged."""
     from ipaddress import IPv6Address, ip_address
 
     try:
@@ -186,7 +192,7 @@ def client_address(text: str) -> str:
 
 
 def principal(name: str) -> str:
-    """A principal by the name people use: `bob` is User:bob. Raises UsageError for one that has no name."""
+    """Return the principal for a name that people use: `bob` is User:bob. Raises UsageError for an empty name."""
     kind, colon, of = name.partition(":")
     if not colon:
         kind, of = "User", name
@@ -196,17 +202,17 @@ def principal(name: str) -> str:
 
 
 def word(table: dict[str, int], number: int) -> str:
-    """The word of a number; an unknown number is returned as its digits."""
+    """Return the word for a number; an unknown number is returned as digits."""
     return next((name for name, code in table.items() if code == number), str(number))
 
 
 def number(table: dict[str, int], name: str) -> int:
-    """The number of a word, as `word` gave it."""
+    """Return the number for a word from `word`."""
     return table[name] if name in table else int(name)
 
 
 def sentence(acl: Acl) -> str:
-    """An ACL as people say it: `allow User:bob write topic prefixed orders- from any host`."""
+    """Describe an ACL as a sentence: `allow User:bob write topic prefixed orders- from any host`."""
     of = acl.name if acl.pattern == "literal" else f"{acl.pattern} {acl.name}"
     at = "" if acl.host == ANYWHERE else f" from {acl.host}"
     return f"{acl.permission} {acl.principal} {acl.operation} {acl.kind} {of}{at}"

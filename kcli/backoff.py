@@ -1,9 +1,9 @@
-"""The pause before something is asked again: exponential with jitter, and never nothing (KIP-144, KIP-580).
+"""Pauses before retries: exponential with jitter, and never zero (KIP-144, KIP-580).
 
-Whatever asks again takes its pauses from here: base, doubled by each failure in a row, ±20 %, capped. No setting and
-no answer of a broker makes a pause shorter than `LEAST`, so nothing spins. The loops are here too: `retry` for a
-request, `repeat` for a condition. What may be retried is `KcliError.retriable`. Not `random`: importing that costs a
-short-lived process 2 ms, and jitter needs no generator.
+Everything that retries takes its pauses from here: the base, doubled after each consecutive failure, ±20 %, up to a
+maximum. No setting and no response from a broker makes a pause shorter than `LEAST`, so nothing loops at full speed.
+`retry` repeats a request, `repeat` polls a condition; `KcliError.retriable` decides what is retried. `random` is not
+used: importing it costs a short-lived process 2 ms, and jitter needs no good generator.
 """
 
 from __future__ import annotations
@@ -20,36 +20,38 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 LEAST = 0.01
-"""Seconds: the shortest base, whatever was configured (retry.backoff.ms=0 is allowed)."""
+"""Shortest base in seconds, whatever is configured (retry.backoff.ms=0 is allowed)."""
 
 
 def spread(part: float = 0.2) -> float:
-    """A factor around 1, ±20 %, so that a hundred clients do not align."""
+    """Return a random factor around 1 (±20 %), so that many clients do not retry at the same time."""
     return 1 + part * (urandom(1)[0] / 127.5 - 1)
 
 
 def full() -> float:
-    """A factor between almost nothing and 1 (full jitter): for a server that many clients ask again at once."""
+    """Return a random factor between almost 0 and 1 (full jitter), for a server that many clients retry at once."""
     return (urandom(1)[0] + 1) / 256
 
 
 def after(failures: int, base: float, maximum: float, factor: float | None = None) -> float:
-    """How long to wait after one more failure, after `failures` in a row before it. All in seconds. `factor` is
-    one `spread()` for several that must come back together, or `full()`."""
+    """Return the pause after another failure that follows `failures` consecutive ones. All times are in seconds.
+    `factor` is a shared `spread()` for callers that have to retry together, or `full()`."""
     pause = min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST))
     return pause * (spread() if factor is None else factor)
 
 
 def every(interval: float) -> float:
-    """The pause before a regular task runs again: the interval, ±10 %, so that clients that started together spread
-    out."""
+    """Return the pause before the next run of a periodic task: the interval ±10 %, so that clients started together
+    spread out."""
     return interval * spread(0.1)
 
 
 class Floor:
-    """A limit for requests of one kind in a row; after these, one each `least` seconds. It is for requests that repeat
-    after a good response, where no failure sets a pause: a broker that always asks for another request cannot cause a
-    busy loop."""
+    """A rate limit for consecutive requests of one kind: after the first few, one every `least` seconds.
+
+    It applies to requests that repeat after a successful response, where no failure causes a pause, so that a broker
+    that always asks for another request cannot cause a busy loop.
+    """
 
     __slots__ = ("_ahead", "_due", "_least")
 
@@ -59,14 +61,14 @@ class Floor:
         self._due = 0.0
 
     def wait(self, now: float) -> float:
-        """How long the next request has to wait, which is counted with this."""
+        """Count a request, and return how long it has to wait."""
         due = max(self._due, now)
         self._due = due + self._least
         return max(0.0, due - self._ahead - now)
 
 
 class Backoff:
-    """The waits of one sequence of failures, in seconds."""
+    """The pauses of one sequence of failures, in seconds."""
 
     __slots__ = ("_base", "_failures", "_max")
 
@@ -77,21 +79,21 @@ class Backoff:
 
     @property
     def failures(self) -> int:
-        """How many in a row."""
+        """Number of consecutive failures."""
         return self._failures
 
     def next(self) -> float:
-        """How long to wait after one more failure."""
+        """Return the pause after another failure."""
         wait = after(self._failures, self._base, self._max)
         self._failures += 1
         return wait
 
     def reset(self) -> None:
-        """It worked: the next failure waits the base again."""
+        """Record a success: the next pause is the base again."""
         self._failures = 0
 
     async def pause(self) -> None:
-        """Wait after one more failure."""
+        """Wait after another failure."""
         from asyncio import sleep
 
         await sleep(self.next())
@@ -104,9 +106,11 @@ async def retry(
     *,
     policy: Callable[[KcliError], Backoff | None] | None = None,
 ) -> R:
-    """The result of `attempt`, repeated while its error is retriable, with `pauses` between, and not when the next
-    attempt would begin after `until` (loop time); then the last error is raised. `policy` overrides this: it returns
-    the pauses of an error, None for a final one."""
+    """Return the result of `attempt`, retried with `pauses` while its error is retriable.
+
+    If the next attempt would begin after `until` (loop time), the last error is raised. `policy`, if given, decides
+    instead: it returns the pauses to use for an error, or None to raise it.
+    """
     from asyncio import get_running_loop, sleep
 
     loop = get_running_loop()
@@ -124,8 +128,11 @@ async def retry(
 
 
 async def repeat(step: Callable[[], Awaitable[bool]], pauses: Backoff, until: float | None = None) -> bool:
-    """Call `step` until it returns True. False when another step, if it took as long as the last one, would end after
-    `until` (loop time): dialling into a void takes long, and would once more. None is no end."""
+    """Call `step` until it returns True.
+
+    Returns False if another step would end after `until` (loop time), assuming that it takes as long as the last one:
+    connecting to an address that does not respond takes long each time. None means no limit.
+    """
     from asyncio import get_running_loop, sleep
 
     loop = get_running_loop()

@@ -1,4 +1,4 @@
-"""The one place that wires: broker to cluster, cluster to producer, consumer and admin."""
+"""The client: creates the broker connections, the cluster and, from them, producers, consumers and the admin client."""
 
 from __future__ import annotations
 
@@ -56,26 +56,27 @@ if TYPE_CHECKING:
     Kind = TypeVar("Kind")
 
 _kept = False
-LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
+LARGEST_KEPT = 31 * 1024 * 1024  # just below the highest threshold that glibc allows
 
 HEADROOM = 16 * 1024 * 1024
-"""What a Fetch answer may be larger than fetch.max.bytes, in bytes: its first batch always comes whole."""
+"""Bytes by which a Fetch response may exceed fetch.max.bytes: its first batch is always sent whole."""
 _numbers = itertools.count(1)
 _clients: WeakSet[Client] = WeakSet()
 
 
 class Client:
-    """One cluster: `async with Client("localhost:9092") as client:`.
+    """A connection to one cluster: `async with Client("localhost:9092") as client:`.
 
-    `settings` may be the bootstrap addresses alone, or a mapping of Kafka's property names, such as
-    `{"bootstrap.servers": "localhost:9092", "linger.ms": 20}`: those of producers, consumers and groups are the
-    defaults of what this client makes, and `group.id` is the group of its consumers.
+    `settings` are the bootstrap addresses, a ClientSettings, or a mapping of Kafka property names such as
+    `{"bootstrap.servers": "localhost:9092", "linger.ms": 20}`. Properties of producers, consumers and groups become the
+    defaults of the producers and consumers that this client creates; `group.id` is the group of its consumers.
 
-    `connect` makes the connections to brokers instead of kcli's own:
-    it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
-    such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). `registry` is where `schemas` are
-    looked up, `hooks` are called when something happens. Raises UsageError for addresses that are none, and for a
-    property that is unknown or has a wrong value."""
+    `connect` replaces the function that creates connections to brokers: it is called with an address and a broker id
+    (-1 for a bootstrap address) and returns a `Broker`, such as a `NetworkBroker` that counts its requests
+    (examples/own_broker.py). `registry` is the schema registry behind `schemas`; `hooks` are called on events such as a
+    lost connection. Raises UsageError for invalid addresses and for properties that are unknown or have an invalid
+    value.
+    """
 
     def __init__(
         self,
@@ -107,13 +108,13 @@ class Client:
         self.cluster: Cluster = (cluster := NetworkCluster(connect, settings))
         self._registry = registry
         self._schemas: OpenSchemas | None = None
-        self._opened: dict[RegistrySettings, OpenSchemas] = {}  # of formats
-        self._users: WeakSet[User] = WeakSet()  # producers and consumers; closed ones too
+        self._opened: dict[RegistrySettings, OpenSchemas] = {}  # of formats with a registry of their own
+        self._users: WeakSet[User] = WeakSet()  # producers and consumers, including closed ones
         self._closed = self._forked = False
         _clients.add(self)
 
     def _connect(self) -> Connect:
-        """How brokers are connected to by these settings."""
+        """Return the function that connects to brokers with these settings."""
         settings = self.settings
         client_id = settings.client_id or f"kcli-{os.getpid()}-{next(_numbers)}"
 
@@ -147,19 +148,20 @@ class Client:
         return observed
 
     def _login_failed(self, text: str, error: AuthError | None) -> None:
-        """Tell the consumers; an `error` ends them. Producers go on until their delivery timeout."""
+        """Report a failed login to producers and consumers. An `error` ends the consumers; producers keep trying until
+        their delivery timeout."""
         for user in self._users:
             user.login_failed(text, error)
 
     @property
     def metrics(self) -> ClientMetrics:
-        """The connections and requests up to now: a copy, which stays as it is. Connections of a `connect` that returns
-        no `NetworkBroker` are not counted."""
+        """A snapshot of the connection and request counters. Connections of a custom `connect` that returns something
+        other than a `NetworkBroker` are not counted."""
         return self._observer.metrics.copy()
 
     @property
     def admin(self) -> Admin:
-        """Questions about the cluster, and changes of it."""
+        """The admin client, which inspects and changes the cluster."""
         from kcli.admin.admin import Admin
 
         if self._forked:
@@ -168,7 +170,7 @@ class Client:
 
     @property
     def schemas(self) -> Schemas:
-        """The schemas of the registry, looked up when they are asked for. Raises UsageError without a registry."""
+        """The schemas of the registry, each fetched on first use. Raises UsageError if no registry is configured."""
         if self._schemas is None:
             if self._registry is None:
                 raise UsageError("no schema registry is named: schema.registry.url says where it is")
@@ -189,8 +191,11 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close. Producers and consumers that are open are closed too: what the broker has not acknowledged fails with
-        Closed, or UnknownOutcome if it may be stored. Raises why the last commit of such a consumer did not succeed."""
+        """Close the client and its open producers and consumers.
+
+        Records that the broker has not acknowledged fail with Closed, or with UnknownOutcome if they may be stored.
+        Raises the error of a consumer's last commit if that commit failed.
+        """
         self._closed = True
         try:
             users = [user.client_closed() for user in self._users]
@@ -206,7 +211,8 @@ class Client:
                 raise problem
 
     async def lag(self, group: str, *, isolation: str = "read_uncommitted") -> GroupLag:
-        """The lag of a group: its sum, its status, and each partition. Raises GroupMissing, KcliError."""
+        """Return the lag of a group: the total, the status, and the lag of each partition. Raises GroupMissing,
+        KcliError."""
         from kcli.lag.snapshot import lag_of
 
         self._check()
@@ -220,8 +226,11 @@ class Client:
         key: Format | None = None,
         value: Format | None = None,
     ) -> Producer:
-        """A producer, to be used in an `async with` inside the client's. `key` and `value` are formats (kcli.formats):
-        objects are sent then. Raises UsageError with a read-only profile."""
+        """Create a producer, to be used in an `async with` inside the client's.
+
+        With the formats `key` and `value` (kcli.formats) it sends objects instead of bytes. Raises UsageError if the
+        profile is read-only.
+        """
         self._check("producing")
         from kcli.producer.producer import Producer
 
@@ -243,15 +252,18 @@ class Client:
         key: Format | None = None,
         value: Format | None = None,
     ) -> Consumer:
-        """A consumer, to be used in an `async with` inside the client's.
+        """Create a consumer, to be used in an `async with` inside the client's.
 
-        With topics it reads them from the beginning of its block. Without a group that is all partitions from `start`:
-        earliest, latest or a Bound; None is the `reset` of the settings. Where `start` is latest, its place is known
-        when the block begins. A member of a group starts at the group's commits, and at `start` (earliest or latest) in
-        partitions without one. `stop_at_end` ends the iteration where the topics ended when the block began, with
-        read_committed at the last stable offset; not in a group. Without topics, `subscribe` or `assign` says what is
-        read. `key` and `value` are formats (kcli.formats): messages have objects then, and batches have bytes. Raises
-        UsageError for a selection that makes no sense."""
+        Given topics, it starts to read when its block begins. Without a group it reads all partitions, beginning at
+        `start`: earliest, latest or a Bound; None means the `reset` policy of the settings. For latest, the offsets are
+        looked up when the block begins. A group member starts at the group's committed offsets, and at `start`
+        (earliest or latest) in partitions without one. With `stop_at_end` the iteration stops at the end offsets (for
+        read_committed: the last stable offsets) seen when the block began; this is not available in a group. Without
+        topics, call `subscribe` or `assign`.
+
+        With the formats `key` and `value` (kcli.formats) messages carry objects; batches always carry bytes. Raises
+        UsageError for arguments that contradict each other.
+        """
         from kcli.consumer.consumer import Consumer
 
         self._check("" if group is None else "joining a group")
@@ -292,7 +304,7 @@ class Client:
         return consumer
 
     def share_consumer(self, settings: ConsumerSettings, share: ShareSettings) -> ShareConsumer:
-        """A member of a share group (KIP-932), to be used in an `async with` inside the client's."""
+        """Create a member of a share group (KIP-932), to be used in an `async with` inside the client's."""
         from kcli.consumer.share.consumer import ShareConsumer
 
         self._check("joining a group")
@@ -303,7 +315,7 @@ class Client:
         return consumer
 
     def _formats(self, key: Format | None, value: Format | None) -> Formats | None:
-        """What makes objects of keys and values, and back; None for bytes."""
+        """Return the converter between objects and bytes; None if keys and values stay bytes."""
         if key is None and value is None:
             return None
         from kcli.formats import Formats
@@ -311,7 +323,7 @@ class Client:
         return Formats(key, value, self._schemas_of)
 
     def _schemas_of(self, registry: RegistrySettings | None) -> Schemas | None:
-        """The schemas of a format's registry, of the client's own for None; closed with the client."""
+        """Return the schemas of a format's registry (None: the client's registry). They are closed with the client."""
         if registry is None:
             return None if self._registry is None else self.schemas
         if registry not in self._opened:
@@ -322,21 +334,24 @@ class Client:
         return self._opened[registry]
 
     def _own(self, settings: Kind | None, name: str, kind: type[Kind]) -> Kind:
-        """The settings given, else the client's defaults."""
+        """Return the given settings, or else the client's defaults."""
         if settings is not None:
             return _of_kind("settings", settings, kind)
         defaults: Kind = kind() if self._defaults is None else getattr(self._defaults, name)
         return defaults
 
     def _make_room(self, settings: ConsumerSettings) -> None:
-        """A frame that was asked for is not an attack (B1)."""
+        """Raise the limit for response frames to the largest response that these settings can request."""
         largest = settings.fetch_max_bytes + HEADROOM
         if largest > self.settings.max_frame:
             self.settings = self.settings.replace(max_frame=largest)
 
     def _check(self, change: str = "") -> None:
-        """Before anything is begun; the guard of each broker refuses the requests themselves. Raises Closed after the
-        end."""
+        """Check that a producer or consumer may be created; `change`: it can change the cluster. Raises Closed,
+        UsageError.
+
+        This only fails early: the guard of each broker connection refuses the requests themselves.
+        """
         if self._forked:
             raise UsageError(FORKED)
         if self._closed:
@@ -346,15 +361,14 @@ class Client:
 
 
 def _of_kind(name: str, given: Kind, kind: type[Kind]) -> Kind:
-    """Return the settings given. Raises UsageError for those of another kind."""
+    """Return the given settings. Raises UsageError if they are of the wrong kind."""
     if not isinstance(given, kind):
         raise UsageError(f"{name} {shown(given)}: expected {kind.__name__}")
     return given
 
 
 def _after_fork() -> None:
-    """Have the copies of clients in the child of a fork refuse what is asked of them: their connections are the
-    parent's."""
+    """Disable all clients in the child of a fork, because their connections belong to the parent."""
     for client in _clients:
         client._forked = True
         for user in client._users:
@@ -365,12 +379,12 @@ after_fork(_after_fork)
 
 
 def keep_large_blocks() -> None:
-    """Have glibc keep freed megabyte blocks for the next use instead of giving them back to the system.
+    """Make glibc reuse freed blocks of a megabyte or more instead of returning them to the system.
 
-    Every fetch and every batch is such a block; without this each one costs hundreds of page faults, which was 40 %
-    of the CPU of a long consume. Freeing one large mapped block lifts malloc's dynamic thresholds (mallopt(3),
-    M_MMAP_THRESHOLD); its pages are never touched, so it costs no memory. Elsewhere it does nothing. A second block
-    would no longer be mapped but cleared, which takes milliseconds.
+    Every fetch and every batch allocates such a block. Otherwise each costs hundreds of page faults, which took 40 % of
+    the CPU of a long consume. Freeing one large mapped block raises malloc's dynamic thresholds (mallopt(3),
+    M_MMAP_THRESHOLD); its pages are never touched, so it uses no memory. With other C libraries this has no effect. It
+    runs only once: a second block would not be mapped but cleared, which takes milliseconds.
     """
     global _kept
     if not _kept:

@@ -1,15 +1,15 @@
-"""Kafka's error codes: number, name, retriable or not, what to forget first, and the sentence for people.
+"""Kafka error codes: number, name, whether retriable, what to discard before a retry, and a sentence for people.
 
-One table, no class per code. The numbers, names and retriability are those of Apache Kafka 4.4
-(org.apache.kafka.common.protocol.Errors). The sentences are kcli's: they name a remedy where one is known, and fit
-behind "name: ". `forget` is the cached fact that the error proves wrong (C4, C15).
+One table instead of a class per code. Numbers, names and retriability are those of Apache Kafka 4.4
+(org.apache.kafka.common.protocol.Errors). The sentences are kcli's: they suggest a remedy where one is known, and are
+worded to follow "name: ". `forget` names the cached fact that the error disproves.
 """
 
 from __future__ import annotations
 
 
 class ErrorCode:
-    """One row of the table. `forget` is "leader", "coordinator" or ""."""
+    """A row of the table. `forget` is "leader", "coordinator" or ""."""
 
     __slots__ = ("forget", "name", "number", "retriable", "text")
 
@@ -24,33 +24,34 @@ class ErrorCode:
         return f"{self.name}({self.number})"
 
     def __bool__(self) -> bool:
-        """True for an error: `if code:` reads as it should."""
+        """True for an error, so that `if code:` reads naturally."""
         return self.number != 0
 
 
 def _final(number: int, text: str) -> ErrorCode:
-    """A row of the table: trying again cannot help. The name is that of the variable, see the end."""
+    """Return a row for an error that a retry cannot fix. Its name is set from the variable at the end of this
+    module."""
     return ErrorCode(number, "", False, "", text)
 
 
 def _retry(number: int, text: str) -> ErrorCode:
-    """Trying again can help."""
+    """Return a row for an error that a retry can fix."""
     return ErrorCode(number, "", True, "", text)
 
 
 def _leader(number: int, text: str) -> ErrorCode:
-    """Trying again can help, when the partition's leader has been looked up again."""
+    """Return a row for an error that a retry can fix after looking up the partition's leader again."""
     return ErrorCode(number, "", True, "leader", text)
 
 
 def _coordinator(number: int, text: str) -> ErrorCode:
-    """Trying again can help, when the coordinator has been looked up again."""
+    """Return a row for an error that a retry can fix after looking up the coordinator again."""
     return ErrorCode(number, "", True, "coordinator", text)
 
 
 def of(number: int) -> ErrorCode:
-    """The row of a number; an unknown number keeps its number and is not retriable (B13)."""
-    row = _TABLE.get(number)  # NONE is false, so no `or` here
+    """Return the row of a number; an unknown number is kept and is not retriable."""
+    row = _TABLE.get(number)  # NONE is false, so `or` would not work here
     return ErrorCode(number, f"UNKNOWN({number})", False, "", f"unknown error code {number}") if row is None else row
 
 
@@ -223,7 +224,7 @@ CONTROLLER_ID_NOT_REGISTERED = _final(136, "no controller is registered with thi
 
 
 def _named(rows: dict[str, object]) -> dict[int, ErrorCode]:
-    """By number; each row gets the name of its variable."""
+    """Return the rows by number, each named after its variable."""
     table = {}
     for name, row in rows.items():
         if isinstance(row, ErrorCode):

@@ -1,5 +1,7 @@
-"""Exceptions, by what the caller does about them; `exit_code` is the process's. Messages name no option and no command:
-what a user of a face can do is a `Hint`."""
+"""Exceptions, one class for each way in which a caller can react. `exit_code` is the exit code of the process.
+
+Messages name no command-line options or commands; a `Hint` tells a user interface which remedy to suggest.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
 
     Wording = Callable[[str, "Hint"], str]
-    """Of a face: a sentence with the words for its hint."""
+    """Returns a message with the hint put into the words of a user interface."""
 
 
 class Hint:
-    """What may help, as a code with values. It is text only where a face (command line, dashboard) has words for it:
-    the library knows neither options nor commands."""
+    """A suggested remedy: a code and its values. The command line and the dashboard turn it into text; the library
+    knows neither options nor commands."""
 
     __slots__ = ("code", "values")
 
@@ -31,13 +33,16 @@ class Hint:
 
 
 OPTION = "option"
-"""The hint of a sentence that begins with the name of a setting: a face says the option instead."""
+"""Hint for a message that begins with a setting's name: a user interface names its option instead."""
 wording: Wording | None = None
 
 
 def set_wording(words: Wording | None) -> Wording | None:
-    """Have errors speak as a face does; returns the words before. Errors become parts of other errors as text, so the
-    words are chosen here and not where an error is printed."""
+    """Set the function that words hints, and return the previous one.
+
+    Messages get their hints when they are created, not when they are printed, because errors become parts of other
+    errors as text.
+    """
     global wording
     before, wording = wording, words
     return before
@@ -51,19 +56,19 @@ FORKED = "the client was made before the process was forked, and does not work i
 
 
 class KcliError(Exception):
-    """The root of all that kcli raises on purpose."""
+    """Base class of all errors that kcli raises deliberately."""
 
     exit_code = 1
     hint: Hint | None = None
     retriable: bool = False
-    """Whether the same request may succeed if it is sent again: the one answer to that question. As in Kafka's Java
-    client (RetriableException): an error code that Kafka declares retriable, a connection that broke, and a request
-    that was not answered in time. Not a connection that cannot come about before something is changed (AuthError,
-    TlsError, NeverMet), and not bytes that are no protocol (DecodeError): the same peer would send them again. Whoever
-    retries says until when."""
+    """Whether the same request can succeed if it is sent again. True, as in Kafka's Java client (RetriableException),
+    for error codes that Kafka declares retriable, for lost connections, and for requests without a response in time.
+    False if something has to be changed before a connection is possible (AuthError, TlsError, NeverMet), and for bytes
+    that violate the protocol (DecodeError), because the same peer would send them again. The caller decides how long to
+    retry."""
 
     def hinted(self, code: str, /, **values: object) -> Self:
-        """The error itself, with a hint; none for an empty code."""
+        """Add a hint and return the error itself; an empty code adds none."""
         if code:
             self.hint = Hint(code, **values)
         return self
@@ -74,13 +79,13 @@ class KcliError(Exception):
 
 
 class UsageError(KcliError):
-    """The caller asked for something that makes no sense; nothing was done."""
+    """The arguments or settings are invalid or contradict each other; nothing was sent."""
 
     exit_code = 2
 
 
 class ConnectError(KcliError):
-    """No connection, or it broke. `sent` is True when the broker may have acted on the request (unknown outcome)."""
+    """The connection could not be made or was lost. `sent` is True if the broker may have acted on the request."""
 
     exit_code = 5
     retriable = True
@@ -91,54 +96,57 @@ class ConnectError(KcliError):
 
 
 class Unreached(ConnectError):
-    """Nothing accepts connections at an address: it may be wrong, or its broker is not up yet."""
+    """No program accepts connections at the address: it may be wrong, or the broker is not up yet."""
 
 
 class Misrouted(ConnectError):
-    """Another broker than the one meant answers at an address (KIP-1242): a tunnel or a load balancer leads elsewhere,
-    or the address belongs to another broker by now."""
+    """A different broker than expected responded at an address (KIP-1242): a tunnel or load balancer leads elsewhere,
+    or the address now belongs to another broker."""
 
 
 class AuthError(ConnectError):
-    """The broker rejected the credentials. A retry changes nothing (B19)."""
+    """The broker rejected the credentials. Retrying does not help."""
 
     retriable = False
 
 
 class LoginFailed(ConnectError):
-    """The broker rejected the credentials of a client that it accepted before, or no new token came. The user store or
-    the token's source may be away for a moment: the client tries again after growing pauses, as after a lost
+    """The broker rejected credentials that it had accepted before, or no new token could be obtained. The cause may be
+    a temporary outage of the user store or token source, so the client retries with growing pauses, as after a lost
     connection."""
 
 
 class TlsError(ConnectError):
-    """No secure connection is possible: a certificate, a name or a setting has to change first."""
+    """No TLS connection is possible until a certificate, a name or a setting is changed."""
 
     retriable = False
 
 
 class NeverMet(ConnectError):
-    """The bootstrap address answers, and none of the brokers can be reached at the address that it advertises. Final
-    until one of them was reached: their advertised.listeners have to change first, or our broker map (C2)."""
+    """The bootstrap address responds, but no broker can be reached at its advertised address.
+
+    Final until the client has reached at least one broker: advertised.listeners or our broker map has to be corrected.
+    """
 
     retriable = False
 
 
 def cannot_connect(error: KcliError) -> bool:
-    """Whether no connection is possible until credentials, certificates or addresses are changed."""
+    """Whether a connection is impossible until credentials, certificates or addresses are changed."""
     return isinstance(error, ConnectError) and not error.retriable
 
 
 class UnsupportedVersion(KcliError):
-    """The broker and we have no common version of an API (B12)."""
+    """The broker and kcli have no common version of an API."""
 
 
 class BrokerError(KcliError):
-    """The broker answered with an error code. `about` names what it was about (a topic, a group, a partition). `sent`
-    is True when an earlier try of the same was not answered, so that it may have been done all the same.
+    """The broker responded with an error code.
 
-    A refused request (*_AUTHORIZATION_FAILED) says which right is missing, once: `api` is the request's key, `names`
-    its resources by kind (topic, group, transactional_id).
+    `about` names the topic, group, partition or other subject. `sent` is True if an earlier attempt was not answered,
+    so the request may have been executed anyway. For authorization errors (*_AUTHORIZATION_FAILED) the message names
+    the missing right once: `api` is the key of the request, `names` its resources by kind (topic, group,
+    transactional_id).
     """
 
     sent = False
@@ -161,7 +169,7 @@ class BrokerError(KcliError):
             self.hint = Hint("grant", operation=operation, kind=kind, name=name)
             return
         text = redacted(message) if message else code.text
-        if not text.endswith(f"({code.name})"):  # a broker's own words may name it already
+        if not text.endswith(f"({code.name})"):  # a broker's own message may already contain the name
             text = f"{text} ({code.name})"
         super().__init__(f"{about}: {text}" if about else text)
         if not message:
@@ -169,20 +177,23 @@ class BrokerError(KcliError):
 
 
 class DecodeError(KcliError):
-    """Bytes that violate the protocol. Nothing of them was used."""
+    """Bytes that violate the protocol; none of them were used."""
 
 
 class EncodeError(KcliError):
-    """A message that the negotiated version cannot say."""
+    """A message cannot be encoded in the negotiated version."""
 
 
 class TooOld(EncodeError):
-    """The version has no place for a field that the message has."""
+    """The negotiated version lacks a field that the message sets."""
 
 
 class DeadlineExceeded(KcliError):
-    """The time limit is over. `sent` as in ConnectError. Retriable as Java's TimeoutException is: it was the limit of
-    one request, and the caller that retries has time of its own left."""
+    """A time limit expired. `sent` is as in ConnectError.
+
+    Retriable like Java's TimeoutException: the limit was that of one request, and a caller that retries has its own
+    limit.
+    """
 
     exit_code = 4
     retriable = True
@@ -193,19 +204,19 @@ class DeadlineExceeded(KcliError):
 
 
 class UnknownOutcome(KcliError):
-    """The request may have been executed; it is unknown. It never counts as done, nor as not done (D22, D38)."""
+    """The request may or may not have been executed. kcli reports neither success nor failure."""
 
 
 class BufferFull(KcliError):
-    """The producer's memory bound was reached and stayed so for max_block."""
+    """The producer's buffer stayed full for max_block."""
 
 
 class Aborted(KcliError):
-    """The producer dropped the record, as `abort_buffered` asked."""
+    """The producer discarded the record because of `abort_buffered`."""
 
 
 class TopicRecreated(KcliError):
-    """The topic was deleted and created again: a position in the old one means nothing in the new one (C8)."""
+    """The topic was deleted and created again: an offset in the old topic means nothing in the new one."""
 
 
 class Closed(KcliError):

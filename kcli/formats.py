@@ -1,9 +1,9 @@
-"""What keys and values are for a program: `client.consumer("orders", value=avro(registry))`.
+"""Formats of keys and values, between bytes and Python objects: `client.consumer("orders", value=avro(registry))`.
 
-from kcli.formats import avro, json, json_schema, protobuf, text
+    from kcli.formats import avro, json, json_schema, protobuf, text
 
-A format makes objects of what a consumer reads, and bytes of what a producer sends. Nothing is looked up before the
-first record, and nothing is imported that is not used.
+A consumer with a format returns objects; a producer with a format accepts objects. Schemas are looked up with the first
+record, and modules are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = Log("producer")
 
 
 class Undecoded:
-    """A key or a value that its format cannot read: `reason` says why, and `data` are its bytes."""
+    """A key or value that its format could not decode: `reason` explains why, `data` holds the bytes."""
 
     __slots__ = ("data", "reason")
 
@@ -45,13 +45,13 @@ class Undecoded:
         return f"Undecoded({self.data!r}, {self.reason!r})"
 
     def error(self, place: str) -> DecodeError:
-        """The error of it at a place, such as `orders[0] offset 7: value`."""
+        """Return the error for this value at a place such as `orders[0] offset 7: value`."""
         return DecodeError(f"{place}: {self.reason}")
 
 
 class Format:
-    """How keys or values are read and written. `errors` says what a consumer does with one that cannot be read: "keep"
-    gives the program an `Undecoded`, "raise" raises DecodeError in its place, "skip" passes the record over."""
+    """How keys or values are decoded and encoded. `errors` selects what a consumer does if decoding fails: "keep"
+    returns an `Undecoded`, "raise" raises DecodeError at that message, "skip" skips the record."""
 
     name = "bytes"
 
@@ -61,8 +61,7 @@ class Format:
         self.errors = errors
 
     async def read(self, columns: Columns, kind: str, schemas: Schemas | None) -> list[Any]:
-        """The keys or the values (`kind`) of records, in their order. Raises KcliError where a registry does not
-        answer."""
+        """Decode the keys or values (`kind`) of records, in order. Raises KcliError if a registry does not respond."""
         starts, lengths = _column(columns, kind)
         whole = memoryview(columns.data)
         return [
@@ -77,15 +76,15 @@ class Format:
             return Undecoded(data, f"no {self.name}: {problem}")
 
     def loads(self, data: bytes) -> Any:
-        """The object of a payload. Raises ValueError."""
+        """Decode a payload. Raises ValueError."""
         raise NotImplementedError
 
     def dumps(self, value: Any) -> bytes:
-        """The payload of an object. Raises ValueError and TypeError."""
+        """Encode an object. Raises ValueError and TypeError."""
         raise NotImplementedError
 
     async def writer(self, topic: str, kind: str, schemas: Schemas | None) -> Encode:
-        """What makes bytes of objects for a topic, for the next `lasts` seconds. Raises KcliError. The function raises
+        """Return the encoder for a topic, valid for `lasts` seconds. Raises KcliError; the encoder itself raises
         EncodeError."""
         return _telling(self.dumps, f"{topic}: {kind}")
 
@@ -95,7 +94,7 @@ class Format:
 
     @property
     def registry(self) -> RegistrySettings | None:
-        """The registry that it takes its schemas from."""
+        """The registry that provides the schemas."""
         return None
 
 
@@ -126,7 +125,7 @@ class _Text(Format):
 
 
 class _ByRegistry(Format):
-    """Of a registry, or by one schema."""
+    """A format with schemas from a registry, or with a single given schema."""
 
     def __init__(
         self,
@@ -168,7 +167,7 @@ class _ByRegistry(Format):
         return await reader.read(columns)
 
     def _check(self, schemas: Schemas | None) -> None:
-        """Raises UsageError where neither a registry nor a schema is named."""
+        """Raises UsageError if neither a registry nor a schema is given."""
         if schemas is None and (self._schema is None or self._register or self._subject is not None):
             raise UsageError(f"{self.name}: no schema registry is named: avro('http://localhost:8081')")
 
@@ -198,14 +197,14 @@ class _ByRegistry(Format):
 
 
 TOPIC = "topic"
-FRESH = 1.0  # seconds until a producer asks again which schema is the latest; the registry's answer is kept for longer
-PATIENT = 5.0  # seconds until it asks again where the registry did not answer
+FRESH = 1.0  # seconds until a producer looks up the latest schema again; the registry client caches for longer
+PATIENT = 5.0  # seconds until it retries a registry that did not respond
 
 
 class Registry:
-    """A schema registry: its URL, or a mapping of property names such as `{"schema.registry.url": …,
-    "basic.auth.credentials.source": "USER_INFO", "basic.auth.user.info": "user:password"}`; `file:FOLDER` is a folder
-    of schemas in its place. Nothing is connected here. Raises UsageError."""
+    """Connection settings of a schema registry: its URL, or a mapping of property names such as
+    `{"schema.registry.url": …, "basic.auth.credentials.source": "USER_INFO", "basic.auth.user.info": "user:password"}`.
+    `file:FOLDER` uses a folder of schemas instead. This opens no connection. Raises UsageError."""
 
     def __init__(self, given: str | Mapping[str, object]) -> None:
         from kcli.config.properties.merged import Properties
@@ -224,12 +223,12 @@ class Registry:
 
 
 def text(*, errors: Errors = "keep") -> Format:
-    """UTF-8: `str`."""
+    """UTF-8 text: `str`."""
     return _Text(errors)
 
 
 def json(*, errors: Errors = "keep") -> Format:
-    """JSON: dicts, lists, numbers, texts. It is written without spaces."""
+    """JSON: dicts, lists, numbers and strings. Written without spaces."""
     return _Json(errors)
 
 
@@ -241,13 +240,14 @@ def avro(
     register: bool = False,
     errors: Errors = "keep",
 ) -> Format:
-    """Avro behind the frame of a registry: dicts, with `bytes`, `datetime`, `date`, `time`, `Decimal` and `UUID` for
-    Avro's types; a union gives the value of its branch. Each record is read by the schema that its frame names.
+    """Avro framed for a registry: dicts with `bytes`, `datetime`, `date`, `time`, `Decimal` and `UUID` for Avro's
+    types. A union decodes to the value of its branch. Each record is decoded with the schema that its frame names.
 
-    A producer writes by the latest schema of the topic's subject, or of `subject`, and by a newer one within a minute;
-    by `schema`, a text, which the subject has to have in some version, or gets with `register`. Without a registry that
-    of the client is meant (`schema.registry.url`); where it has none either, `schema` reads and writes payloads without
-    a frame. Raises UsageError."""
+    A producer encodes with the latest schema of the topic's subject, or of `subject`, and picks up a newer version
+    within a minute. With `schema` (a text) it uses that schema, which must already be a version of the subject unless
+    `register` is set. Without `registry` the client's registry is used (`schema.registry.url`). If the client has none
+    either, `schema` decodes and encodes payloads without a frame. Raises UsageError.
+    """
     return _ByRegistry(AVRO, registry, errors=errors, schema=schema, subject=subject, register=register)
 
 
@@ -260,9 +260,11 @@ def protobuf(
     register: bool = False,
     errors: Errors = "keep",
 ) -> Format:
-    """Protobuf behind the frame of a registry: dicts by the JSON mapping, with the fields' names of the file; or, where
-    `message` is a generated class, its messages. `message` may also be the name of the message to write. The rest is as
-    in `avro`."""
+    """Protobuf framed for a registry: dicts by the JSON mapping, with the field names of the .proto file.
+
+    `message` is the name of the message to write, or a generated class; with a class, the consumer returns its
+    instances. Everything else works as in `avro`.
+    """
     return _ByRegistry(
         PROTOBUF, registry, errors=errors, schema=schema, subject=subject, register=register, message=message
     )
@@ -276,12 +278,13 @@ def json_schema(
     register: bool = False,
     errors: Errors = "keep",
 ) -> Format:
-    """JSON behind the frame of a registry. What is written is checked against the schema. The rest is as in `avro`."""
+    """JSON framed for a registry. Values to write are validated against the schema. Everything else works as in
+    `avro`."""
     return _ByRegistry(JSON, registry, errors=errors, schema=schema, subject=subject, register=register)
 
 
 class Formats:
-    """The formats of a consumer's or a producer's keys and values; None leaves bytes. `schemas` opens a registry."""
+    """The formats of a consumer's or producer's keys and values; None leaves bytes. `schemas` opens a registry."""
 
     def __init__(
         self, key: Format | None, value: Format | None, schemas: Callable[[RegistrySettings | None], Schemas | None]
@@ -293,19 +296,19 @@ class Formats:
         self._reads_key, self._reads_value = key is not None, value is not None
         self._schemas = schemas
         self._writers: dict[str, dict[str, Encode]] = {}
-        self._until: dict[str, float] = {}  # when the writers of a topic are looked up again
+        self._until: dict[str, float] = {}  # when the encoders of a topic are looked up again
 
     def _schemas_of(self, format: Format) -> Schemas | None:
         return self._schemas(format.registry) if isinstance(format, _ByRegistry) else None
 
     async def read(self, columns: Columns) -> list[tuple[Any, Any]]:
-        """(key, value) of each row; a column without a format is all None. Raises KcliError."""
+        """Decode each row to (key, value); a column without a format is all None. Raises KcliError."""
         none = [None] * len(columns.offsets)
         read = {kind: await one.read(columns, kind, self._schemas_of(one)) for kind, one in self._of.items()}
         return list(zip(read.get("key", none), read.get("value", none), strict=True))
 
     def message(self, message: Message, key: Any, value: Any) -> Message | None:
-        """The message with its objects, None for one that is passed over. Raises DecodeError."""
+        """Return the message with its objects, or None if it is skipped. Raises DecodeError."""
         topic, partition, offset, timestamp, stored_key, stored, headers, timestamp_type, epoch = message
         for kind, made in (("key", key), ("value", value)):
             if made.__class__ is Undecoded and (errors := self._of[kind].errors) != "keep":
@@ -325,11 +328,12 @@ class Formats:
         )
 
     def ready(self, topic: str) -> bool:
-        """Whether `write` can do without `prepare`."""
+        """Whether `write` works without calling `prepare` first."""
         return topic in self._writers
 
     def renewal(self, topic: str) -> Coroutine[Any, Any, None] | None:
-        """Work that looks up the schemas of a topic again, None where they are fresh or are being looked up."""
+        """Return a coroutine that looks up a topic's schemas again; None if they are fresh or the look-up is in
+        progress."""
         if self._fresh(topic):
             return None
         self._until[topic] = time.monotonic() + PATIENT  # one look-up, however many records are sent meanwhile
@@ -341,14 +345,14 @@ class Formats:
         except KcliError as problem:
             log.warning("%s: its schema cannot be looked up again: %s", topic, problem)
             self._until[topic] = 0.0
-            self._writers.pop(topic, None)  # so the next record prepares anew, and its future has the error
+            self._writers.pop(topic, None)  # the next record calls prepare again, and its future gets the error
 
     def _fresh(self, topic: str) -> bool:
         return time.monotonic() < self._until.get(topic, 0.0)
 
     async def prepare(self, topic: str) -> None:
-        """Look up the schemas of a topic, again where there may be a newer one. Where the registry does not answer, the
-        last ones stay: they are still the subject's. Raises KcliError."""
+        """Look up a topic's schemas, or refresh them. If the registry does not respond, the previous ones are kept,
+        because they are still valid for the subject. Raises KcliError."""
         if topic not in self._writers or not self._fresh(topic):
             await self._look_up(topic)
 
@@ -365,7 +369,7 @@ class Formats:
         self._until[topic] = time.monotonic() + min(one.lasts for one in self._of.values())
 
     def write(self, topic: str, key: Any, value: Any) -> tuple[bytes | None, bytes | None]:
-        """Key and value as they are sent; None stays None. Raises EncodeError."""
+        """Return the encoded key and value; None stays None. Raises EncodeError."""
         writers = self._writers[topic]
         if key is not None and "key" in writers:
             key = writers["key"](key)

@@ -1,4 +1,4 @@
-"""The interfaces and values every part of kcli knows. Sub-packages meet here and nowhere else."""
+"""Interfaces and values that all sub-packages share; the packages know each other only through these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ else:
 
 
 class Address(NamedTuple):
-    """Where a broker listens."""
+    """The host and port of a broker."""
 
     host: str
     port: int
@@ -41,8 +41,9 @@ class Transaction(NamedTuple):
 
 
 class GroupMetadata(NamedTuple):
-    """A member's place in its group: what a transaction that commits the group's offsets shows, so that a member
-    that was left behind is refused (KIP-447). Without a group session: generation -1 and no member id."""
+    """A member's identity in its group. A transaction sends it with the offsets that it commits, so that the
+    coordinator can reject a member that has since been removed (KIP-447). Without a group session: generation -1, no
+    member id."""
 
     group: str
     generation: int = -1
@@ -51,8 +52,8 @@ class GroupMetadata(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What a group commits for a partition: the next offset to read (-1: nothing is committed), the leader epoch of
-    the last record read (-1: unknown), free text."""
+    """A committed offset: the next offset to read (-1: nothing committed), the leader epoch of the last record read
+    (-1: unknown) and free-form metadata."""
 
     offset: int = -1
     leader_epoch: int = -1
@@ -60,7 +61,7 @@ class OffsetAndMetadata(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A broker as the cluster's metadata names it."""
+    """A broker as described in the cluster metadata."""
 
     id: int
     host: str
@@ -69,8 +70,10 @@ class Node(NamedTuple):
 
 
 class Lane:
-    """The traffic classes of a broker. A broker answers one request per connection at a time, so a long poll or a join
-    must not delay a heartbeat (B8): each lane is a connection of its own, opened on demand."""
+    """Traffic classes of a broker, each with its own connection, opened on demand.
+
+    A broker processes one request per connection at a time, so a long poll or a join would otherwise delay heartbeats.
+    """
 
     CONTROL = "control"
     PRODUCE = "produce"
@@ -79,8 +82,8 @@ class Lane:
 
 
 class Reply(Protocol):
-    """What takes the answer to a request, or the error instead; a future is one. It is called by the loop's reading
-    callback, so it must not raise. `done`: the answer is not wanted any more."""
+    """Receives the response to a request, or an error; a future is one. The event loop's read callback calls it, so it
+    must not raise. `done` means that the response is no longer wanted."""
 
     def done(self) -> bool: ...
     def set_result(self, answer: Any, /) -> None: ...
@@ -89,11 +92,11 @@ class Reply(Protocol):
 
 if TYPE_CHECKING:
     Posted = tuple[Request[Any], Reply, int | None]
-    """A request, what takes its answer, and the highest version it may go at."""
+    """A request, the receiver of its response, and the highest version to send (None: no limit)."""
 
 
 class Broker(Protocol):
-    """One broker: requests leave in the order of the calls, responses arrive in that order, per lane."""
+    """One broker. In each lane, requests are sent in the order of the calls and responses arrive in the same order."""
 
     @property
     def node_id(self) -> int: ...
@@ -106,11 +109,16 @@ class Broker(Protocol):
         lane: str | None = None,
         max_version: int | None = None,
     ) -> R:
-        """The broker's answer, at the highest version both speak and at most `max_version` (a request that names
-        topics and has no ids must stay below the topic-id versions, C8). `timeout` is in seconds from the moment the
-        request was written (B6); None is the client's request timeout. `lane` None is the request's own (Produce,
-        Fetch, JoinGroup and SyncGroup, the rest). Raises ConnectError (`.sent` tells whether the broker may have
-        acted on it), AuthError, UnsupportedVersion, DecodeError, DeadlineExceeded, Closed."""
+        """Send a request and return the response.
+
+        The version is the highest that both sides support, and at most `max_version` (a request that names topics
+        instead of giving their ids must stay below the topic-id versions). `timeout` is in seconds from the moment the
+        request was written; None means the client's request timeout. `lane` None means the default of the request:
+        Produce, Fetch, JoinGroup and SyncGroup, and everything else use different lanes.
+
+        Raises ConnectError (with `.sent` if the broker may have acted on the request), AuthError, UnsupportedVersion,
+        DecodeError, DeadlineExceeded, Closed.
+        """
 
     def post(
         self,
@@ -120,28 +128,33 @@ class Broker(Protocol):
         after: Callable[[], None] | None = None,
         enough: int = 1,
     ) -> int:
-        """Write as many of the requests as can be written without waiting, all of one lane; how many. Each one's reply
-        gets what `ask` returns or raises. `after` is called behind them: once for all that one read of the connection
-        brought, or its end; it may post again. `enough` responses are of use only together: they may be read in one
-        piece, if they come within some milliseconds. 0 where a connection has to be opened first, others wait for
-        their turn, the peer does not read, or a request cannot be sent at all: then `ask`."""
+        """Write as many of the requests, all of one lane, as possible without waiting; return how many were written.
+
+        Each reply receives what `ask` would return or raise. After all replies of one read of the connection, or after
+        its end, `after` is called once; it may post again. With `enough` above 1, that many responses are only useful
+        together: they may be read in one piece if they arrive within a few milliseconds. Returns 0 if the connection
+        has to be opened first, other requests are waiting for their turn, the peer is not reading, or the request
+        cannot be sent at all; call `ask` in that case.
+        """
 
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
-        """Write a request that has no answer (Produce with acks=0)."""
+        """Send a request that has no response (Produce with acks=0)."""
 
     async def versions(self) -> dict[int, tuple[int, int]]:
-        """API key to (lowest, highest) version as this broker advertises them."""
+        """Return the lowest and highest version of each API that this broker supports, by API key."""
 
     async def close(self) -> None: ...
 
 
 class BrokerConnection(Broker, Protocol):
-    """A broker with the state of its connections, which decides the broker that the cluster asks next (B27). Only
-    `kcli/cluster` reads it. Times are seconds, moments those of the event loop."""
+    """A broker and the state of its connections, which determines the broker that metadata is requested from.
+
+    Only `kcli/cluster` reads the state. Durations are in seconds, points in time are event-loop time.
+    """
 
     @property
     def name(self) -> str:
-        """For messages: `broker 1 at host:9092`, of a seed the address alone."""
+        """Name for messages: `broker 1 at host:9092`, or only the address of a bootstrap server."""
 
     @property
     def connected(self) -> bool: ...
@@ -149,11 +162,11 @@ class BrokerConnection(Broker, Protocol):
     def connecting(self) -> bool: ...
     @property
     def met(self) -> bool:
-        """Whether it ever answered at this address."""
+        """Whether this address has ever responded."""
 
     @property
     def in_flight(self) -> int:
-        """Requests that are written and not answered yet, on all lanes."""
+        """Number of requests sent and not yet answered, over all lanes."""
 
     @property
     def busy(self) -> bool:
@@ -161,51 +174,53 @@ class BrokerConnection(Broker, Protocol):
 
     @property
     def muted(self) -> bool:
-        """Whether the broker throttles this client on some lane."""
+        """Whether the broker is throttling this client on any lane."""
 
     @property
     def long_silence(self) -> float:
-        """Seconds of silence that the broker asks for, where that is more than a minute; else 0 (KIP-219)."""
+        """Seconds for which the broker throttles this client, if more than a minute; otherwise 0 (KIP-219)."""
 
     @property
     def backing_off(self) -> bool:
-        """Whether the next connection attempt has to wait after one that failed."""
+        """Whether the next connection attempt has to wait because the last one failed."""
 
     @property
     def last_attempt(self) -> float:
-        """When the last connection attempt began; 0 for never."""
+        """Time of the last connection attempt; 0 if there was none."""
 
     @property
     def failing(self) -> tuple[float, KcliError] | None:
-        """Since when no connection is possible, and why; None where nothing is wrong."""
+        """Since when no connection could be made, and the error; None if there is no problem."""
 
     async def reach(self) -> None:
-        """Be connected. Raises ConnectError."""
+        """Connect unless connected. Raises ConnectError."""
 
     def become(self, node_id: int) -> None:
-        """A seed is this node, because metadata names it at the seed's address. Its connections stay."""
+        """Assign the node id of a bootstrap server once metadata lists a node at its address. The connections
+        are kept."""
 
     async def retire(self) -> None:
-        """Close because the broker has another address now: requests under way end with ConnectError, not Closed."""
+        """Close because the broker's address has changed: pending requests fail with ConnectError instead of Closed."""
 
 
 class Cluster(Protocol):
-    """Leaders and coordinators, and how to forget what proved wrong (kpax's LeaderIsDown)."""
+    """Cluster metadata: leaders and coordinators, with ways to discard cached facts that proved wrong."""
 
     async def leader(self, at: TopicPartition) -> Broker:
-        """Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, ...) when it has no leader now."""
+        """Return the leader of a partition. Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION,
+        LEADER_NOT_AVAILABLE, ...)."""
 
     def leader_moved(
         self, at: TopicPartition, leader_id: int = -1, leader_epoch: int = -1, endpoint: Node | None = None
     ) -> None:
-        """Forget the leader; with a KIP-951 hint, know the next one at once."""
+        """Discard the cached leader, or replace it at once by the leader that the response named (KIP-951)."""
 
     def leader_epoch(self, at: TopicPartition) -> int: ...
     def leader_id(self, at: TopicPartition) -> int:
-        """The leader as cached, -1 when unknown: no request is made."""
+        """Return the id of the cached leader, -1 if unknown. Sends no request."""
 
     def leaders_version(self) -> int:
-        """Another number whenever `leader_id` of any partition may have changed."""
+        """Return a number that changes whenever `leader_id` may have changed for any partition."""
 
     async def coordinator(self, of: Group | Transaction) -> Broker: ...
     def coordinator_moved(self, of: Group | Transaction) -> None: ...
@@ -213,42 +228,42 @@ class Cluster(Protocol):
     async def anyone(self) -> Broker: ...
     async def node(self, node_id: int) -> Broker: ...
     def known_node(self, node_id: int) -> Broker | None:
-        """As `node`, from what is known: None where the cluster would have to be asked."""
+        """Return a node from the cached metadata; None if a request would be needed."""
 
     async def nodes(self) -> Sequence[Node]: ...
     async def partitions(self, topic: str) -> Sequence[int]:
-        """Raises BrokerError UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist."""
+        """Return the partitions of a topic. Raises BrokerError UNKNOWN_TOPIC_OR_PARTITION if the topic does not
+        exist."""
 
     async def topics(self) -> dict[str, Sequence[int]]:
-        """All topics and their partitions, internal ones included."""
+        """Return all topics, including internal ones, with their partitions."""
 
     async def metadata(self) -> Any:
-        """The MetadataResponse about all topics, internal ones included. Always asks, and keeps the leaders it
-        names."""
+        """Request metadata of all topics, including internal ones, and cache the leaders in the response."""
 
     def is_internal(self, topic: str) -> bool: ...
     def topic_id(self, topic: str) -> bytes:
-        """The cached topic id, 16 zero bytes when unknown (KIP-516)."""
+        """Return the cached id of a topic, 16 zero bytes if unknown (KIP-516)."""
 
     def topic_name(self, topic_id: bytes) -> str | None: ...
     async def learn(self, topic_ids: Collection[bytes]) -> None:
-        """Ask for the metadata of these topics: their names, and the leaders that it names, are known then. Unknown
-        ids are passed over."""
+        """Request the metadata of topics by id, and cache their names and leaders. Unknown ids are ignored."""
 
     def has_leader(self, at: TopicPartition) -> bool:
-        """As cached; False for a leaderless or unknown partition."""
+        """Whether the partition has a leader according to the cache; False if the partition is unknown."""
 
     def leaderless(self) -> dict[TopicPartition, float]:
-        """The partitions whose leader was looked up in vain, and over how many seconds."""
+        """Return the partitions whose leader could not be found, and for how many seconds."""
 
     def failing(self) -> dict[int, tuple[float, float, KcliError]]:
-        """The brokers to which no connection comes about: since when, when last tried (loop time), and why not."""
+        """Return the brokers that cannot be connected to: when that began, the last attempt (loop time), and
+        the error."""
 
     def silencing(self) -> dict[int, float]:
-        """The brokers that ask us to be quiet for more than a minute, and how many seconds (KIP-219)."""
+        """Return the brokers that throttle this client for more than a minute, and the seconds (KIP-219)."""
 
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
-        """Ask for metadata now: of these topics, or of those in use."""
+        """Request metadata now, for these topics or for all topics in use."""
 
     async def close(self) -> None: ...
 

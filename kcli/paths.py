@@ -1,15 +1,16 @@
-"""Where kcli keeps files, by the XDG Base Directory Specification; what is private is for this user alone.
+"""Where kcli keeps files, following the XDG Base Directory Specification. Private files are readable by their owner
+only.
 
-Each folder is `kcli` in an environment variable's folder, or in the usual one, if it is there already; else in the one
-that the system has for it (as platformdirs, which costs more to import than to write):
+Each folder is named `kcli`, in the folder of an environment variable, or in the usual one if it exists there already,
+or else in the system's folder for that purpose (as in platformdirs, which costs more to import than this to write):
 
-                    variable          usual            macOS: ~/Library/…      Windows: %LOCALAPPDATA%
+    variable          usual            macOS: ~/Library/…      Windows: %LOCALAPPDATA%
     config_folder   XDG_CONFIG_HOME   ~/.config        Application Support     kcli           config.toml, keys.toml
     state_folder    XDG_STATE_HOME    ~/.local/state   Application Support     kcli/State     the journal, logs, jobs
     cache_folder    XDG_CACHE_HOME    ~/.cache         Caches                  kcli/Cache     names, class-data archives
     data_folder     XDG_DATA_HOME     ~/.local/share   Application Support     kcli/Data      checkpoints of pipelines
 
-Nothing is created here. Folders of private files are created with mode 700, the files with `private` (mode 600).
+These functions create nothing. Callers create folders of private files with mode 700, and files with `private` (600).
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from kcli import system
 
 
 def config_folder() -> str:
-    """What the user writes."""
+    """Folder of files that the user writes."""
     return _folder("XDG_CONFIG_HOME", ".config", "Application Support/kcli", "")
 
 
 def state_folder(name: str) -> str:
-    """What outlives a run and belongs to this machine; `name` is a folder of its own in it."""
+    """Folder of machine-specific files that are kept between runs; `name` is a subfolder."""
     return os.path.join(_folder("XDG_STATE_HOME", ".local/state", "Application Support/kcli/State", "State"), name)
 
 
 def cache_folder() -> str:
-    """What can be deleted at any time."""
+    """Folder of files that can be deleted at any time."""
     return _folder("XDG_CACHE_HOME", ".cache", "Caches/kcli", "Cache")
 
 
 def data_folder(name: str) -> str:
-    """What must not be lost; `name` is a folder of its own in it."""
+    """Folder of files that must not be lost; `name` is a subfolder."""
     return os.path.join(_folder("XDG_DATA_HOME", ".local/share", "Application Support/kcli/Data", "Data"), name)
 
 
@@ -53,5 +54,5 @@ def _folder(variable: str, usual: str, mac: str, windows: str) -> str:
 
 
 def private(path: str, flags: int) -> int:
-    """The `opener` of `open` that creates a file with mode 600: no other user of the machine may read it."""
+    """`opener` for `open` that creates files with mode 600, so that other users cannot read them."""
     return os.open(path, flags, 0o600)

@@ -1,8 +1,8 @@
-"""Names of properties about security, with the fields of kcli/security that they set."""
+"""Names of security properties, and the fields of kcli/security that they set."""
 
 from __future__ import annotations
 
-# name: a field of security.Tls
+# property: field of security.Tls
 TLS = {
     "ssl.ca.location": "ca",
     "ssl.ca.pem": "ca_pem",
@@ -27,7 +27,7 @@ TLS = {
     "ssl.protocol": "minimum",
     "ssl.cipher.suites": "ciphers",
 }
-# name: a field of security.Sasl
+# property: field of security.Sasl
 SASL = {
     "sasl.mechanism": "mechanism",
     "sasl.mechanisms": "mechanism",
@@ -38,7 +38,7 @@ SASL = {
     "allow.insecure.auth": "allow_insecure",
     "sasl.jaas.config": "",
 }
-# name: a field of security.OAuth
+# property: field of security.OAuth
 OAUTH = {
     "sasl.oauthbearer.token": "token",
     "sasl.oauthbearer.token.file": "token_file",
@@ -59,7 +59,7 @@ OAUTH = {
     "sasl.login.callback.handler.class": "",
     "sasl.client.callback.handler.class": "",
 }
-# name: a field of security.Assertion; Kafka's names, and librdkafka's of two
+# property: field of security.Assertion; Kafka's names, and two of librdkafka's
 ASSERTION = {
     "sasl.oauthbearer.assertion.file": "file",
     "sasl.oauthbearer.assertion.private.key.file": "key_file",
@@ -75,14 +75,14 @@ ASSERTION = {
     "sasl.oauthbearer.assertion.claim.nbf.seconds": "not_before",
     "sasl.oauthbearer.assertion.claim.jti.include": "unique_id",
 }
-# name: a field of security.Kerberos
+# property: field of security.Kerberos
 KERBEROS = {
     "sasl.kerberos.service.name": "service",
     "sasl.kerberos.principal": "principal",
     "sasl.kerberos.keytab": "keytab",
     "sasl.kerberos.hostname": "hostname",
 }
-# name: a field of security.Aws
+# property: field of security.Aws
 AWS = {
     "sasl.aws.region": "region",
     "sasl.aws.access.key.id": "access_key",

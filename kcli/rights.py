@@ -1,5 +1,5 @@
-"""What each API takes, as Kafka's brokers ask their authorizer. Where several answers are possible the answer itself
-decides (`BY_ANSWER`): CreateTopics, Metadata, FindCoordinator, configs, lists."""
+"""The permission that each API requires, as Kafka's brokers check it. If several are possible, the response decides
+(`BY_ANSWER`): CreateTopics, Metadata, FindCoordinator, configs, lists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kcli.codes import ErrorCode
 
 
 def _by_key(keys: dict[str, tuple[int, ...]]) -> dict[int, str]:
-    """The operation of each API key."""
+    """Return the operation of each API key."""
     return {key: operation for operation, some in keys.items() for key in some}
 
 
@@ -40,9 +40,9 @@ BY_ANSWER = {
         | {"idempotent-write": (0, 22)}
     ),
 }
-"""What an API may ask its authorizer as well, for some of its answers."""
+"""Additional permissions that an API may require, shown by its responses."""
 CONFIGURED = {2: "topic", 4: "cluster", 8: "cluster", 16: "cluster", 32: "group"}
-"""What is asked for the configs of a resource type: a broker's are the cluster's."""
+"""Resource kind that is checked for the configs of a resource type; for a broker it is the cluster."""
 REFUSALS: dict[str, ErrorCode] = {
     "topic": codes.TOPIC_AUTHORIZATION_FAILED,
     "group": codes.GROUP_AUTHORIZATION_FAILED,
@@ -52,10 +52,10 @@ REFUSALS: dict[str, ErrorCode] = {
 
 
 def missing(code: ErrorCode, api: int, names: dict[str, str]) -> tuple[str, str, str] | None:
-    """Return the operation, the kind and the name of the resource that a refused request lacks; None where unknown.
+    """Return operation, kind and name of the resource for which a refused request lacks permission; None if unknown.
 
-    `names` are the resources of the request by kind. Any producer that may write to a topic may be idempotent (KIP-679,
-    since Kafka 2.8), so its refused request for an id names the topic.
+    `names` are the resources of the request by kind. Every producer that may write to a topic may be idempotent
+    (KIP-679, since Kafka 2.8), so a refused request for a producer id names the topic.
     """
     kind = next((kind for kind, refusal in REFUSALS.items() if refusal is code), "")
     if kind == "cluster":

@@ -1,7 +1,7 @@
-"""Schemas of records, and the interface through which `serde` and commands ask for them.
+"""Schemas of records, and the interface that `serde` and the commands use to look them up.
 
-`serde` knows no HTTP and `registry` no bytes of records: they meet here. Cheap to import, and imported only where
-a registry or a schema is configured.
+It keeps `serde` free of HTTP and `registry` free of record formats. Cheap to import, and imported only if a registry or
+a schema is configured.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple, Protocol
 
     class Reference(NamedTuple):
-        """What a schema imports: by `name` in its text, kept under `subject` as `version`."""
+        """A schema that another schema imports: `name` in the importing text, stored under `subject` as `version`."""
 
         name: str
         subject: str
@@ -30,91 +30,101 @@ KINDS = (AVRO, PROTOBUF, JSON)
 
 
 class Schema(Frozen):
-    """One schema as its registry has it. `metadata`, `rule_set` and `extra` (fields of the answer that kcli does not
-    know) are JSON texts, kept for another registry; "" where they are missing."""
+    """A schema as returned by its registry. `metadata`, `rule_set` and `extra` (unknown fields of the response) are
+    JSON texts, kept so that the schema can be copied to another registry; "" if missing."""
 
     kind: str = AVRO
     text: str = ""
     references: tuple[Reference, ...] = ()
-    id: int = -1  # -1: the registry did not say
+    id: int = -1  # -1: not given by the registry
     guid: str = ""
-    subject: str = ""  # as the registry names it, its context in front
+    subject: str = ""  # the registry's name for it, including the context
     version: int = -1
-    context: str = ""  # "" is the default one; ids are unique within a context only
+    context: str = ""  # "" is the default; ids are unique only within a context
     metadata: str = ""
     rule_set: str = ""
     extra: str = ""
 
     @property
     def name(self) -> str:
-        """For messages: `orders-value version 3`, else `schema 7`."""
+        """Name for messages: `orders-value version 3`, or `schema 7`."""
         if self.subject:
             return f"{self.subject} version {self.version}" if self.version >= 0 else self.subject
         return f"schema {self.guid or self.id}"
 
 
 class SchemaNotFound(KcliError):
-    """The registry answers, and it has no such schema, subject or version. Final until it is registered."""
+    """The registry has no such schema, subject or version. Not retriable."""
 
 
 class SchemaRefused(KcliError):
-    """A schema, or what it refers to, that is not used: it breaks a limit, or its references run in a circle."""
+    """A schema, or one that it references, is rejected because it exceeds a limit or references itself."""
 
 
 class Schemas(Protocol):
-    """Where schemas come from: a registry, or a folder in its place. Answers are kept, and concurrent callers share one
-    request. Raises SchemaNotFound, SchemaRefused; of a registry also ConnectError, AuthError, DeadlineExceeded."""
+    """A source of schemas: a registry, or a local folder instead.
+
+    Responses are cached, and concurrent callers share one request. Methods raise SchemaNotFound and SchemaRefused, and
+    with a registry also ConnectError, AuthError and DeadlineExceeded.
+    """
 
     async def by_id(self, id: int, *, context: str = "", subject: str | None = None) -> Schema:
-        """The schema of an id, which is immutable. `subject` is given by the caller, never a guess: a registry
-        with several contexts looks the id up in its context."""
+        """Return the schema with this id; it never changes. `subject` comes from the caller and is never guessed: a
+        registry with several contexts looks the id up in the subject's context."""
 
     async def by_guid(self, guid: str) -> Schema:
-        """The schema of a GUID, in its text form with hyphens."""
+        """Return the schema with this GUID (text form with hyphens)."""
 
     async def by_global_id(self, id: int) -> Schema:
-        """The schema of a global id of Apicurio's; a registry that is none raises SchemaNotFound without a request."""
+        """Return the schema with this Apicurio global id. Other registries raise SchemaNotFound without a request."""
 
     async def by_content_hash(self, digest: str) -> Schema:
-        """The schema of a SHA-256 of its text, in hex: Apicurio's, or a folder's."""
+        """Return the schema whose text has this SHA-256 (hex). Only Apicurio and folders support this."""
 
     async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
-        """Apicurio's names of a schema: "" is its default group, or the latest version. In a folder the artifact is a
-        subject of the default group."""
+        """Return the schema with these Apicurio coordinates; "" means the default group, or the latest version. In a
+        folder, the artifact is a subject of the default group."""
 
     async def by_fingerprint(self, fingerprint: str) -> Schema:
-        """The Avro schema of a CRC-64-AVRO in hex, big-endian; of a folder only."""
+        """Return the Avro schema with this CRC-64-AVRO fingerprint (hex, big-endian). Only folders support this."""
 
     async def by_message(self, message: str, commit: str) -> Schema:
-        """The Protobuf schema of a commit in Buf's registry, which declares the message; of a folder only: the schema
-        with the commit as its GUID, else any that declares the message."""
+        """Return the Protobuf schema of a commit in Buf's registry that declares the message. Only folders support
+        this: they return the schema whose GUID is the commit, or otherwise any schema that declares the message."""
 
     async def by_dataschema(self, uri: str) -> Schema:
-        """The schema of a CloudEvents `dataschema`; of a folder only, which maps the URI. It is never fetched."""
+        """Return the schema for a CloudEvents `dataschema` URI. Only folders support this, through a mapping; the URI
+        is never fetched."""
 
     async def latest(self, subject: str) -> Schema:
-        """The latest version of a subject; it may be up to a minute old."""
+        """Return the latest version of a subject; the result can be up to a minute old."""
 
     async def version(self, subject: str, version: int) -> Schema: ...
     async def find(self, subject: str, schema: Schema) -> Schema:
-        """The version of a subject that is this schema."""
+        """Return the version of a subject that equals this schema."""
 
     async def references(self, schema: Schema) -> list[tuple[str, Schema]]:
-        """All that the schema needs, its references' references too, by the name that the importing text uses. Each
-        name once, and a schema comes before the schemas that need it. Raises SchemaRefused for a circle, for more than
-        64 levels and more than 1,000 schemas."""
+        """Return all direct and indirect references of a schema, each with the name that the importing text uses.
+
+        Each name appears once, and a schema precedes the schemas that need it. Raises SchemaRefused for circular
+        references, for more than 64 levels and for more than 1,000 schemas.
+        """
 
     async def subject(self, strategy: str, topic: str, part: str, record: str = "") -> str:
-        """The subject of a topic's keys or values (`part` is "key" or "value") by a strategy; `record` is the full name
-        of the schema's record. Raises UsageError where the strategy takes a name and the schema has none."""
+        """Return the subject of a topic's keys or values (`part` is "key" or "value") according to a strategy.
+
+        `record` is the full name of the schema's record. Raises UsageError if the strategy needs that name and the
+        schema has none.
+        """
 
     async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
-        """A subject and version that the schema has: of `subject` if it has one there; ("", -1) where none is known.
-        A registry that does not tell raises nothing."""
+        """Return a subject and version under which a schema is registered, preferably `subject`; ("", -1) if unknown.
+        Does not raise if the registry cannot answer this."""
 
     async def check(self, subject: str, schema: Schema) -> None:
-        """Raise what `register` would raise for a schema that is incompatible with the subject's versions. A registry
-        that compares schemas only when one is registered raises nothing."""
+        """Raise the error that `register` would raise if the schema is incompatible with the subject's versions.
+        Registries that check compatibility only on registration raise nothing."""
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
-        """The id of the schema under the subject: a new one, or the one it already has there."""
+        """Register a schema under a subject and return its id; if it is already registered there, return the existing
+        id."""

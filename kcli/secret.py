@@ -1,6 +1,6 @@
-"""A text that is never shown: passwords, tokens and keys in settings. Only `reveal()` gives it, where it is used.
+"""Strings that are never shown: passwords, tokens and keys in settings. Only `reveal()` returns the text.
 
-`repr`, `str`, `format`, `json` and a traceback's locals have `***`; pickling is refused.
+`repr`, `str`, `format`, JSON and the locals in a traceback show `***`; pickling raises an error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The text. Call it where it goes to the wire and nowhere else."""
+        """Return the text. Call it only where the text is sent."""
         redact.remember(self._text)
         return self._text
 
@@ -56,40 +56,40 @@ class Secret:
 
 
 def secretive(key: str) -> bool:
-    """Whether the value of a property of this name must be hidden; if in doubt, it must."""
+    """Whether the value of a property with this name must be hidden; if in doubt, yes."""
     name = key.lower().replace("_", ".").removeprefix("kcli.").removeprefix("schema.registry.")
     return name in PRIVATE or (not name.endswith(OPEN) and any(word in name for word in WORDS))
 
 
 def without_login(url: str) -> str:
-    """An address without user name, password and values of its query, or several with commas between; any other text
-    is returned unchanged."""
+    """Remove user name, password and query values from a URL, or from several separated by commas. Other texts are
+    returned unchanged."""
     begins = [at for at in (url.find(",http://"), url.find(",https://")) if at >= 0]
     if begins:
         first = min(begins)
         return f"{without_login(url[:first])},{without_login(url[first + 1 :])}"
     scheme, there, rest = url.partition("://")
     if there and "@" in rest and not _is_place(rest):
-        url = f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}"  # the password may have @, / and ? in it
+        url = f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}"  # the password may contain @, / and ?
     url, mark, query = url.partition("?")
     return url + (f"?{HIDDEN}" if "=" in query else mark + query)
 
 
 def without_logins(servers: str) -> str:
-    """A list of HOST:PORT without user names and passwords in front of hosts."""
+    """Remove user names and passwords in front of the hosts in a list of HOST:PORT."""
     shown: list[str] = []
     for one in servers.split(","):
         if "@" not in one:
             shown.append(one)
             continue
         while shown and "@" not in shown[-1] and not _is_place(shown[-1]):
-            shown.pop()  # a password with a comma in it
+            shown.pop()  # part of a password that contains a comma
         shown.append(f"{HIDDEN}@{one.rpartition('@')[2]}")
     return ",".join(shown)
 
 
 def _is_place(text: str) -> bool:
-    """Whether it begins with HOST or HOST:PORT, and no login."""
+    """Whether the text begins with HOST or HOST:PORT, without a login."""
     import re
 
     return re.match(r"\s*(\w+://)?([^\s:@/?#\[\]]+|\[[0-9a-fA-F:.]+\])(:\d*)?\s*([/?#]|$)", text) is not None

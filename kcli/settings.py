@@ -1,4 +1,4 @@
-"""Settings: frozen values with Kafka's defaults, passed whole. Times are seconds, sizes are bytes."""
+"""Settings: frozen values with Kafka's defaults. Times are in seconds, sizes in bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _is_acks(value: object) -> bool:
 
 
 def _addresses(value: Any) -> Any:
-    """A tuple of addresses, out of pairs of a host and a port."""
+    """Return a tuple of addresses from pairs of host and port."""
     if not isinstance(value, tuple | list):
         return REFUSED
     found = []
@@ -56,7 +56,7 @@ def _addresses(value: Any) -> Any:
 
 
 def _pairs(value: Any) -> Any:
-    """A tuple of pairs of texts."""
+    """Return a tuple of pairs of strings."""
     if not isinstance(value, tuple | list):
         return REFUSED
     for one in value:
@@ -74,47 +74,47 @@ def _security(value: Any) -> Any:
 
 
 class ClientSettings(Checked):
-    """Connections and metadata."""
+    """Settings for connections and metadata."""
 
     bootstrap: tuple[Address, ...] = made_by((), "addresses, as parse_bootstrap('HOST:PORT,…') makes them", _addresses)
-    controllers: bool = flag(False)  # whether these are addresses of KRaft controllers, not of brokers (KIP-919)
+    controllers: bool = flag(False)  # the addresses belong to KRaft controllers instead of brokers (KIP-919)
     client_id: str = text("")  # "" becomes kcli-<pid>-<n>
     request_timeout: float = seconds(30.0, zero=False, most=SENT)
-    connect_timeout: float = seconds(10.0, zero=False)  # DNS + TCP + TLS + SASL (B22), growing to connect_timeout_max
+    connect_timeout: float = seconds(10.0, zero=False)  # DNS + TCP + TLS + SASL, growing to connect_timeout_max
     connect_timeout_max: float = seconds(30.0, zero=False)
     reconnect_backoff: float = seconds(0.05)
     reconnect_backoff_max: float = seconds(1.0)
     retry_backoff: float = seconds(0.1)
     retry_backoff_max: float = seconds(1.0)
     metadata_max_age: float = seconds(300.0, zero=False)
-    auth_retry_timeout: float = seconds(300.0)  # of a consumer whose client was logged in, and is refused now
+    auth_retry_timeout: float = seconds(300.0)  # how long a consumer retries a login that worked before
     rebootstrap_trigger: float = seconds(300.0)  # metadata.recovery.rebootstrap.trigger.ms (KIP-1102)
-    check_cluster: bool = flag(True)  # metadata.cluster.check.enable: brokers from Kafka 4.4 on check it (KIP-1242)
+    check_cluster: bool = flag(True)  # metadata.cluster.check.enable: needs Kafka 4.4 or later (KIP-1242)
     idle_timeout: float = seconds(540.0, zero=False)
     max_in_flight: int = number(5, 1)
     max_frame: int = number(100 * 1024 * 1024, 1)
     auto_create_topics: bool = flag(False)
     rack: str = text("")
-    hint: str = text("")  # what to do where no bootstrap server is reached: the end of that error
-    wait_for_cluster: bool = flag(True)  # up to `deadline` where no broker answers the first request; else that fails
-    deadline: float = seconds(30.0, zero=False)  # of looking something up: bootstrap, a leader, a coordinator
-    guard: str = word("", "read_only", "protected", also={"": ""})  # read_only | protected: what the profile forbids
-    profile: str = text("")  # its name, for messages
+    hint: str = text("")  # remedy at the end of the error if no bootstrap server can be reached
+    wait_for_cluster: bool = flag(True)  # keep trying up to `deadline` if no broker answers at first
+    deadline: float = seconds(30.0, zero=False)  # for looking up the bootstrap, a leader or a coordinator
+    guard: str = word("", "read_only", "protected", also={"": ""})  # what the profile forbids
+    profile: str = text("")  # its name in messages
     security: Security | None = made_by(None, "a kcli.Security, or None", _security)  # TLS and SASL; None is PLAINTEXT
     # (host:port or host, where to connect instead), for tunnels
     broker_map: tuple[tuple[str, str], ...] = made_by((), "pairs of texts: (FROM, TO)", _pairs)
-    trace: str = text("")  # a line per frame: "-" to stderr, else to this file
-    metrics_push: bool = flag(False)  # push metrics that the cluster subscribes to (KIP-714); Java's default is true
-    dump: int = number(-1, -1, 2**15 - 1)  # the API whose frames are shown on stderr, byte by byte; -1 for none
+    trace: str = text("")  # one line per frame: "-" to stderr, else to this file
+    metrics_push: bool = flag(False)  # push metrics that the cluster subscribes to (KIP-714); on by default in Java
+    dump: int = number(-1, -1, 2**15 - 1)  # API whose frames are dumped to stderr byte by byte; -1 for none
 
 
 class ProducerSettings(Checked):
-    """The producer. Names follow Kafka's (`batch.size` is `batch_size`)."""
+    """Settings of a producer. The names are Kafka's with underscores (`batch.size` is `batch_size`)."""
 
     acks: int = word(-1, "all", also=ACKS, take=_is_acks, expected="'all' or -1, 1 or 0")
     idempotence: bool = flag(True)
     transactional_id: str | None = text(None, "a text that is not empty", empty=False)
-    transaction_timeout: float = seconds(60.0, zero=False, most=SENT)  # after which the coordinator aborts by itself
+    transaction_timeout: float = seconds(60.0, zero=False, most=SENT)  # the coordinator aborts the transaction after it
     linger: float = seconds(0.005)
     batch_size: int = number(1_000_000)
     batch_records: int = number(1_000_000_000, 1)
@@ -123,11 +123,9 @@ class ProducerSettings(Checked):
     buffer_memory: int = number(32 * 1024 * 1024, 1, 2**63 - 1)
     buffer_records: int = number(50_000_000, 1, 2**63 - 1)
     max_block: float = seconds(60.0)
-    wait_for_topic: bool = flag(
-        True
-    )  # up to max_block for a topic that does not exist yet; else it is an error at once
+    wait_for_topic: bool = flag(True)  # wait up to max_block for a topic that does not exist yet; else fail at once
     max_request_size: int = number(1_048_576, 1)
-    max_decompressed: int = number(DECOMPRESSED, 1, 2**63 - 1)  # bytes of a batch before it is compressed
+    max_decompressed: int = number(DECOMPRESSED, 1, 2**63 - 1)  # bytes of a batch before compression
     delivery_timeout: float = seconds(120.0, zero=False)
     request_timeout: float = seconds(30.0, zero=False, most=SENT)
     retries: int = number(2**31 - 1)
@@ -136,7 +134,7 @@ class ProducerSettings(Checked):
     max_in_flight: int = number(5, 1)
     partitioner: str | Partition = word(
         "murmur2", *PARTITIONERS, take=callable, expected=NAME_OR_FUNCTION
-    )  # or a function of (topic, key, partitions, those with a leader)
+    )  # or a function of (topic, key, partitions, partitions with a leader)
     partitioner_availability_timeout: float = seconds(0.0)
 
     def _check(self) -> None:
@@ -168,41 +166,41 @@ class ProducerSettings(Checked):
 
     @property
     def largest_record(self) -> int:
-        """Bytes of a batch with one record, before it is compressed."""
+        """Size of a batch with one record before compression, in bytes."""
         most = self.max_request_size
         return most if self.compression == "none" else min(most, self.max_decompressed)
 
     def too_large(self, size: int) -> str:
-        """The reason why a record of so many bytes is refused."""
+        """Return the reason why a record of this size is rejected."""
         if size > self.max_request_size:
             return f"a record of {size} bytes is more than a request takes ({self.max_request_size}, max.request.size)"
         most = f"({self.max_decompressed}, max.decompressed.bytes)"
         return f"a record of {size} bytes is more than consumers decompress {most}"
 
     def for_command(self, *, max_block_given: bool, wait_for_topic: bool = False) -> ProducerSettings:
-        """For a command or a job: a topic that does not exist is an error at once, so that a typing error never waits.
-        Unless `max_block` was given, a full buffer is waited for until the delivery timeout has decided that an outage
-        is too long."""
+        """Return the settings for a command or job: a missing topic is an immediate error, so that a typo never waits.
+
+        Unless `max_block` was given, a full buffer waits until the delivery timeout has decided that an outage lasts
+        too long.
+        """
         longest = self.max_block if max_block_given else max(self.max_block, self.delivery_timeout)
         return self.replace(max_block=longest, wait_for_topic=wait_for_topic)
 
 
 class ConsumerSettings(Checked):
-    """The consumer."""
+    """Settings of a consumer."""
 
     isolation: str = word("read_uncommitted", "read_uncommitted", "read_committed")
     fetch_min_bytes: int = number(1)
     fetch_max_wait: float = seconds(0.5, most=SENT)
     fetch_max_bytes: int = number(8 * 1024 * 1024, 1)
     partition_max_bytes: int = number(PARTITION_BYTES, 1)
-    buffer_bytes: int = number(32 * 1024 * 1024, 1, 2**63 - 1)  # prefetched and not yet delivered, whole client (E12)
+    buffer_bytes: int = number(32 * 1024 * 1024, 1, 2**63 - 1)  # prefetched and not yet delivered, for the whole client
     check_crcs: bool = flag(True)
-    reset: str = word("earliest", "earliest", "latest", "none")  # where to go without a position, and when out of range
+    reset: str = word("earliest", "earliest", "latest", "none")  # without a position, and when it is out of range
     skip_corrupt: bool = flag(False)
     max_decompressed: int = number(DECOMPRESSED, 1, 2**63 - 1)  # bytes of a batch
-    decompress: bool = flag(
-        True
-    )  # before a poll hands out, and large batches in a thread; else by whoever reads the records
+    decompress: bool = flag(True)  # before a poll returns, large batches in a thread; else when the records are read
     include_control: bool = flag(False)
     request_timeout: float = seconds(30.0, zero=False, most=SENT)
     retry_backoff: float = seconds(0.1)
@@ -210,28 +208,28 @@ class ConsumerSettings(Checked):
 
     @property
     def partition_most_bytes(self) -> int:
-        """`partition_max_bytes` where records are large: twice as much, unless it was set. What is done with a
-        response costs more than its bytes there, as they are not copied."""
+        """`partition_max_bytes` for topics with large records: twice as much, unless it was set explicitly. Large
+        records are not copied, so the cost per response outweighs the cost per byte."""
         most = self.partition_max_bytes
         return 2 * most if most == PARTITION_BYTES else most
 
 
 class GroupSettings(Checked):
-    """Membership of a consumer group: `protocol` is "classic", or "consumer" for KIP-848, where the coordinator decides
-    the session, the heartbeats and the assignment (by `remote_assignor`)."""
+    """Settings of a consumer group's member. `protocol` is "classic", or "consumer" for KIP-848, where the coordinator
+    determines session timeout, heartbeat interval and assignment (using `remote_assignor`)."""
 
     group: str = text("", "the name of a group", empty=False)
     protocol: str = word("classic", "classic", "consumer")
     remote_assignor: str | None = text(
         None, "the name of an assignor", empty=False
-    )  # uniform | range; None is the coordinator's first choice
+    )  # uniform | range; None lets the coordinator choose
     instance_id: str | None = text(None, "a text that is not empty", empty=False)
     session_timeout: float = seconds(45.0, zero=False, most=SENT)
     heartbeat_interval: float = seconds(3.0, zero=False)
     rebalance_timeout: float = seconds(60.0, zero=False, most=SENT)
     max_poll_interval: float = seconds(300.0, zero=False)
     assignors: tuple[str, ...] = words(("range", "cooperative-sticky"), *ASSIGNORS, also=JAVA_ASSIGNORS)
-    auto_commit: bool | None = flag(None)  # None: what is done is committed, but not beside Workers, which commit
+    auto_commit: bool | None = flag(None)  # None: on, except with Workers, which commit themselves
     auto_commit_interval: float = seconds(5.0, zero=False)
     block_rebalance_on_poll: bool = flag(True)
     rack: str = text("")
@@ -255,7 +253,8 @@ class GroupSettings(Checked):
 
     @property
     def commits_by_itself(self) -> bool:
-        """Whether what is done is committed every `auto_commit_interval`, in a rebalance and at the end."""
+        """Whether processed records are committed automatically: every `auto_commit_interval`, on rebalance and on
+        close."""
         return self.auto_commit is not False
 
 
@@ -265,16 +264,18 @@ COORDINATORS = {
     "heartbeat_interval": "heartbeat.interval.ms",
     "assignors": "partition.assignment.strategy",
 }
-"""What the coordinator decides in the protocol of KIP-848, and its properties."""
+"""Settings that the coordinator determines in the KIP-848 protocol, and their property names."""
 
 
 class WrongAddress(UsageError, ValueError):
-    """A text that is no list of addresses."""
+    """The text is not a list of addresses."""
 
 
 def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Address, ...]:
-    """`host[:port],[v6]:port,…` as addresses; spaces and `LISTENER://` in front are tolerated (C1), a URL is not.
-    Raises WrongAddress with the part that is none."""
+    """Parse `host[:port],[v6]:port,…` into addresses. Spaces and a `LISTENER://` prefix are accepted; a URL is not.
+
+    Raises WrongAddress with the invalid part.
+    """
     found: list[Address] = []
     for part in text.split(","):
         listener, _, name = part.strip().rpartition("://")
@@ -296,7 +297,7 @@ def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Addres
 
 
 def _is_v6(name: str) -> bool:
-    """Whether a text is an IPv6 address, with a zone or without."""
+    """Whether a text is an IPv6 address, with or without a zone."""
     from socket import AF_INET6, inet_pton
 
     address, _, zone = name.partition("%")
@@ -308,8 +309,8 @@ def _is_v6(name: str) -> bool:
 
 
 def _v6(name: str, shown: str) -> tuple[str, str]:
-    """Host and port, "" for none, of an IPv6 address without brackets. `::1:9092` is also an address as a whole; a port
-    that Kafka uses, or loopback in front of it, is more likely."""
+    """Split an IPv6 address without brackets into host and port ("" for none). `::1:9092` is ambiguous: a port that
+    Kafka commonly uses, or a loopback address before it, decides for a port."""
     host, _, port = name.rpartition(":")
     if _is_v6(host) and port.isdecimal() and (not _is_v6(name) or host == "::1" or 9092 <= int(port) <= 9099):
         return host, port

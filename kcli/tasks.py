@@ -1,6 +1,8 @@
-"""A task that several await: cancelling one waiter does not end it for the others (B29). Blocking work in a thread that
-the process does not wait for: a resolver, a token endpoint or a KDC may take half a minute, and the loop's own threads
-are joined before the process may end (B30)."""
+"""Tasks shared by several waiters, and blocking work in daemon threads.
+
+Cancelling one waiter of a shared task does not cancel it for the others. Daemon threads are used because a resolver, a
+token endpoint or a KDC may take half a minute, and the process would have to join asyncio's own threads before it ends.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-PIECE = 256 * 1024  # bytes that a thread reads at once
+PIECE = 256 * 1024  # bytes per read in the thread
 
 
 async def share(task: asyncio.Task[T]) -> T:
-    """The task's result. Only its owner cancels it, at the end of the client: then its waiters get Closed."""
+    """Return the task's result. Only its owner cancels it, when the client closes; waiters then get Closed."""
     try:
         return await shielded(task)
     except asyncio.CancelledError:
@@ -31,31 +33,34 @@ async def share(task: asyncio.Task[T]) -> T:
 
 
 async def shielded(work: asyncio.Future[T]) -> T:
-    """The result of work that continues when its waiter is cancelled. `asyncio.shield` reports the error of such work
-    to the loop, from Python 3.14 on, also where another waiter gets it."""
+    """Return the result of work that continues if the waiter is cancelled. Unlike this, `asyncio.shield` reports the
+    work's error to the loop from Python 3.14 on, even if another waiter receives it."""
     if not work.done():
         await asyncio.wait((work,))
     return work.result()
 
 
 def retrieve(task: asyncio.Task[T]) -> None:
-    """A done callback that retrieves the task's error: its waiters have it; without waiters it is not needed."""
+    """Retrieve a task's error in a done callback, so that asyncio does not report it as never retrieved."""
     if not task.cancelled():
         task.exception()
 
 
 class ThreadReader:
-    """Input that a thread reads, where the event loop cannot wait for it (stdin on Windows). `read(room)` blocks until
-    there is something; `into` does not, and may be cancelled without losing what the thread reads meanwhile."""
+    """Input read by a thread, for platforms where the event loop cannot wait for it (stdin on Windows).
+
+    `read(room)` blocks until there is data; `into` does not block, and can be cancelled without losing what the thread
+    reads in the meantime.
+    """
 
     def __init__(self, read: Callable[[memoryview], int | None]) -> None:
         self._read = read
         self._piece = bytearray(PIECE)
-        self._left = memoryview(b"")  # read, not taken yet
+        self._left = memoryview(b"")  # read but not yet returned
         self._coming: asyncio.Task[int] | None = None
 
     async def into(self, room: memoryview) -> int:
-        """Some bytes, at most the room; 0 at the end. Raises OSError."""
+        """Return at most `room` bytes; 0 at the end of input. Raises OSError."""
         if not self._left:
             if self._coming is None:
                 self._coming = asyncio.ensure_future(in_daemon_thread("stdin", self._next))
@@ -73,7 +78,8 @@ class ThreadReader:
 
 
 async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) -> T:
-    """`function(*args)`; raises what it raises. The result of a cancelled call is dropped."""
+    """Run `function(*args)` in a daemon thread; its exceptions are raised here. The result of a cancelled call is
+    dropped."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
     Thread(target=lambda: _work(loop, answer, function, args), name=name, daemon=True).start()
@@ -81,9 +87,10 @@ async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) ->
 
 
 class DaemonThread:
-    """A thread that does one piece of work after another until `stop`; up to `most` of them where one has too much to
-    do. Unlike an executor of the standard library it costs no import of `logging`, and the process may end without
-    it."""
+    """A pool of at most `most` daemon threads that run functions until `stop`.
+
+    Unlike the standard library's executor it does not import `logging`, and the process can end without joining it.
+    """
 
     def __init__(self, name: str, most: int = 1) -> None:
         from queue import SimpleQueue
@@ -95,8 +102,8 @@ class DaemonThread:
         self._under_way = 0
 
     def do(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-        """What becomes of `function(*args)`. It is not begun where the future is cancelled first. Raises RuntimeError
-        where the system has no thread for it."""
+        """Return a future for `function(*args)`, which never runs if the future is cancelled first. Raises RuntimeError
+        if the system cannot start a thread."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         if self._threads < min(self._under_way + 1, self._most):
@@ -107,7 +114,7 @@ class DaemonThread:
         return answer
 
     def _start(self) -> None:
-        """Start one thread more. Raises RuntimeError where the system has none and this object has none yet."""
+        """Start another thread. Raises RuntimeError if the system cannot start one and this pool has none yet."""
         try:
             Thread(target=self._run, name=self._name, daemon=True).start()
         except RuntimeError:
@@ -120,7 +127,7 @@ class DaemonThread:
         self._under_way -= 1
 
     def stop(self) -> None:
-        """End after the work that was given; does not wait."""
+        """End the threads after the submitted work, without waiting."""
         for _ in range(self._threads):
             self._pieces.put(None)
 
@@ -128,13 +135,13 @@ class DaemonThread:
         while (piece := self._pieces.get()) is not None:
             if not piece[1].cancelled():
                 _work(*piece)
-            del piece  # while it waits, the thread keeps nothing alive
+            del piece  # so that a waiting thread keeps nothing alive
 
 
 def _work(
     loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], function: Callable[..., T], args: tuple[Any, ...]
 ) -> None:
-    """In the thread: call the function, and have the loop take over the result, or the error."""
+    """Call the function in the thread, and pass its result or error to the loop."""
     result, problem = None, None
     try:
         result = function(*args)
@@ -152,4 +159,4 @@ def _work(
     try:
         loop.call_soon_threadsafe(settle)
     except RuntimeError:
-        return  # the loop is closed: it has no waiter any more
+        return  # the loop is closed: nothing waits for the result

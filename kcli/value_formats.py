@@ -1,6 +1,6 @@
-"""The formats of keys and values by their names, and what reads each, as `module:name`: imported for the first value.
+"""The formats of keys and values by name, with their readers as `module:name`, imported on first use.
 
-A new format is a row here. The command line offers these names (`--value-format`), and `kcli/serde` reads by them.
+A new format is a new row. The command line offers these names (`--value-format`), and `kcli/serde` uses the readers.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ SINGLE = {
     "xml": "kcli.serde.binary.xml:XmlReader",
     "protobuf-raw": "kcli.serde.binary.protobuf_raw:RawReader",
 }
-"""Readers of payloads as JSON; those of numbers are made with the format's name."""
+"""Readers that turn payloads into JSON; those of numbers are created with the format's name."""
 WHOLE = {
     "consumer-offsets": "kcli.serde.binary.internal_topics:read_offsets",
     "transaction-state": "kcli.serde.binary.internal_topics:read_transactions",
     "share-group-state": "kcli.serde.binary.internal_topics:read_share_state",
     "mm2": "kcli.serde.binary.mirror_maker:read_mirror",
 }
-"""Of whole records, whose value depends on the key or the topic: functions that return the reader of keys or values."""
+"""Readers whose result depends on the key or topic: functions that return the reader of keys or of values."""
 
 
 def load(path: str) -> Any:
-    """What `module:name` is."""
+    """Import and return `module:name`."""
     from importlib import import_module
 
     module, _, name = path.partition(":")

@@ -1,8 +1,8 @@
 """Values: slotted records declared like dataclasses, cheap to import.
 
-`dataclasses` costs 13 ms to import, which is a third of what a whole command may take to start, so kcli has this
-one small mechanism instead. It serves the wire messages (mutable) and the settings (frozen).
-A class's `__init__` is compiled once a few were made: most classes of a short run have one or two instances.
+Importing `dataclasses` takes 13 ms, a third of the start-up time budget of a whole command, so kcli has this small
+mechanism instead. The wire messages (mutable) and the settings (frozen) use it. The `__init__` of a class is compiled
+only after a few instances were made, because most classes have only one or two instances in a short run.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class _TupleType(type):
 
 
 class NamedTuple(metaclass=_TupleType):
-    """As `typing.NamedTuple`, for those who run the program: `typing` costs more than most of kcli's modules to import.
-    Type checkers import it from `typing`, which they know."""
+    """`typing.NamedTuple` at run time without importing `typing`, which takes longer to import than most kcli modules.
+    Type checkers see the one from `typing`."""
 
 
 class Field:
-    """One declared field: its annotation as written, and how to make its default."""
+    """A declared field: its annotation as written and its default."""
 
     __slots__ = ("annotation", "default", "extra", "factory", "name")
 
@@ -63,14 +63,14 @@ def field(*, default: Any = None, factory: Callable[[], Any] | None = None, extr
 
 
 FEW = 8
-"""The first instances are filled one field after the other, in 3 µs; compiling costs 100 µs."""
+"""Number of instances filled field by field (3 µs each) before `__init__` is compiled (100 µs)."""
 _made: dict[type, int] = {}
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class ValueType(type):
-    """Turns annotations into `__slots__` and fields; everything else of the class body stays as it is. A `mixin` has
-    no instances and no slots: what is made of several bases has the slots for its fields."""
+    """Metaclass that turns annotations into `__slots__` and fields; the rest of the class body is unchanged. A `mixin`
+    has no instances and no slots: classes with several bases define the slots for its fields."""
 
     def __new__(
         mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], *, mixin: bool = False, **options: Any
@@ -84,13 +84,13 @@ class ValueType(type):
             made.name, made.annotation = attribute, annotation
             own.append(made)
         inherited = [f for base in reversed(bases) for f in getattr(base, "__fields__", ())]
-        fields = {f.name: f for f in inherited + own}  # one declared again keeps its place
+        fields = {f.name: f for f in inherited + own}  # a redeclared field keeps its position
         slotted = [base for base in bases if not getattr(base, "__mixin__", False)]
         known = {f.name for base in slotted for f in getattr(base, "__fields__", ())}
         slots = () if mixin else tuple(name for name in fields if name not in known)
         body["__slots__"] = slots + tuple(body.get("__slots__", ()))
         body["__fields__"], body["__mixin__"] = tuple(fields.values()), mixin
-        if any(_made.get(base, 0) > FEW for base in bases):  # whose compiled __init__ knows only its own fields
+        if any(_made.get(base, 0) > FEW for base in bases):  # their compiled __init__ sets only their own fields
             body.setdefault("__init__", Value.__init__)
         return super().__new__(mcs, name, bases, body)
 
@@ -99,7 +99,7 @@ class ValueType(type):
 
     @property
     def __signature__(cls) -> Signature:
-        """For `help` and editors: the fields, their types and defaults."""
+        """The fields with types and defaults, for `help` and editors."""
         from inspect import Parameter, Signature
 
         fields: tuple[Field, ...] = getattr(cls, "__fields__", ())
@@ -142,7 +142,7 @@ class Value(metaclass=ValueType):
 
 
 class Frozen(Value):
-    """A value that cannot change after it was made; `replace` makes the next one."""
+    """A value that cannot change after creation; `replace` makes a changed copy."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be changed; use replace({name}=...)")
@@ -151,13 +151,13 @@ class Frozen(Value):
         return hash(tuple(getattr(self, f.name) for f in self.__fields__))
 
     def replace(self: T, **changes: Any) -> T:
-        """A copy with some fields changed. Raises TypeError for a field that does not exist."""
+        """Return a copy with some fields changed. Raises TypeError for an unknown field."""
         kept = {f.name: getattr(self, f.name) for f in type(self).__fields__}  # type: ignore[attr-defined]
         return type(self)(**(kept | changes))
 
 
 def _compile_init(cls: type) -> None:
-    """Give `cls` its own `__init__(self, *, a=..., b=...)`: straight-line, one store per field."""
+    """Give `cls` its own `__init__(self, *, a=..., b=...)` with one straight-line assignment per field."""
     names: dict[str, Any] = {"set": object.__setattr__}
     arguments, stores = [], []
     for f in cls.__fields__:  # type: ignore[attr-defined]
@@ -170,7 +170,7 @@ def _compile_init(cls: type) -> None:
     source = f"def __init__(self, {star}{', '.join(arguments)}):\n" + ("\n".join(stores) or " pass")
     exec(source, names)
     subclasses: list[type] = cls.__subclasses__()
-    for derived in subclasses:  # which have fields of their own
+    for derived in subclasses:  # they have fields of their own
         if "__init__" not in vars(derived):
             derived.__init__ = Value.__init__  # type: ignore[misc]
     cls.__init__ = names["__init__"]  # type: ignore[misc]

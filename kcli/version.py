@@ -1,3 +1,3 @@
-"""The version, in a file of its own: reading package metadata costs more than a whole `kcli --version` may."""
+"""The version in a separate file, because reading package metadata takes longer than `kcli --version` is allowed to."""
 
 __version__ = "0.1.0"

@@ -1,12 +1,12 @@
-"""End the process when the event loop cannot: a thread receives signals while the main thread runs C code.
+"""Ends the process if the event loop cannot: a thread receives signals while the main thread runs C code.
 
-Python runs signal handlers between two of its instructions only, and an event loop sees them at its next turn; a long
-call (decompressing, matching, decoding) delays both. The system's handler always writes the signal's number to a pipe.
-A thread reads it there: the second SIGINT ends the process, after a moment for its last output; after a SIGTERM or
-SIGHUP that we handle the loop has a second to turn, and then all the time that it needs.
+Python runs signal handlers only between two of its instructions, and an event loop notices them only in its next turn,
+so a long C call (decompressing, matching, decoding) delays both. The low-level handler always writes the signal number
+to a pipe, and a thread reads it: the second SIGINT ends the process, after a moment for its last output. After a
+SIGTERM or SIGHUP that we handle, the loop has one second to run a turn, and then as much time as it needs.
 
-The compiled thread needs no interpreter lock. Where it was not built a Python thread does the same; that one is delayed
-by a call that keeps the lock.
+The compiled thread does not need the interpreter lock. Without it a Python thread does the same, but is delayed by
+calls that hold the lock.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 GRACE = 0.3
-"""Seconds that Python has after the last SIGINT, for its last words."""
+"""Seconds for Python's last output after the final SIGINT."""
 PATIENCE = 1.0
-"""Seconds after SIGTERM or SIGHUP in which the event loop has to turn."""
-LATE = 0.5  # seconds that we may hear of a signal later than the loop
+"""Seconds within which the event loop must run a turn after SIGTERM or SIGHUP."""
+LATE = 0.5  # seconds by which the thread may notice a signal later than the loop
 SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Watch:
-    """The thread in Python. `most` SIGINTs end the process; `turned_at` is when the loop last heard of a signal."""
+    """The thread in Python. `most` is the number of SIGINTs that end the process; `turned_at` is when the loop last
+    noticed a signal."""
 
     def __init__(self) -> None:
         self.most = 2
         self.turned_at = -1.0
         self._parting = SHOW_CURSOR
-        self._before: list[Any] | None = None  # how the terminal was
+        self._before: list[Any] | None = None  # the terminal's attributes at the start
 
     def start(self, source: int, loop: int) -> None:
         from _thread import start_new_thread
@@ -88,7 +89,7 @@ class Watch:
                 due = None
             numbers = os.read(source, 64) if ready else b""
             if numbers:
-                with suppress(BlockingIOError):  # a full pipe wakes the loop as well
+                with suppress(BlockingIOError):  # a full pipe also wakes the loop
                     os.write(loop, numbers)
             for number in numbers:
                 if number == signal.SIGINT:
@@ -102,7 +103,7 @@ class Watch:
 
 
 def end(code: int, parting: bytes = SHOW_CURSOR) -> None:
-    """At once, with a cursor on the terminal."""
+    """End the process at once, with the cursor visible."""
     try:
         if os.isatty(2):
             os.write(2, parting)
@@ -112,27 +113,27 @@ def end(code: int, parting: bytes = SHOW_CURSOR) -> None:
 
 _watch: Any = None
 _wake = -1
-"""What the thread wakes an event loop with: a pipe that has something to read after a signal."""
+"""Pipe that wakes the event loop: it becomes readable after a signal."""
 
 
 _interrupted = False
 
 
 def _early(number: int, frame: object) -> None:
-    """Ctrl-C before the command listens. Python discards an exception in a callback, as of a lock of the import system,
-    so it is noted too."""
+    """Record a Ctrl-C before the command listens. Python discards exceptions raised in callbacks (such as those of
+    import locks), so raising alone would not be reliable."""
     global _interrupted
     _interrupted = True
     raise KeyboardInterrupt
 
 
 def interrupted() -> bool:
-    """Whether Ctrl-C came before the command listened."""
+    """Whether Ctrl-C was pressed before the command listened."""
     return _interrupted
 
 
 def listen_plainly() -> None:
-    """From now on Ctrl-C is for asyncio, or Python. Raises KeyboardInterrupt if it came before."""
+    """Leave Ctrl-C to asyncio or Python from now on. Raises KeyboardInterrupt if it was pressed before."""
     if signal.getsignal(signal.SIGINT) is _early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if _interrupted:
@@ -140,8 +141,8 @@ def listen_plainly() -> None:
 
 
 def arm() -> None:
-    """Start. Only for a process of kcli's own: a program that imports kcli has its own signal handling. On Windows
-    asyncio's loop needs the descriptor itself, so a long call delays Ctrl-C there."""
+    """Start the watchdog. Only for kcli's own process, because a program that imports kcli handles its own signals. On
+    Windows asyncio's loop needs the wake-up descriptor itself, so a long call delays Ctrl-C there."""
     global _watch, _wake
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _early)
@@ -165,19 +166,19 @@ def arm() -> None:
 
 
 def _forget() -> None:
-    """A child's signals are not ours."""
+    """Disarm in a forked child, whose signals are its own."""
     signal.set_wakeup_fd(-1)
 
 
 def wake(loop: AbstractEventLoop) -> None:
-    """Have `loop` turn after every signal, so that Python calls its handlers. `loop.add_signal_handler` does that with
-    a pipe of its own, which would take the place of ours."""
+    """Wake `loop` after every signal, so that Python calls its handlers. `loop.add_signal_handler` would replace our
+    wake-up pipe by its own."""
     if _wake >= 0:
         loop.add_reader(_wake, os.read, _wake, 64)
 
 
 def turned() -> None:
-    """The event loop heard of a signal."""
+    """Record that the event loop noticed a signal."""
     if _watch is not None:
         _watch.turned()
 
@@ -189,14 +190,16 @@ def heed(most: int) -> None:
 
 
 def part(words: bytes) -> None:
-    """Write this to the terminal, if there is one, when the process is ended."""
+    """Set the text that is written to the terminal, if there is one, when the process is ended."""
     if _watch is not None:
         _watch.part(words)
 
 
 def listen(loop: AbstractEventLoop, heard: Callable[[int], object]) -> Callable[[], None]:
-    """From now on `heard` is called in the loop with the number of every signal that ends a process, until what this
-    returns is called. `add_signal_handler` would do the same and take away from the thread what it hears with."""
+    """Call `heard` in the loop with the number of every terminating signal, until the returned function is called.
+
+    `add_signal_handler` would do the same, but take the wake-up pipe away from the watchdog.
+    """
 
     def turn(number: int) -> None:
         turned()

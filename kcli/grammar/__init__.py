@@ -1,1 +1,1 @@
-"""Words of a command line or a file as values: offsets, durations, numbers with units."""
+"""Parsers for words of a command line or file: offsets, durations, numbers with units."""

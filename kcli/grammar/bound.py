@@ -1,4 +1,4 @@
-"""Where reading starts and where it stops: a plain value that every layer may import."""
+"""Where to start or stop reading: a plain value that every layer may import."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ else:
 
 
 class Bound(NamedTuple):
-    """A place in a partition. `kind` is earliest, latest, stored (the group's commit, else the reset policy),
-    offset (N), relative (N before the end), from_start (N after the start) or time (ms since the epoch: the first
-    record at or after it, else the end)."""
+    """A position in a partition. `kind` is earliest, latest, stored (the group's commit, else the reset policy), offset
+    (N), relative (N before the end), from_start (N after the start) or time (ms since the epoch: the first record at or
+    after it, else the end)."""
 
     kind: str
     value: int = 0
@@ -25,8 +25,7 @@ KINDS = ("earliest", "latest", "stored", "offset", "relative", "from_start", "ti
 
 
 def checked_bound(name: str, given: Bound | int) -> Bound:
-    """Return a start as a Bound; `name` is what it is called in an error. Raises UsageError for a value that is no
-    place."""
+    """Return a start position as a Bound; `name` is its name in errors. Raises UsageError for an invalid value."""
     bound = Bound("offset", given) if type(given) is int else given
     if not isinstance(bound, Bound):
         raise UsageError(f"{name} {shown(given)}: expected an offset or a Bound")

@@ -1,5 +1,5 @@
-"""The one grammar of durations: 30s, 1h30m, 500ms, 7d, seconds without a unit, and ISO 8601 as Java's Duration.parse
-reads it: P1DT2H, PT1H30M, PT0.5S, P2W."""
+"""The grammar of durations: 30s, 1h30m, 500ms, 7d, seconds without a unit, and ISO 8601 as parsed by Java's
+Duration.parse: P1DT2H, PT1H30M, PT0.5S, P2W."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _TIME = {"H": 3_600_000, "M": 60_000, "S": 1000}
 
 
 def milliseconds(text: str, about: str, least: int = 0) -> int:
-    """What an option or a key named `about` says, in ms. Raises UsageError where it is no duration, or below `least`
-    ms."""
+    """Return a duration in ms. `about` names the option or key in errors. Raises UsageError if it is invalid or below
+    `least` ms."""
     length = _plain(text)
     if length is None:
         length = duration(text)
@@ -33,12 +33,12 @@ def milliseconds(text: str, about: str, least: int = 0) -> int:
 
 
 def seconds(text: str | None, about: str, absent: Absent, least: int = 0) -> float | Absent:
-    """The same in seconds; `absent` where the text is empty. `least` is in ms. Raises UsageError."""
+    """Return a duration in seconds; `absent` if the text is empty. `least` is in ms. Raises UsageError."""
     return absent if text is None else milliseconds(text, about, least) / 1000
 
 
 def _plain(text: str) -> int | None:
-    """Seconds without a unit, `30` or `2.5`, in ms."""
+    """Return seconds without a unit, `30` or `2.5`, in ms."""
     whole, dot, part = text.partition(".")
     if not whole.isdecimal() or not text.isascii() or len(text) > 12 or (dot and not part.isdecimal()):
         return None
@@ -46,7 +46,8 @@ def _plain(text: str) -> int | None:
 
 
 def iso_duration(word: str) -> int | None:
-    """Milliseconds; None if the text is no duration, has years or months, whose length varies, or is negative."""
+    """Return an ISO 8601 duration in ms; None if it is invalid, negative, or has years or months, whose length
+    varies."""
     text = word.upper()
     if not text.startswith("P"):
         return None
@@ -63,7 +64,7 @@ def iso_duration(word: str) -> int | None:
 
 
 def _sum(text: str, units: dict[str, int]) -> int | None:
-    """`1H30M`: each unit once, the larger first; only seconds may have a fraction."""
+    """Parse `1H30M`: each unit at most once, larger units first; only seconds may have a fraction."""
     order, total, digits = list(units), 0, ""
     for letter in text:
         if letter.isascii() and (letter.isdigit() or letter == "."):

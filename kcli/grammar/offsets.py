@@ -1,10 +1,9 @@
-"""The one offset grammar: where to start and where to stop, in words, offsets and times.
+"""The grammar of offsets, shared by all commands: where to start and stop, as words, offsets and times.
 
     beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms  P=start,P=start
 
-Times are epoch seconds or milliseconds, ISO 8601, durations (-1h30m), now, today, yesterday (their midnight), 07:30
-(today) and `yesterday 22:00`; without a zone they are local, with --utc those of UTC.
-A stop is exclusive.
+Times are epoch seconds or milliseconds, ISO 8601, durations (-1h30m), now, today, yesterday (midnight), 07:30 (today)
+and `yesterday 22:00`. Times without a zone are local, or UTC with --utc. A stop is exclusive.
 """
 
 from __future__ import annotations
@@ -23,14 +22,17 @@ _WORDS = {
 }
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 TIMES = "ISO 8601, epoch s or ms, -1h, now, today, yesterday or 07:30"
-"""The forms of a time, for errors."""
+"""The forms of a time, for error messages."""
 _LARGEST = 2**63 - 1
 
 
 class Range:
-    """Where to start and where to stop; None is the command's default. `starts` are the places of single partitions,
-    by their numbers. With `places` times stand for the offsets of their first records, as kcat's s@ and e@ do; else
-    they select records by timestamp."""
+    """Where to start and stop; None means the command's default. `starts` has the starts of single partitions by
+    number.
+
+    With `places`, times are converted to the offsets of the first records at those times, as in kcat's s@ and e@;
+    otherwise they select records by timestamp.
+    """
 
     __slots__ = ("places", "start", "starts", "stop")
 
@@ -48,11 +50,12 @@ class Range:
         self.starts = starts or {}
 
     def start_of(self, partition: int) -> Bound | None:
-        """Where a partition starts."""
+        """Return where a partition starts."""
         return self.starts.get(partition, self.start)
 
     def times_of(self, partition: int) -> tuple[int, int] | None:
-        """The timestamps [start, stop), in ms, that select the records of a partition; None where offsets do."""
+        """Return the timestamps [start, stop), in ms, that select a partition's records; None if offsets select
+        them."""
         start, stop = self.start_of(partition), self.stop
         low = start.value if start is not None and start.kind == "time" else None
         high = stop.value if stop is not None and stop.kind == "time" else None
@@ -62,7 +65,7 @@ class Range:
 
     @property
     def until_time(self) -> bool:
-        """Whether it stops at a time."""
+        """Whether reading stops at a time."""
         return self.stop is not None and self.stop.kind == "time"
 
     @property
@@ -72,12 +75,12 @@ class Range:
 
     @property
     def stored(self) -> bool:
-        """Whether a group's offsets are where to start."""
+        """Whether reading starts at a group's committed offsets."""
         return any(start is not None and start.kind == "stored" for start in (self.start, *self.starts.values()))
 
     @property
     def backwards(self) -> bool:
-        """Whether no record can be in it, whatever the log is: `5:2`, `@now:-1h`, `-1:-2`."""
+        """Whether the range is empty for every possible log: `5:2`, `@now:-1h`, `-1:-2`."""
         start, stop = self.start, self.stop
         if start is None or stop is None or start.kind != stop.kind:
             return False
@@ -85,7 +88,7 @@ class Range:
 
 
 def parse_range(texts: list[str], now: int) -> Range:
-    """All places of a command line together (kcat's s@ and e@ are two). `now` is in ms since the epoch."""
+    """Parse all ranges of a command line together (kcat's s@ and e@ come as two). `now` is in ms since the epoch."""
     span = Range()
     for text in texts:
         given = _parse(text.strip(), now)
@@ -106,11 +109,11 @@ def parse_range(texts: list[str], now: int) -> Range:
 
 
 def one_place(text: str, now: int, option: str = "") -> Bound:
-    """One place in a log: 4711, -1000 (before the end), +10 (after the start), @TIME, -1d, end. `option` begins the
-    sentence of the error. Raises UsageError."""
+    """Parse one position in a log: 4711, -1000 (before the end), +10 (after the start), @TIME, -1d, end. `option`
+    begins the error message. Raises UsageError."""
     try:
         range = parse_range([place_of(text, now)], now)
-    except UsageError:  # which speaks of ranges
+    except UsageError:  # whose message is about ranges
         range = Range()
     if range.start is None or range.stop is not None or range.start.kind == "stored":
         raise UsageError(f"{option}{text}: one place, such as 4711, -1000, @-7d or end")
@@ -118,7 +121,7 @@ def one_place(text: str, now: int, option: str = "") -> Bound:
 
 
 def place_of(text: str, now: int) -> str:
-    """One place as ranges have it: `-1d` is `@-1d`, as no count of records has a unit."""
+    """Return a position in the syntax of ranges: `-1d` becomes `@-1d`, because a record count has no unit."""
     ago = text[:1] == "-" and not text[1:].isdigit() and read_time(text, now) is not None
     return f"@{text}" if ago else text
 
@@ -147,7 +150,7 @@ def _parse(text: str, now: int) -> Range:
 
 
 def _starts(text: str, now: int) -> dict[int, Bound]:
-    """`0=5,1=end,2=@-1h`: where partitions start."""
+    """Parse `0=5,1=end,2=@-1h`: the starts of partitions."""
     starts: dict[int, Bound] = {}
     for part in text.split(","):
         number, _, place = part.partition("=")
@@ -163,7 +166,7 @@ def _starts(text: str, now: int) -> dict[int, Bound]:
 
 
 def _point(word: str, text: str) -> Bound:
-    """One side of a range that is not a time."""
+    """Parse one side of a range that is not a time."""
     if word in _WORDS:
         return Bound(_WORDS[word], 0)
     digits = word[1:] if word[:1] in ("-", "+") else word
@@ -173,7 +176,8 @@ def _point(word: str, text: str) -> Bound:
 
 
 def _times(text: str, now: int) -> Range:
-    """`@t1`, `@t1:`, `@t1:t2`, `@t1:end`: a time may hold colons itself, so the longest left side that reads wins."""
+    """Parse `@t1`, `@t1:`, `@t1:t2`, `@t1:end`. Times may contain colons, so the longest left side that parses
+    is used."""
     body = text[1:]
     whole = read_time(body, now)
     if whole is not None:
@@ -194,7 +198,7 @@ def _times(text: str, now: int) -> Range:
         if right in ("end", "latest"):
             return Range(start, Bound("latest", 0))
         if _clock(left.split(" ")[-1]) is not None and right.isdigit() and len(right) < 3:
-            continue  # of 07:30:08:00 the second is 08:00, and not the first second of 1970
+            continue  # in 07:30:08:00 the second time is 08:00, not second 8 of 1970
         last = read_time(right, now)
         if last is not None:
             return Range(start, Bound("time", last))
@@ -211,7 +215,8 @@ def _time(word: str, now: int, text: str, *, kcat: bool = False) -> int:
 
 
 def read_time(word: str, now: int) -> int | None:
-    """Milliseconds since the epoch, or None if the text is no time. Up to 10 digits are seconds, more are ms."""
+    """Return milliseconds since the epoch, or None if the text is not a time. Up to 10 digits are seconds, more
+    are ms."""
     if word == "now":
         return now
     if (day := _of_day(word, now)) is not None:
@@ -227,8 +232,8 @@ def read_time(word: str, now: int) -> int | None:
 
 
 def _of_day(word: str, now: int) -> int | None:
-    """`today`, `yesterday`, `07:30`, `yesterday 22:00`: a local time of day, midnight where none is named. Days are
-    those of the calendar, whatever hours they have."""
+    """Parse `today`, `yesterday`, `07:30`, `yesterday 22:00` as local time, midnight by default. Days are calendar
+    days, however many hours they have."""
     day, _, time = word.partition(" ")
     if day not in ("today", "yesterday"):
         day, time = "today", word
@@ -238,7 +243,7 @@ def _of_day(word: str, now: int) -> int | None:
     from datetime import UTC, datetime, timedelta
     from datetime import time as time_of
 
-    typed_in = UTC if zone.typed_utc else None  # None is local
+    typed_in = UTC if zone.typed_utc else None  # None: local
     try:
         date = datetime.fromtimestamp(now / 1000, typed_in).date() - timedelta(days=day == "yesterday")
         moment = datetime.combine(date, time_of(clock[0], clock[1], clock[2]), typed_in)
@@ -248,7 +253,7 @@ def _of_day(word: str, now: int) -> int | None:
 
 
 def _clock(word: str) -> tuple[int, int, int] | None:
-    """`07:30` or `7:30:15` as hours, minutes and seconds."""
+    """Return `07:30` or `7:30:15` as hours, minutes and seconds."""
     parts = word.split(":")
     if len(parts) not in (2, 3) or not all(part.isascii() and part.isdigit() for part in parts):
         return None
@@ -259,7 +264,7 @@ def _clock(word: str) -> tuple[int, int, int] | None:
 
 
 def duration(word: str) -> int | None:
-    """`1h30m`, `500ms`, `0.5s`, `7d` in ms; None if the text is no duration."""
+    """Return `1h30m`, `500ms`, `0.5s`, `7d` in ms; None if the text is not a duration."""
     total, place = 0, 0
     while place < len(word):
         start = place

@@ -1,5 +1,5 @@
-"""Numbers with units as people write them, `10MiB/s`, `50%`, and back. K, M, G are Kafka's and disks' thousands; Ki,
-Mi, Gi are 1024."""
+"""Numbers with units, such as `10MiB/s` and `50%`. K, M, G are powers of 1000, as in Kafka and for disks; Ki, Mi, Gi
+are powers of 1024."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ _FACTORS |= {f"{letter}i": 1024**power for power, letter in enumerate("kmgtp", 1
 
 
 def bytes_of(text: str, about: str) -> float:
-    """`10485760`, `10MiB`, `10 MB/s`, `1.5GiB` in bytes (a second). Raises UsageError, which begins with `about`."""
+    """Return `10485760`, `10MiB`, `10 MB/s`, `1.5GiB` in bytes (or bytes per second). Raises UsageError that begins
+    with `about`."""
     plain = text.strip().lower().removesuffix("/s").removesuffix("ps").strip()
     number = plain.rstrip("abcdefghijklmnopqrstuvwxyz ")
     unit = plain[len(number) :].strip()
@@ -21,7 +22,7 @@ def bytes_of(text: str, about: str) -> float:
 
 
 def number_of(number: str, about: str, text: str | None = None) -> float:
-    """A finite number that is not negative. Raises UsageError."""
+    """Return a finite number that is not negative. Raises UsageError."""
     try:
         value = float(number)
     except ValueError:
@@ -32,7 +33,7 @@ def number_of(number: str, about: str, text: str | None = None) -> float:
 
 
 def bytes_text(value: float) -> str:
-    """`10MiB`, `20MB`, `1.5GiB`, `999B`: the shortest form that is exact with at most two decimals."""
+    """Return `10MiB`, `20MB`, `1.5GiB`, `999B`: the shortest form that is exact with at most two decimals."""
     ways = [f"{plain(value)}B"]
     for base, sign in ((1024, "iB"), (1000, "B")):
         for power, letter in enumerate("KMGTP" if base == 1024 else "kMGTP", 1):
@@ -43,5 +44,5 @@ def bytes_text(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """A number without a needless fraction."""
+    """Return a number without a trailing `.0`."""
     return str(int(value)) if value == int(value) else repr(value)

@@ -1,4 +1,4 @@
-"""The zone of times that name none, and of times that are printed: what --local and --utc say of one command line."""
+"""The time zone of times without a zone, typed or printed, as set by --local and --utc for a command line."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from kcli.values import Value
 
 
 class Zone(Value):
-    """A time that is typed without a zone is one of this machine, or of UTC; a time that is printed is in UTC, or in
-    this machine's zone."""
+    """A time typed without a zone is local or UTC; printed times are in UTC or local."""
 
     typed_utc: bool = False
     printed_local: bool = False
 
     def set(self, *, local: bool, utc: bool) -> None:
-        """What a command line says; neither is the default."""
+        """Set the options of a command line; by default neither is given."""
         self.typed_utc, self.printed_local = utc, local
 
 
 zone = Zone()
-"""That of the command that runs."""
+"""The zone of the running command."""

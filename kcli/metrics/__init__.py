@@ -1,1 +1,1 @@
-"""What a client counts while it works, and the hooks that it calls."""
+"""Counters of a running client, and the hooks that it calls."""

@@ -1,4 +1,4 @@
-"""Hooks: functions of the program that a client calls when something happens, each with one event."""
+"""Hooks: functions that a client calls with one event each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from kcli.values import Frozen
 
 
 class Connected(NamedTuple):
-    """A connection to a broker came about, or did not (`error`). `node_id` is -1 for a bootstrap address: once the
-    metadata says which broker is there, later events of the connection have its id. `seconds` from the beginning of
-    the attempt."""
+    """A connection attempt succeeded, or failed with `error`. `node_id` is -1 for a bootstrap address; after metadata
+    has identified the broker, later events of the connection carry its id. `seconds` is the duration of the attempt."""
 
     broker: str
     node_id: int
@@ -20,7 +19,7 @@ class Connected(NamedTuple):
 
 
 class Disconnected(NamedTuple):
-    """A connection ended. `lost`: the client did not end it."""
+    """A connection ended. `lost`: not closed by the client."""
 
     broker: str
     node_id: int
@@ -29,8 +28,8 @@ class Disconnected(NamedTuple):
 
 
 class RequestDone(NamedTuple):
-    """A request is over. `seconds` from the write to the response; `received_bytes` is 0 without a response, which
-    is an `error` unless none was to come (acks=0)."""
+    """A request finished. `seconds` is from the write to the response; `received_bytes` is 0 without a response, which
+    is an `error` unless none is expected (acks=0)."""
 
     api: str
     version: int
@@ -43,7 +42,7 @@ class RequestDone(NamedTuple):
 
 
 class Throttled(NamedTuple):
-    """A response by which the broker asks the client to send nothing for `seconds`."""
+    """A response throttles the client: it must not send for `seconds`."""
 
     api: str
     broker: str
@@ -52,8 +51,8 @@ class Throttled(NamedTuple):
 
 
 class Retried(NamedTuple):
-    """A batch is sent again (`what` is "produce"), a partition fetched or looked up again ("fetch"), after `error`.
-    `attempt` is 1 for the first repetition."""
+    """A batch is sent again (`what` is "produce"), or a partition is fetched or looked up again ("fetch"), after
+    `error`. `attempt` is 1 for the first retry."""
 
     what: str
     topic: str
@@ -63,8 +62,8 @@ class Retried(NamedTuple):
 
 
 class BatchWritten(NamedTuple):
-    """The leader acknowledged a batch. `size` is on the wire, `raw_size` before compression, `seconds` from its first
-    record; `offset` is -1 if the broker did not tell."""
+    """The leader acknowledged a batch. `size` is on the wire, `raw_size` before compression; `seconds` is since its
+    first record; `offset` is -1 if the broker did not return it."""
 
     topic: str
     partition: int
@@ -77,7 +76,7 @@ class BatchWritten(NamedTuple):
 
 
 class PartitionFetched(NamedTuple):
-    """A fetch brought records of a partition; `size` is on the wire."""
+    """A fetch returned records of a partition; `size` is on the wire."""
 
     topic: str
     partition: int
@@ -86,7 +85,7 @@ class PartitionFetched(NamedTuple):
 
 
 class Rebalanced(NamedTuple):
-    """A group gave or took partitions: `what` is "assigned", "revoked" or "lost"."""
+    """The group assigned or revoked partitions: `what` is "assigned", "revoked" or "lost"."""
 
     group: str
     what: str
@@ -94,8 +93,8 @@ class Rebalanced(NamedTuple):
 
 
 class Hooks(Frozen):
-    """The functions to call; None for none. They run in the client's event loop, between two steps of the client: a
-    slow one delays it. An exception is logged (`kcli.metrics`) and ends nothing. Nothing is called for a record."""
+    """The functions to call; None for none. They run in the client's event loop, so a slow hook delays the client.
+    Exceptions are logged (`kcli.metrics`) and otherwise ignored. No hook is called per record."""
 
     on_connect: Callable[[Connected], None] | None = None
     on_disconnect: Callable[[Disconnected], None] | None = None

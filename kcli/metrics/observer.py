@@ -1,6 +1,5 @@
-"""The observer of a client: it counts, and calls the hooks. One for the client, beside it one for each broker, producer
-and consumer. Calls are per request, batch and fetch, never per record.
-"""
+"""Observers of a client, which count events and call hooks: one for the client and one for each broker, producer and
+consumer. They are called per request, batch and fetch, never per record."""
 
 from __future__ import annotations
 
@@ -23,19 +22,19 @@ LOG = Log("metrics")
 
 
 class Observer:
-    """The client's own counters, and its hooks."""
+    """The client's own counters and its hooks."""
 
     def __init__(self, hooks: Hooks | None = None) -> None:
         self.metrics = ClientMetrics()
         self._hooks = hooks
         self.hooked = hooks is not None
-        self.on_new: Callable[[ProducerObserver | ConsumerObserver], None] | None = None  # gets each new one
+        self.on_new: Callable[[ProducerObserver | ConsumerObserver], None] | None = None  # each new one
 
     def of_broker(self, name: str, node_id: int) -> BrokerObserver:
         return BrokerObserver(self, name, node_id)
 
     def call(self, hook: str, *values: object) -> None:
-        """Call a hook, if there is one, with its event. What it raises is logged."""
+        """Call a hook with its event, if the hook is set. Exceptions are logged."""
         function = None if self._hooks is None else getattr(self._hooks, hook)
         if function is None:
             return
@@ -53,15 +52,15 @@ class BrokerObserver:
     __slots__ = ("_apis", "_broker", "_latency", "_node_id", "_observer")
 
     def __init__(self, observer: Observer, broker: str, node_id: int) -> None:
-        self._apis: dict[int, RequestMetrics] = {}  # those of the client, by API key
+        self._apis: dict[int, RequestMetrics] = {}  # the client's, by API key
         self._observer = observer
         self.rename(broker, node_id)
 
     def rename(self, broker: str, node_id: int) -> None:
-        """What follows is of this broker."""
+        """Attribute what follows to this broker."""
         self._broker = broker
         self._node_id = node_id
-        self._latency: Histogram | None = None  # that of the node
+        self._latency: Histogram | None = None  # the node's
 
     def connected(self, seconds: float) -> None:
         metrics = self._observer.metrics
@@ -71,12 +70,12 @@ class BrokerObserver:
         self._observer.call("on_connect", self._broker, self._node_id, seconds, None)
 
     def refused(self, seconds: float, error: Exception) -> None:
-        """A connection did not come about."""
+        """A connection attempt failed."""
         self._observer.metrics.refused_connections += 1
         self._observer.call("on_connect", self._broker, self._node_id, seconds, error)
 
     def disconnected(self, reason: BaseException, *, lost: bool) -> None:
-        """A connection that had come about ended."""
+        """An established connection ended."""
         metrics = self._observer.metrics
         metrics.connections -= 1
         metrics.lost_connections += lost
@@ -97,11 +96,11 @@ class BrokerObserver:
         api.latency.add(seconds)
 
     def unanswered(self, api_key: int, version: int, sent: int) -> None:
-        """A request that has no response was written."""
+        """A request without a response was sent."""
         self._over(api_key, version, sent, 0, 0.0)
 
     def lost(self, asked: Asked, seconds: float, reason: BaseException) -> None:
-        """A request whose response will not come."""
+        """A request's response will never arrive."""
         if not isinstance(reason, Closed):
             self._over(asked.request.api_key, asked.version, asked.size, 0, seconds, str(reason)).lost += 1
 
@@ -139,7 +138,7 @@ class ProducerObserver:
             self._observer.on_new(self)
 
     def written(self, at: TopicPartition, node_id: int, sizes: tuple[int, int, int], offset: int, age: float) -> None:
-        """A batch is acknowledged; `sizes` are its records, bytes and bytes before compression."""
+        """A batch was acknowledged; `sizes` are its record count, its bytes, and its bytes before compression."""
         metrics = self.metrics
         records, size, raw = sizes
         metrics.batches += 1
@@ -158,7 +157,7 @@ class ProducerObserver:
 
 
 class ConsumerObserver:
-    """What one consumer fetches and owns."""
+    """The fetches and assignments of one consumer."""
 
     def __init__(self, observer: Observer | None = None, group: str = "") -> None:
         self.metrics = ConsumerMetrics()
@@ -176,12 +175,12 @@ class ConsumerObserver:
         self._observer.call("on_fetch", *at, node_id, size)
 
     def handed_out(self, batches: int, records: int) -> None:
-        """A poll returns them."""
+        """A poll returns these batches and records."""
         self.metrics.batches += batches
         self.metrics.records += records
 
     def polled(self, began: float, ended: float) -> None:
-        """A poll is over; times are of the loop's clock."""
+        """A poll ended; times are loop time."""
         self.metrics.poll_time.add(ended - began)
         if self._polled is not None:
             self.metrics.busy_time.add(began - self._polled)
@@ -192,11 +191,11 @@ class ConsumerObserver:
         self._observer.call("on_retry", "fetch", *at, attempt, error)
 
     def settled(self, seconds: float) -> None:
-        """A rebalance is over: the member has the partitions that the group gives it."""
+        """A rebalance finished: the member has its new partitions."""
         self.metrics.rebalance_time.add(seconds)
 
     def rebalanced(self, what: str, partitions: Collection[TopicPartition]) -> None:
-        """The group gave or took partitions: assigned, revoked, lost."""
+        """The group assigned or revoked partitions: `what` is assigned, revoked or lost."""
         metrics = self.metrics
         metrics.rebalances += 1
         count = f"{what}_partitions"

@@ -1,4 +1,4 @@
-"""A page of metrics for Prometheus to fetch: its text format 0.0.4, and how it is served over HTTP."""
+"""Prometheus metrics: text format 0.0.4 and a small HTTP server for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
+HEAD_LIMIT = 5.0  # seconds a client has to send its request
 Labels = tuple[tuple[str, object], ...]
 Rows = list[tuple[Labels, float]]
 
@@ -20,7 +20,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def address(text: str) -> tuple[str, int]:
-    """[HOST]:PORT or PORT; without a host only this machine is served. Raises UsageError."""
+    """Parse [HOST]:PORT or PORT; without a host, only this machine is served. Raises UsageError."""
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or not 0 <= int(port) < 65536:
         raise UsageError(f"prometheus {text}: expected [HOST]:PORT, such as :9308").hinted(OPTION)
@@ -29,7 +29,7 @@ def address(text: str) -> tuple[str, int]:
 
 @asynccontextmanager
 async def listening(host: str, port: int, page: Callable[[], str]) -> AsyncIterator[str]:
-    """Answer with `page()` as of then; the URL. Raises UsageError for an address that cannot be listened on."""
+    """Serve the current `page()` over HTTP, and yield the URL. Raises UsageError if the address cannot be bound."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -40,7 +40,7 @@ async def listening(host: str, port: int, page: Callable[[], str]) -> AsyncItera
             writer.write(reply(first.decode("latin-1"), page()))
             await writer.drain()
         except (TimeoutError, OSError, ValueError):
-            return  # whoever asked is gone, or never said what it wanted
+            return  # the client disconnected or sent no request in time
         finally:
             writer.close()
 
@@ -55,7 +55,7 @@ async def listening(host: str, port: int, page: Callable[[], str]) -> AsyncItera
 
 
 def reply(line: str, page: str) -> bytes:
-    """The answer to one request line."""
+    """Return the response to a request line."""
     method, _, rest = line.partition(" ")
     path = rest.partition(" ")[0].partition("?")[0]
     status, kind, body = "200 OK", CONTENT_TYPE, page
@@ -73,7 +73,8 @@ def reply(line: str, page: str) -> bytes:
 
 
 def page(rows: Mapping[str, Rows], described: Mapping[str, str], counters: Collection[str] = ()) -> str:
-    """The metrics that have rows, each with its sentence of `described`; all but `counters` are gauges."""
+    """Return the page: all metrics that have rows, with their descriptions (`described`). All except `counters` are
+    gauges."""
     kinds = {name: "counter" if name in counters else "gauge" for name in rows}
     return "".join(_metric(name, described[name], kinds[name], some) for name, some in rows.items() if some)
 

@@ -1,5 +1,5 @@
-"""The counters of a client, a producer and a consumer. Counts begin at 0 and only grow; `buffered_…` and `connections`
-are of this moment. Times are in seconds, sizes in bytes."""
+"""Counters of a client, a producer and a consumer. Counts begin at 0 and only grow; `buffered_…` and `connections` are
+current values. Times are in seconds, sizes in bytes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MILLISECOND = 0.001
 
 
 class Histogram(Tally):
-    """`unit` is the resolution: bucket n counts values below `unit` * 2**n that are in no bucket before it. `add` takes
-    a value; below zero is zero."""
+    """A histogram with exponential buckets: bucket n counts values below `unit` * 2**n that no smaller bucket counts.
+    `add` counts a value; negative values count as zero."""
 
     __slots__ = ()
 
@@ -25,12 +25,12 @@ class Histogram(Tally):
 
     @property
     def mean(self) -> float:
-        """0.0 without values."""
+        """The mean value; 0.0 if empty."""
         return self.total / self.count if self.count else 0.0
 
     def quantile(self, part: float) -> float:
-        """The upper bound of the bucket that the value at this part (0.0 to 1.0) is in, the largest value at most; 0.0
-        without values."""
+        """Return the upper bound of the bucket with the quantile `part` (0.0 to 1.0), at most the largest value; 0.0 if
+        empty."""
         wanted, seen = part * self.count, 0
         for bound, count in self:
             seen += count
@@ -39,12 +39,12 @@ class Histogram(Tally):
         return self.largest
 
     def __iter__(self) -> Iterator[tuple[float, int]]:
-        """(upper bound, values in this bucket), the smallest bound first, without empty buckets."""
+        """Iterate over (upper bound, count) of the non-empty buckets in ascending order."""
         for bucket in sorted(self.buckets):
             yield self.unit * 2**bucket, self.buckets[bucket]
 
     def plus(self, other: Histogram) -> Histogram:
-        """The values of both."""
+        """Return a histogram of the values of both."""
         both = self.copy()
         if other.count:
             both.least = min(self.least, other.least) if self.count else other.least
@@ -55,8 +55,8 @@ class Histogram(Tally):
         return both
 
     def since(self, earlier: Histogram | None) -> Histogram:
-        """The values that came after an earlier copy. `least` is unknown (0.0), `largest` an upper bound: that of the
-        largest bucket, and of all values."""
+        """Return the values added since an earlier copy. Their `least` is unknown (0.0), and `largest` is an upper
+        bound: the smaller of the largest bucket's bound and the overall largest value."""
         if earlier is None:
             return self.copy()
         later = Histogram(self.unit)
@@ -68,7 +68,7 @@ class Histogram(Tally):
         return later
 
     def copy(self) -> Histogram:
-        """The histogram as it is now."""
+        """Return a snapshot of the histogram."""
         copied = Histogram(self.unit)
         copied.count, copied.total, copied.least, copied.largest = self.count, self.total, self.least, self.largest
         copied.buckets = dict(self.buckets)
@@ -83,11 +83,11 @@ class Metrics(Value):
     """Counters that can be copied."""
 
     def copy(self) -> Self:
-        """The counters as they are now."""
+        """Return a snapshot of the counters."""
         return type(self)(**{field.name: _copied(getattr(self, field.name)) for field in type(self).__fields__})
 
     def plus(self, other: Self) -> Self:
-        """The sums of the counters."""
+        """Return the sums of both sets of counters."""
         names = [field.name for field in type(self).__fields__]
         return type(self)(**{name: _sum(getattr(self, name), getattr(other, name)) for name in names})
 
@@ -108,9 +108,9 @@ def _copied(value: Any) -> Any:
 
 
 class RequestMetrics(Metrics):
-    """The requests of one API. `count` are those that are over: with a response, sent without one to come (acks=0), and
-    `lost`, whose response did not come. Bytes are of whole frames, `latency` from the write to the response;
-    `throttle_time` is the silence that responses asked for."""
+    """The requests of one API. `count` includes requests with a response, requests that have none (acks=0), and `lost`
+    requests, whose response never arrived. Bytes are of whole frames; `latency` is from the write to the response;
+    `throttle_time` is the sum of the throttle times in responses."""
 
     count: int = 0
     lost: int = 0
@@ -121,8 +121,8 @@ class RequestMetrics(Metrics):
 
 
 class ClientMetrics(Metrics):
-    """The connections and requests of a client. `requests` are by API name (`Produce`), `node_latency` by broker id.
-    `lost_connections` are those that the client did not end itself."""
+    """The connections and requests of a client. `requests` is by API name (`Produce`), `node_latency` by broker id;
+    `lost_connections` are those not closed by the client itself."""
 
     connections: int = 0
     opened_connections: int = 0
@@ -136,11 +136,11 @@ class ClientMetrics(Metrics):
 
 
 class ProducerMetrics(Metrics):
-    """The batches of a producer. `batches`, `records` and `bytes` are acknowledged ones, `bytes` on the wire and
-    `raw_bytes` before compression; `batch_bytes` and `batch_records` are their sizes. `queue_time` is from the first
-    record of a batch to its first sending, `delivery_time` to its acknowledgement. `retries` are batches sent again,
-    `splits` batches that were too large for the broker, `failed_batches` those that failed or are unknown. `waiting`
-    are calls that wait for room."""
+    """The batches of a producer. `batches`, `records` and `bytes` count acknowledged ones: `bytes` on the wire,
+    `raw_bytes` before compression; `batch_bytes` and `batch_records` are histograms of batch sizes. `queue_time` is
+    from a batch's first record to its first sending, `delivery_time` to its acknowledgement. `retries` counts batches
+    sent again, `splits` batches that were too large for the broker, `failed_batches` batches that failed or whose
+    outcome is unknown. `waiting` is the number of calls waiting for buffer space."""
 
     buffered_records: int = 0
     buffered_bytes: int = 0
@@ -159,12 +159,12 @@ class ProducerMetrics(Metrics):
 
 
 class ConsumerMetrics(Metrics):
-    """What a consumer fetched and handed out. `fetches` are responses' partitions with data, `fetched_bytes` their
-    sizes on the wire and `fetch_bytes` the histogram; `records` and `batches` were handed out by polls. `retries` are
-    fetches and look-ups of a partition that failed and are repeated. `assigned_partitions` and the two after it count
-    partitions that a group gave and took, `rebalances` the times it did, `rebalance_time` how long a rebalance took.
-    `poll_time` is the time inside a poll, `busy_time` that between two polls; a share consumer has none of the three.
-    """
+    """The records that a consumer fetched and returned. `fetches` counts partitions with data in responses,
+    `fetched_bytes` their size on the wire, with `fetch_bytes` as histogram; `records` and `batches` count what polls
+    returned. `retries` counts repeated fetches and look-ups of a partition. `assigned_partitions` and the two counters
+    after it count partitions that the group assigned and took away, `rebalances` counts rebalances, and
+    `rebalance_time` is their duration. `poll_time` is the time inside polls, `busy_time` the time between them; share
+    consumers have none of these three."""
 
     buffered_bytes: int = 0
     buffered_partitions: int = 0

@@ -1,1 +1,2 @@
-"""The producer: records into batches, batches to leaders, in order, each settled exactly once."""
+"""The producer: collects records into batches and sends them to leaders in order; each record gets exactly one
+outcome."""

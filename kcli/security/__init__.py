@@ -1,6 +1,6 @@
-"""How to connect to a secured cluster: TLS, SASL, or both. Values only; `kcli/broker` acts on them.
+"""Settings of a secured connection: TLS, SASL, or both. Values only; `kcli/broker` uses them.
 
-Imported only if a connection is to be secured. A value that must be hidden is a `Secret`.
+Imported only if a connection is secured. Hidden values are `Secret`s.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ MOST_ITERATIONS = 1_000_000
 
 
 class Tls(Frozen):
-    """TLS of a client. A file is named by its path; a `_pem` holds the text itself and goes before the file.
+    """TLS settings of a client. Files are given by path; a `_pem` setting holds the PEM text and overrides the file.
 
-    The two stores are Java's: type PEM, PKCS12 or JKS, "" for what the file's name and first bytes say.
+    The two stores are Java's, of type PEM, PKCS12 or JKS; "" means detected by file name and first bytes.
     """
 
-    ca: str = ""  # PEM file or folder of authorities; "" with no ca_pem and no truststore: the system's
+    ca: str = ""  # PEM file or folder; "" without ca_pem and truststore: the system's authorities
     ca_pem: str = ""
     truststore: str = ""
     truststore_type: str = ""
     truststore_password: Secret | None = None
-    certificate: str = ""  # PEM file: ours, then the ones that lead to the authority; the key may be in it too
+    certificate: str = ""  # PEM file: ours, then its chain; may contain the key, too
     certificate_pem: str = ""
     key: str = ""  # PEM file
     key_pem: Secret | None = None
@@ -36,11 +36,11 @@ class Tls(Frozen):
     keystore: str = ""
     keystore_type: str = ""
     keystore_password: Secret | None = None
-    verify: bool = True  # the certificate against the authorities
-    verify_host: bool = True  # the name in it against the name we asked for
+    verify: bool = True  # whether to verify the certificate chain
+    verify_host: bool = True  # whether to verify the host name in the certificate
     minimum: str = "TLSv1.2"  # or TLSv1.3
-    maximum: str = ""  # "" or one of them
-    ciphers: str = ""  # OpenSSL's names with colons, for TLS 1.2
+    maximum: str = ""  # "" or one of these
+    ciphers: str = ""  # OpenSSL's names, separated by colons, for TLS 1.2
     server_name: str = ""  # for SNI and verification, instead of the broker's host name (tunnels)
 
     @property
@@ -49,7 +49,7 @@ class Tls(Frozen):
         return self.keystore or self.certificate or ("of ssl.certificate.pem" if self.certificate_pem else "")
 
     def warnings(self, whose: str) -> list[str]:
-        """Return a sentence for a check that is switched off; `whose` certificates it would check (`brokers'`)."""
+        """Return a warning for each disabled check; `whose` certificates it would verify (`brokers'`)."""
         if not self.verify:
             return [f"the {whose} certificates are not checked: anybody in between can read and change everything"]
         if not self.verify_host:
@@ -58,8 +58,8 @@ class Tls(Frozen):
 
 
 class Assertion(Frozen):
-    """A JWT by which the client authenticates (RFC 7523): the one in `file`, or a new one for each request, signed
-    with a private key. Times are in seconds."""
+    """A JWT that authenticates the client (RFC 7523): read from `file`, or signed with a private key for each request.
+    Times are in seconds."""
 
     file: str = ""
     key_file: str = ""  # PEM
@@ -72,14 +72,16 @@ class Assertion(Frozen):
     subject: str = ""
     expires: float = 300.0
     not_before: float = 60.0  # before now
-    unique_id: bool = False  # the claim jti
+    unique_id: bool = False  # include the claim jti
 
 
 class OAuth(Frozen):
-    """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints
-    one each time, a `token_function` that returns one each time (a plain function, called in a thread), or an OIDC
-    `token_endpoint`. That is asked with client credentials, the id and the secret or an
-    assertion, or with the grant `jwt_bearer`, for which the assertion is all (KIP-1139)."""
+    """The source of a token: `token` itself, a `token_file` read each time, the output of a `token_command` (list of
+    words), the result of a `token_function` (a plain function, called in a thread), or an OIDC `token_endpoint`.
+
+    The endpoint is called with client credentials (the id and either the secret or an assertion), or with the grant
+    `jwt_bearer`, which needs only the assertion (KIP-1139).
+    """
 
     token: Secret | None = None
     token_file: str = ""
@@ -92,24 +94,25 @@ class OAuth(Frozen):
     assertion: Assertion | None = None
     scope: str = ""
     extensions: tuple[tuple[str, str], ...] = ()  # KIP-342
-    ca: str = ""  # PEM file of authorities for the endpoint, "" the system's
-    proxy: str = ""  # to the endpoint; "": as the environment says
+    ca: str = ""  # PEM file of the endpoint's authorities; "": the system's
+    proxy: str = ""  # to the endpoint; "": from the environment
     timeout: float = 10.0
 
 
 class Kerberos(Frozen):
-    """GSSAPI. Without a keytab the ticket of `kinit` is used."""
+    """GSSAPI. Without a keytab, the ticket from `kinit` is used."""
 
     service: str = "kafka"
     principal: str = ""
     keytab: str = ""
-    hostname: str = ""  # of the service principal, instead of the broker's host name
+    hostname: str = ""  # in the service principal, instead of the broker's host name
 
 
 class Aws(Frozen):
-    """AWS_MSK_IAM. Without keys: the environment, then (with botocore) profiles, roles and instance metadata."""
+    """AWS_MSK_IAM. Without keys, they come from the environment or (with botocore) from profiles, roles or instance
+    metadata."""
 
-    region: str = ""  # "" is taken from the broker's host name, else from AWS_REGION
+    region: str = ""  # "": from the broker's host name, else AWS_REGION
     access_key: str = ""
     secret_key: Secret | None = None
     session_token: Secret | None = None
@@ -117,34 +120,34 @@ class Aws(Frozen):
 
 
 class Sasl(Frozen):
-    """The client's credentials. `username` and `password` are for PLAIN and SCRAM."""
+    """SASL credentials of the client. `username` and `password` are for PLAIN and SCRAM."""
 
     mechanism: str = "PLAIN"
     username: str = ""
     password: Secret | None = None
-    delegation_token: bool = False  # SCRAM: username and password are a token's id and HMAC (KIP-48)
-    max_iterations: int = MOST_ITERATIONS  # SCRAM: what a broker may make us compute
-    allow_insecure: bool = False  # PLAIN and OAUTHBEARER without TLS to a host that is not loopback
+    delegation_token: bool = False  # SCRAM: username and password are the id and HMAC of a token (KIP-48)
+    max_iterations: int = MOST_ITERATIONS  # SCRAM: upper limit for the broker's iteration count
+    allow_insecure: bool = False  # PLAIN and OAUTHBEARER without TLS to hosts other than loopback
     oauth: OAuth | None = None
     kerberos: Kerberos | None = None
     aws: Aws | None = None
 
 
 class Security(Frozen):
-    """security.protocol: neither is PLAINTEXT, tls is SSL, sasl is SASL_PLAINTEXT, both are SASL_SSL."""
+    """The security protocol: PLAINTEXT without either, SSL with tls, SASL_PLAINTEXT with sasl, SASL_SSL with both."""
 
     tls: Tls | None = None
     sasl: Sasl | None = None
 
     @property
     def protocol(self) -> str:
-        """Kafka's name of it."""
+        """Kafka's name of the protocol."""
         if self.sasl is None:
             return "PLAINTEXT" if self.tls is None else "SSL"
         return "SASL_PLAINTEXT" if self.tls is None else "SASL_SSL"
 
     def warnings(self) -> list[str]:
-        """Settings that are less safe than they could be, one sentence each, to be reported once per run."""
+        """Warnings about unsafe settings, one sentence each, to be reported once per run."""
         found = [] if self.tls is None else self.tls.warnings("brokers'")
         if self.tls is None and self.sasl is not None and self.sasl.allow_insecure:
             found.append("credentials go over the network where others can read them (allow.insecure.auth)")

@@ -1,4 +1,4 @@
-"""JWT assertions: what a client shows a token endpoint instead of a secret (RFC 7523, KIP-1139, KIP-1258)."""
+"""JWT assertions, which authenticate a client at a token endpoint without a secret (RFC 7523, KIP-1139, KIP-1258)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from kcli.security import Assertion
 
 ALGORITHMS = ("RS256", "ES256")
-"""Those of Kafka's own clients."""
+"""The algorithms of Kafka's own clients."""
 
 
 def make(assertion: Assertion) -> str:
-    """Return the assertion in its file, or sign a new one. It blocks: not for the loop's thread. Raises AuthError."""
+    """Return the assertion from its file, or sign a new one. Blocks, so it must run outside the loop's thread. Raises
+    AuthError."""
     if assertion.file:
         return _read(assertion.file, "assertion").decode("ascii", "replace").strip()
     header, payload = _claims(assertion)
@@ -30,7 +31,7 @@ def make(assertion: Assertion) -> str:
 
 
 def _claims(assertion: Assertion) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header and the payload: what the settings name, then the template, then the times."""
+    """Return header and payload: values from the settings, then from the template, then the times."""
     named = {"aud": assertion.audience, "iss": assertion.issuer, "sub": assertion.subject}
     header: dict[str, Any] = {}
     payload: dict[str, Any] = {name: text for name, text in named.items() if text}

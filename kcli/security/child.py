@@ -1,4 +1,4 @@
-"""The environment of the programs that a configuration names: `${command:…}`, token commands."""
+"""The environment of programs that a configuration runs: `${command:…}`, token commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECRETS = {
 
 
 def environment() -> dict[str, str]:
-    """That of this process without kcli's own secrets."""
+    """Return this process's environment without kcli's own secrets."""
     return {name: text for name, text in os.environ.items() if name[:5] != "KCLI_" or not _secret(name, text)}
 
 

@@ -1,6 +1,6 @@
-"""Servers that kcli sends HTTP requests to, beside brokers: their addresses and limits, what they answer, and errors.
+"""HTTP servers other than brokers: their addresses and limits, their responses, and errors.
 
-Values only: `http_client.py` sends the requests.
+Values only; `http_client.py` sends the requests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kcli.security import Tls
 
     class Answer(NamedTuple):
-        """An answer as HTTP has it; `headers` by their names in lower case."""
+        """An HTTP response; `headers` have lower-case names."""
 
         status: int
         headers: dict[str, str]
@@ -31,13 +31,13 @@ else:
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 UNAVAILABLE = (408, 429, 500, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
+"""Status codes after which the same request may succeed."""
 AUTHORITIES = {"token URL": "https.ca.location", "webhook": "SSL_CERT_FILE"}
-"""What names the authorities of a server's certificate."""
+"""Name of the setting for the trusted certificate authorities, by kind of server."""
 
 
 class Origin(Frozen):
-    """One address of a server: `url` without a login and without a slash at its end. `user` and `password` are for this
+    """One address of a server: `url` without login and trailing slash. `user` and `password` are for this
     address only."""
 
     url: str = ""
@@ -57,7 +57,7 @@ class Origin(Frozen):
         return self.url.startswith("https:")
 
     def basic(self) -> dict[str, str]:
-        """Return the header with the login of this address, if it has one."""
+        """Return the basic authentication header of this address, if it has a login."""
         if not self.user or self.password is None:
             return {}
         from base64 import b64encode
@@ -70,8 +70,8 @@ class Origin(Frozen):
 
 
 class Service(Frozen):
-    """A server by the addresses that are tried in turn. `peer` is its name in messages. Times are seconds, `largest` is
-    the size of an answer after unpacking."""
+    """A server with one or more addresses, tried in turn. `peer` is its name in messages. Times are in seconds;
+    `largest` limits the size of a response after decompression."""
 
     origins: tuple[Origin, ...] = ()
     peer: str = "registry"  # or "token URL", "webhook"
@@ -88,7 +88,7 @@ class Service(Frozen):
 
 
 class Unavailable(ConnectError):
-    """The server is there and does not do its work now."""
+    """The server cannot process requests at the moment."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message, sent=True)
@@ -96,21 +96,22 @@ class Unavailable(ConnectError):
 
 
 class WrongAddress(ConnectError):
-    """What answers at the address is not the server, or is one elsewhere: the address has to change first."""
+    """The address leads to a different server, or redirects elsewhere; it has to be corrected."""
 
     retriable = False
 
 
 class TooLarge(WrongAddress):
-    """An answer larger than kcli reads."""
+    """A response larger than kcli accepts."""
 
 
 class NotInTime(ConnectError):
-    """A time-out. Retriable as every ConnectError, and not repeated by HttpClient: a dead server costs one time-out."""
+    """A timeout. Retriable like every ConnectError, but HttpClient does not retry it, so a dead server costs one
+    timeout."""
 
 
 def origin_of(url: str, expected: str = "an address is http://HOST:PORT or https://HOST:PORT") -> Origin:
-    """Return the address of a URL without query. Raises UsageError, which says what is `expected` and hides the URL."""
+    """Parse a URL without a query. Raises UsageError that says what is `expected` and hides the URL."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -128,13 +129,13 @@ def origin_of(url: str, expected: str = "an address is http://HOST:PORT or https
 
 
 def proxy_at(url: str, where: str) -> Origin:
-    """Return the address of a proxy; http:// may be left out. Raises UsageError, which hides the URL."""
+    """Parse the address of a proxy; http:// is optional. Raises UsageError that hides the URL."""
     expected = f"{where} is http://HOST:PORT or https://HOST:PORT"
     return origin_of(url if "://" in url else f"http://{url}", expected)
 
 
 def named_for(text: str, peer: str) -> str:
-    """Return a sentence about a broker's ssl.* properties with the names that they have for another server."""
+    """Return a sentence about a broker's ssl.* properties with the property names of another kind of server."""
     if peer == "registry":
         return re.sub(r"(?<![\w./-])ssl\.(?=[a-z])", "schema.registry.ssl.", text)
     return text.replace("ssl.ca.location", AUTHORITIES[peer])

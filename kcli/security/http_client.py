@@ -1,11 +1,12 @@
-"""HTTP/1.1 by urllib3, in threads: the one client for registries, token URLs and webhooks.
+"""An HTTP/1.1 client on urllib3 and threads, shared by registries, token URLs and webhooks.
 
-- An answer has a time limit and a size limit; the size limit also holds for what a gzip answer unpacks to.
-- Redirects are not followed, so credentials go to configured addresses only.
-- A proxy is the one of the settings, else the environment's; this machine is reached without one.
-- A request that may be repeated goes to the next address, and is sent again after a pause, when the server fails for
-  the moment. Any other request is sent once, on a new connection.
-- Whatever a server sends ends in an answer or in one sentence, with its words cut and without control characters.
+- Responses are limited in time and size; the size limit applies to decompressed data, too.
+- Redirects are not followed, so credentials are only sent to configured addresses.
+- The proxy comes from the settings or the environment; this machine is reached without one.
+- If the server fails temporarily, a repeatable request is sent to the next address, and again after a pause. Any other
+  request is sent once, on a new connection.
+- Every response becomes a result or a one-sentence error, with the server's text shortened and without control
+  characters.
 """
 
 from __future__ import annotations
@@ -60,19 +61,19 @@ if TYPE_CHECKING:
     Refusal = Callable[[Answer, str, str, str], KcliError]
 
     class Shown(Protocol):
-        """How kcli authenticates itself to a server."""
+        """The credentials that kcli sends to a server."""
 
         async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]: ...
         def name(self, origin: Origin) -> str: ...
         def refused(self) -> bool: ...
 
 
-AT_ONCE = 8  # connections to an address; all of them are kept
-LONGEST_WAIT = 30.0  # seconds that a server may ask us to wait
+AT_ONCE = 8  # connections per address; all are kept open
+LONGEST_WAIT = 30.0  # longest time in seconds that a server may ask us to wait
 PIECE = 64 * 1024
 OURS = "our client certificate"
 BEFORE = {"registry": "", "token URL": "the token URL ", "webhook": "the webhook at "}
-"""What stands before an address in a message."""
+"""Text before an address in a message."""
 _here = threading.local()
 
 
@@ -80,7 +81,7 @@ class HttpClient:
     """The connections to one server, on one event loop."""
 
     def __init__(self, service: Service, credentials: Shown | None, refusal: Refusal) -> None:
-        """Without `credentials` the login in the address is used. `refusal` makes the error of an answer that is
+        """Without `credentials`, the login in the address is used. `refusal` creates the error for a response that is
         neither a success nor a redirect."""
         self._service = service
         self._credentials = credentials
@@ -88,12 +89,12 @@ class HttpClient:
         self._context: SSLContext | None = None
         self._kept: dict[Origin, PoolManager] = {}
         self._busy: set[Exchange] = set()
-        self._best = 0  # the address that answered last
-        self.server = ""  # what that calls itself
+        self._best = 0  # index of the address that responded last
+        self.server = ""  # value of its Server header
         self._permits = asyncio.Semaphore(AT_ONCE)
 
     async def close(self) -> None:
-        """Close the connections; a request under way ends with ConnectError."""
+        """Close the connections; pending requests fail with ConnectError."""
         for manager in self._kept.values():
             manager.clear()
         for exchange in tuple(self._busy):
@@ -109,13 +110,13 @@ class HttpClient:
         about: str = "",
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Return the answer with a status of success. `repeat`: whether the request may reach the server more than
-        once. `about` is for the refusal.
+        """Send a request and return the successful response. `repeat`: the request may reach the server more than once.
+        `about` is passed to `refusal`.
 
         Raises:
-            ConnectError: no answer; with `.sent`, the request may have been done. AuthError, TlsError and WrongAddress
-                are such errors.
-            KcliError: what the refusal makes.
+            ConnectError: no response; with `.sent`, the request may have been executed. AuthError, TlsError and
+                WrongAddress are subclasses.
+            KcliError: the error created by `refusal`.
         """
         more = headers or {}
         failures, renewed = 0, False
@@ -153,13 +154,13 @@ class HttpClient:
     async def _round(
         self, method: str, path: str, body: bytes | None, repeat: bool, more: Mapping[str, str]
     ) -> tuple[Answer | None, KcliError | None]:
-        """Return the answer of the first address that gives one that counts, else the last one, else the last error."""
+        """Return the first conclusive response of an address, else the last response, else the last error."""
         answer: Answer | None = None
         error: KcliError | None = None
         for number, origin in self._turn():
             try:
                 answer = await self._ask(origin, method, path, body, repeat, more)
-            except ConnectError as problem:  # AuthError and WrongAddress too: the next address may be well
+            except ConnectError as problem:  # includes AuthError and WrongAddress: the next address may work
                 error = problem
                 if problem.sent and not repeat:
                     return None, problem
@@ -178,8 +179,8 @@ class HttpClient:
     async def _ask(
         self, origin: Origin, method: str, path: str, body: bytes | None, repeat: bool, more: Mapping[str, str]
     ) -> Answer:
-        """Send one request to one address. What may not be repeated goes on a new connection: a kept one may have ended
-        meanwhile, which cannot be told from a lost answer."""
+        """Send one request to one address. A request that must not be repeated gets a new connection: a kept connection
+        may have been closed meanwhile, which looks the same as a lost response."""
         service = self._service
         headers = {"Accept": service.accept, "Accept-Encoding": "gzip", "User-Agent": f"kcli/{__version__}"}
         if body is not None:
@@ -217,7 +218,7 @@ class HttpClient:
         return answer
 
     async def _in_time(self, exchange: Exchange) -> Answer | None:
-        """`exchange.run()` in a thread; its result comes in time, whatever the other side does."""
+        """Run `exchange.run()` in a thread with a time limit that holds whatever the server does."""
         loop, service = asyncio.get_running_loop(), self._service
         limit = asyncio.timeout(service.connect_timeout)
         ended = False
@@ -242,7 +243,7 @@ class HttpClient:
                 exchange.abort()
 
     def _manager(self, origin: Origin) -> PoolManager:
-        """Return the connections to an address. Raises UsageError for TLS files and proxies that are wrong."""
+        """Return the connection pool of an address. Raises UsageError for invalid TLS files and proxies."""
         given: dict[str, object] = {"maxsize": AT_ONCE}
         tls = self._service.tls or Tls()
         if origin.secure:
@@ -266,7 +267,7 @@ class HttpClient:
 
 
 class Exchange:
-    """One request and its answer. `run` is called in a thread, `abort` from another one."""
+    """One request and its response. `run` is called in a thread, `abort` from another one."""
 
     def __init__(
         self,
@@ -279,10 +280,10 @@ class Exchange:
         headers: dict[str, str],
         again: bool,
     ) -> None:
-        """`again`: whether `run` returns None, so that the caller sends the request again, for a kept connection that
-        turns out to have ended."""
+        """With `again`, `run` returns None if a kept connection turns out to be closed, and the caller sends the
+        request again."""
         self.connected: Callable[[], object] = lambda: None
-        """Called when the request can be sent."""
+        """Called when the connection is ready for the request."""
         self._service = service
         self._origin = origin
         self._manager = manager
@@ -293,7 +294,7 @@ class Exchange:
         self._new = self._ready = self._answered = self._aborted = False
 
     def run(self) -> Answer | None:
-        """Return the answer, or None (see `again`). Raises ConnectError."""
+        """Return the response, or None (see `again`). Raises ConnectError."""
         _here.exchange = self
         response: BaseHTTPResponse | None = None
         whole = False
@@ -336,13 +337,13 @@ class Exchange:
             headers,
             retries=False,
             redirect=False,
-            assert_same_host=False,  # the host of a forwarding proxy is another one
+            assert_same_host=False,  # through a forwarding proxy the host differs
             timeout=limits,
             preload_content=False,
         )
 
     def use(self, connection: HTTPConnection, *, new: bool = False) -> None:
-        """Note the connection that the request is sent on."""
+        """Record the connection on which the request is sent."""
         self._socket = connection.sock
         self._new = self._new or new
         if self._aborted:
@@ -352,12 +353,12 @@ class Exchange:
             self.connected()
 
     def abort(self) -> None:
-        """Have the thread end with an error."""
+        """End the thread with an error."""
         self._aborted = True
         if self._socket is not None:
             try:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-            except OSError:  # it is closed
+            except OSError:  # already closed
                 pass
 
     def too_slow(self) -> NotInTime:
@@ -367,7 +368,7 @@ class Exchange:
         return NotInTime(f"{self._name} did not accept a connection within {limit:g} s")
 
     def _fault(self, problem: Exception) -> ConnectError:
-        """Return the error of a request that has no answer."""
+        """Return the error of a request without a response."""
         cause, dialled, proxied = _cause(problem)
         if isinstance(cause, TimeoutError):
             return self.too_slow()
@@ -388,8 +389,8 @@ class Exchange:
         return ConnectError(f"{self._name}: the connection broke ({reason})", sent=True)
 
     def _tls_fault(self, cause: OSError) -> ConnectError:
-        """Until the first answer TLS may be what is wrong: in TLS 1.3 our certificate is refused after we think that
-        all is well."""
+        """Return the TLS error, if TLS can be the cause: until the first response it can, because in TLS 1.3 the server
+        rejects our certificate after the handshake is complete on our side."""
         peer, tls = self._service.peer, self._service.tls or Tls()
         fault = explain(cause, self._name, tls.server_name or self._origin.host, peer)
         text = named_for(str(fault), peer).replace(OURS, f"{OURS} {tls.client_certificate}".rstrip())
@@ -397,7 +398,7 @@ class Exchange:
 
 
 class _Connection(HTTPConnection):
-    """A connection that tells the exchange of its thread about itself."""
+    """A connection that registers itself with the exchange of its thread."""
 
     def connect(self) -> None:
         super().connect()
@@ -411,7 +412,7 @@ class _Connection(HTTPConnection):
 class _SecureConnection(_Connection, HTTPSConnection):
     def connect(self) -> None:
         super().connect()
-        self.is_verified = True  # else urllib3 prints a warning; kcli has its own for checks that are switched off
+        self.is_verified = True  # otherwise urllib3 prints a warning; kcli has its own for disabled checks
 
 
 class _Pool(HTTPConnectionPool):
@@ -423,7 +424,8 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 def _cause(problem: BaseException) -> tuple[BaseException, bool, bool]:
-    """Return the error inside urllib3's errors, whether a connection was accepted, and whether the proxy failed."""
+    """Return the root cause of a urllib3 error, whether the connection was established, and whether the proxy
+    failed."""
     dialled, proxied = True, False
     while isinstance(problem, HTTPError) and not isinstance(problem, DecodeError):
         dialled = dialled and not isinstance(problem, NewConnectionError)
@@ -437,7 +439,7 @@ def _cause(problem: BaseException) -> tuple[BaseException, bool, bool]:
 
 
 def proxy_of(service: Service, origin: Origin) -> Origin | None:
-    """Return the proxy to an address, None without one. Raises UsageError for one that is no http address."""
+    """Return the proxy for an address, or None. Raises UsageError if it is not an http address."""
     if origin.loopback:
         return None
     url, where = service.proxy, "schema.registry.proxy"
@@ -452,7 +454,7 @@ def proxy_of(service: Service, origin: Origin) -> Origin | None:
 
 
 def _retry_after(answer: Answer) -> float:
-    """Return the seconds that the server asks us to wait."""
+    """Return the number of seconds that the server asks us to wait."""
     try:
         return max(0.0, Retry().parse_retry_after(answer.headers.get("retry-after", "0")))
     except (InvalidHeader, ValueError, OverflowError):

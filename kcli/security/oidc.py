@@ -1,4 +1,4 @@
-"""A token of an OIDC provider: one POST over https, with client credentials (RFC 6749 4.4) or a JWT (RFC 7523)."""
+"""Gets a token from an OIDC provider with one POST, using client credentials (RFC 6749 4.4) or a JWT (RFC 7523)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 LARGEST = 1024 * 1024
-LONGEST = 2**31  # seconds that a token may live
+LONGEST = 2**31  # longest lifetime of a token in seconds
 RETRIES = 2
 
 
 def check_endpoint(oauth: OAuth) -> None:
-    """Raises UsageError for an endpoint to which no secret may be sent."""
+    """Raises UsageError if sending a secret to the endpoint would be unsafe."""
     at, url = urlsplit(oauth.token_endpoint), without_login(oauth.token_endpoint)
     if at.scheme == "http" and at.hostname not in LOOPBACK:
         raise UsageError(f"the token URL {url} is not https: the client's secret would be readable")
@@ -51,7 +51,7 @@ def _endpoint(oauth: OAuth) -> tuple[Origin, str]:
 
 
 async def ask(oauth: OAuth) -> tuple[str, float | None]:
-    """Return the token and its life in seconds. Raises AuthError, ConnectError."""
+    """Return the token and its lifetime in seconds. Raises AuthError, ConnectError."""
     from kcli.security.http_client import HttpClient
 
     origin, query = _endpoint(oauth)

@@ -1,6 +1,6 @@
-"""TLS: one context per client, and the upgrade of a TCP connection (B20).
+"""TLS: one context per client, and the upgrade of a TCP connection.
 
-At least TLS 1.2; chain and host name are verified by default. Errors are sentences: tls_faults.py.
+TLS 1.2 or newer; the certificate chain and host name are verified by default. tls_faults.py words the errors.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ KEY = re.compile(r"-----BEGIN ([A-Z ]*)PRIVATE KEY-----.+?-----END \1PRIVATE KEY
 
 
 def client_context(tls: Tls) -> ssl.SSLContext:
-    """The context. Raises UsageError for a file that cannot be read, a wrong password, a key that is not the
-    certificate's."""
+    """Return the TLS context. Raises UsageError for an unreadable file, a wrong password, or a key that does not match
+    the certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = _version(tls.minimum, "ssl.enabled.protocols")
     if tls.maximum:
@@ -54,7 +54,7 @@ def _version(name: str, what: str) -> ssl.TLSVersion:
 
 
 def _trust(context: ssl.SSLContext, tls: Tls) -> None:
-    """The authorities. One that is given is trusted as it is, also when another one signed it: so Java does it."""
+    """Load the trusted authorities. A given certificate is trusted even if another one signed it, as in Java."""
     if tls.ca_pem or tls.truststore or tls.ca:
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if tls.ca_pem or tls.truststore:
@@ -87,7 +87,7 @@ def _load(context: ssl.SSLContext, pem: str, wrong: str) -> None:
 
 
 def _present(context: ssl.SSLContext, tls: Tls) -> None:
-    """Our own certificate with the chain behind it, and its key, where the broker asks for them (mutual TLS)."""
+    """Load our certificate, its chain and its key, which brokers request for mutual TLS."""
     chain, key, password, what = tls.certificate_pem, "", tls.key_password, "ssl.certificate.pem"
     if tls.keystore:
         what = "ssl.keystore.location"
@@ -112,7 +112,7 @@ def _present(context: ssl.SSLContext, tls: Tls) -> None:
 def _load_ours(context: ssl.SSLContext, pem: str, password: str | None, what: str) -> None:
     asked = []
 
-    def answer() -> str:  # without it OpenSSL would ask at the terminal
+    def answer() -> str:  # otherwise OpenSSL would ask in the terminal
         asked.append(True)
         return password or ""
 
@@ -137,8 +137,11 @@ async def secure(
     seconds: float,
     name: str = "",
 ) -> asyncio.Transport:
-    """Start TLS over a connected transport; returns the transport to use from now on. `host` is for the certificate's
-    check and for SNI; a dot at its end is dropped. Raises ConnectError, TlsError if a retry is useless."""
+    """Start TLS on a connected transport and return the transport to use from now on.
+
+    `host` is used to verify the certificate and for SNI; a trailing dot is dropped. Raises ConnectError, or TlsError if
+    a retry would not help.
+    """
     name = name or host
     try:
         transport = await asyncio.get_running_loop().start_tls(
@@ -157,7 +160,7 @@ async def secure(
 
 
 def read_store(path: str, what: str) -> bytes:
-    """A file's bytes. `what` names the setting in errors."""
+    """Return the content of a file. `what` names the setting in errors."""
     try:
         return files.read(path, files.KEYS)
     except OSError as problem:
@@ -165,7 +168,7 @@ def read_store(path: str, what: str) -> bytes:
 
 
 def store_as_pem(path: str, kind: str, password: Secret | None, what: str) -> str:
-    """What a keystore or truststore holds, as PEM text; a key in it is not encrypted, except in a PEM store."""
+    """Return the content of a keystore or truststore as PEM. Keys in it are decrypted, except in a PEM store."""
     data = read_store(path, what)
     name = kind.upper() or ("PEM" if b"-----BEGIN" in data[:65536] else "")
     if data[:4] in (JKS, JCEKS) or name in ("JKS", "JCEKS"):
@@ -180,7 +183,7 @@ def store_as_pem(path: str, kind: str, password: Secret | None, what: str) -> st
 
 
 def convert(path: str) -> str:
-    """The command that makes a PKCS12 store of a Java one."""
+    """Return the command that converts a Java keystore to PKCS12."""
     stem = path.rpartition(".")[0] or path
     return (
         f"keytool -importkeystore -srckeystore {path} -destkeystore {stem}.p12 -deststoretype PKCS12, "
@@ -224,18 +227,19 @@ def _text(data: bytes, path: str, what: str) -> str:
 
 
 def read_certificates(pem: str) -> str:
-    """The certificates of a PEM text, in order."""
+    """Return the certificates of a PEM text, in order."""
     return "\n".join(match.group() for match in CERTIFICATE.finditer(one_per_line(pem))) + "\n"
 
 
 def read_private_key(pem: str) -> str:
-    """The first private key of a PEM text, "" without one."""
+    """Return the first private key of a PEM text; "" if there is none."""
     match = KEY.search(one_per_line(pem))
     return f"{match.group()}\n" if match else ""
 
 
 def one_per_line(pem: str) -> str:
-    """PEM as OpenSSL reads it. In properties it is often on one line, with spaces or a literal `\\n` as line ends."""
+    r"""Return PEM with the line breaks that OpenSSL needs. In properties files it is often on one line, with spaces or
+    a literal `\n` in place of line breaks."""
     if "\\n" in pem:
         pem = pem.replace("\\n", "\n")
     return re.sub(
@@ -247,7 +251,7 @@ def one_per_line(pem: str) -> str:
 
 
 def _body(text: str) -> str:
-    if ":" in text:  # the headers of an old encrypted key: its line ends mean something
+    if ":" in text:  # headers of an encrypted key in the old format need their line breaks
         return text
     packed = "".join(text.split())
     return "\n".join(packed[at : at + 64] for at in range(0, len(packed), 64))

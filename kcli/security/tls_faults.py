@@ -1,4 +1,4 @@
-"""TLS failures as sentences with a remedy."""
+"""Explains TLS failures in sentences with a remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SELF_SIGNED, SELF_SIGNED_IN_CHAIN, NO_ISSUER, NO_FIRST = 18, 19, 20, 21
 WRONG_NAME, WRONG_ADDRESS = 62, 64
 PURPOSE = 26
 
-# what the peer's alert, or our own library, calls it: what it means
+# name in the peer's alert, or in our TLS library: explanation
 REASONS = {
     "CERTIFICATE_REQUIRED": "wants a client certificate: set ssl.keystore.location, or ssl.certificate.location and "
     "ssl.key.location",
@@ -46,8 +46,8 @@ WITHOUT_TLS = {
 
 
 def explain(problem: BaseException, name: str, host: str, peer: str = "broker") -> ConnectError:
-    """The error to raise for one of the TLS layer; `name` is the peer's, `host` what the certificate should say. `peer`
-    is a key of WITHOUT_TLS."""
+    """Return the error for a TLS failure; `name` is the peer's name, `host` the name that the certificate should have.
+    `peer` is a key of WITHOUT_TLS."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return TlsError(f"{name}: {_certificate(problem, host, peer)}")
     if isinstance(problem, ssl.SSLError):
@@ -66,7 +66,7 @@ def explain(problem: BaseException, name: str, host: str, peer: str = "broker") 
 
 
 def hung_up(name: str, peer: str = "broker") -> ConnectError:
-    """Not final: a proxy does the same while the broker is away."""
+    """Return a retriable error, because a proxy closes the connection in the same way while the broker is away."""
     return ConnectError(
         f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
         f"({WITHOUT_TLS[peer][1]}), or want another client certificate (ssl.keystore.location)"

@@ -1,7 +1,7 @@
-"""OAuth tokens: from the settings, a file, a command, or an OIDC token endpoint (KIP-768).
+"""OAuth tokens from the settings, a file, a command, or an OIDC token endpoint (KIP-768).
 
-One token serves all connections until four fifths of its life are over; concurrent callers share one request (B17).
-Raises AuthError if there is no token, ConnectError if the endpoint cannot be reached.
+All connections share a token until four fifths of its lifetime are over; concurrent callers share one request. Raises
+AuthError if no token can be obtained, ConnectError if the endpoint cannot be reached.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from kcli.security import OAuth
 
 SOURCES = ("token", "token_file", "token_command", "token_function", "token_endpoint")
-USED = 0.8  # of a token's life
-MARGIN = 2.0  # seconds that a token has to live for when it is sent
+USED = 0.8  # fraction of a token's lifetime
+MARGIN = 2.0  # remaining seconds that a token needs to be sent
 
 
 class Tokens:
-    """Where the tokens of a client come from. Raises UsageError when the settings name no source, or more than one."""
+    """The source of a client's tokens. Raises UsageError if the settings name no source, or several."""
 
     def __init__(self, oauth: OAuth | None) -> None:
         named = [] if oauth is None else [name for name in SOURCES if getattr(oauth, name)]
@@ -39,11 +39,11 @@ class Tokens:
             check_endpoint(oauth)
         self._oauth = oauth
         self._token = ""
-        self._until = 0.0  # by the clock on the wall: it is what tokens go by
+        self._until = 0.0  # wall-clock time, as in the token itself
         self._under_way: asyncio.Task[str] | None = None
 
     async def token(self) -> str:
-        """One that is good for now."""
+        """Return a valid token."""
         if self._token and time.time() < self._until:
             return self._token
         if self._under_way is None:
@@ -56,7 +56,7 @@ class Tokens:
         retrieve(task)
 
     def forget(self) -> None:
-        """Forget the token; the next one is fetched."""
+        """Discard the token, so that the next call gets a new one."""
         self._token = ""
 
     async def _fetch(self) -> str:
@@ -73,13 +73,14 @@ class Tokens:
             lifetime = ends - now
         if ends is not None and ends < now + MARGIN:
             raise AuthError(f"the OAuth token expired {max(0.0, now - ends):.0f} s ago: get a new one")
-        if lifetime is not None:  # of one that does not say how long it lives, the source is asked each time
+        if lifetime is not None:  # a token without a known lifetime is requested each time
             self._token, self._until = token, now + USED * lifetime
         return token
 
 
 def obtain(oauth: OAuth) -> str:
-    """Return the token of the settings, a file, a command or a function. It blocks: not for the loop's thread."""
+    """Return the token from the settings, a file, a command or a function. Blocks, so it must run outside the loop's
+    thread."""
     if oauth.token is not None:
         return oauth.token.reveal().strip()
     if oauth.token_file:
@@ -94,7 +95,7 @@ def obtain(oauth: OAuth) -> str:
 
 
 def _returned(function: Callable[[], str]) -> str:
-    """What the program's function returns."""
+    """Return the result of the program's function."""
     try:
         token = function()
     except Exception as problem:
@@ -105,7 +106,7 @@ def _returned(function: Callable[[], str]) -> str:
 
 
 def _printed(words: tuple[str, ...], seconds: float) -> str:
-    """What a command prints. Its errors go where ours go."""
+    """Return the output of a command. Its stderr is ours."""
     import subprocess
 
     from kcli.security.child import environment
@@ -127,7 +128,7 @@ def _printed(words: tuple[str, ...], seconds: float) -> str:
 
 
 def expiry(token: str) -> float | None:
-    """When a token expires, in seconds since 1970, if it is a JWT with that claim."""
+    """Return when a token expires, in seconds since 1970, if it is a JWT with that claim."""
     import json
     from base64 import urlsafe_b64decode
 

@@ -1,1 +1,1 @@
-"""kcli without async: plain functions over one event loop in a thread."""
+"""Synchronous API: plain functions that run on one event loop in a background thread."""

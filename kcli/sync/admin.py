@@ -1,4 +1,4 @@
-"""Administration without async; each function is that of `Admin` (tests/sync/test_sync.py holds both together)."""
+"""Synchronous administration. Signatures and docstrings match `Admin` (tests/sync/test_sync.py checks this)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SyncAdmin:
-    """`kafka.admin`: asks and changes one cluster."""
+    """The `admin` of a SyncClient, which inspects and changes the cluster."""
 
     def __init__(self, thread: LoopThread, admin: Admin) -> None:
         self._thread = thread

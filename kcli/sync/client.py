@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 class SyncClient:
-    """One cluster. Its event loop runs in a thread, from the beginning of the `with` block to its end."""
+    """A connection to one cluster for synchronous code. Its event loop runs in a thread while the `with` block
+    is open."""
 
     def __init__(
         self,
@@ -36,7 +37,7 @@ class SyncClient:
         connect: Connect | None = None,
         hooks: Hooks | None = None,
     ) -> None:
-        """As `Client`; hooks are called in the thread."""
+        """The arguments are those of `Client`; hooks are called in the loop's thread."""
         self._settings = settings
         self._hooks = hooks
         self._connect = connect
@@ -66,7 +67,8 @@ class SyncClient:
             thread.close()
 
     def run(self, what: Callable[[Client], Awaitable[T]]) -> T:
-        """The result of `what(client)`, awaited on the loop: for what has no plain function."""
+        """Run the coroutine `what(client)` on the loop and return its result, for calls without a synchronous
+        counterpart."""
         thread, client = self._in_use()
 
         async def call() -> T:
@@ -77,7 +79,8 @@ class SyncClient:
     def producer(
         self, settings: ProducerSettings | None = None, *, key: Format | None = None, value: Format | None = None
     ) -> SyncProducer:
-        """A producer, to be used in a `with` block inside the client's. The arguments are as in `Client.producer`."""
+        """Create a producer, to be used in a `with` block inside the client's. The arguments are those of
+        `Client.producer`."""
         from kcli.sync.producer import SyncProducer
 
         thread, client = self._in_use()
@@ -93,7 +96,8 @@ class SyncClient:
         key: Format | None = None,
         value: Format | None = None,
     ) -> SyncConsumer:
-        """A consumer, to be used in a `with` block inside the client's. The arguments are as in `Client.consumer`."""
+        """Create a consumer, to be used in a `with` block inside the client's. The arguments are those of
+        `Client.consumer`."""
         from kcli.sync.consumer import SyncConsumer
 
         thread, client = self._in_use()
@@ -113,19 +117,19 @@ class SyncClient:
         )
 
     def lag(self, group: str, *, isolation: str = "read_uncommitted") -> GroupLag:
-        """As `Client.lag`."""
+        """Like `Client.lag`."""
         thread, client = self._in_use()
         return thread.run(client.lag(group, isolation=isolation))
 
     @property
     def metrics(self) -> ClientMetrics:
-        """As `Client.metrics`."""
+        """Like `Client.metrics`."""
         thread, client = self._in_use()
         return thread.call(lambda: client.metrics)
 
     @property
     def admin(self) -> SyncAdmin:
-        """Questions about the cluster, and changes of it."""
+        """The admin client, which inspects and changes the cluster."""
         from kcli.sync.admin import SyncAdmin
 
         thread, client = self._in_use()

@@ -1,4 +1,4 @@
-"""A consumer without async: an iterator of messages."""
+"""Synchronous consumer: an iterator of messages."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class SyncConsumer:
     """`with kafka.consumer("orders", group="billing") as consumer: for message in consumer:`.
 
-    A message is done when the next one is asked for, with `commit`, and when the block is left without an exception; a
-    group commits what is done. Messages that were fetched and not taken are returned by the next call, whichever it is.
+    A message counts as processed when the next one is requested, on `commit`, and when the block ends without an
+    exception; a group commits processed messages. Fetched messages that were not yet returned come first in the next
+    call, whether that is an iteration or a `poll`.
     """
 
     def __init__(self, thread: LoopThread, consumer: Consumer) -> None:
@@ -41,7 +42,7 @@ class SyncConsumer:
         self._thread: LoopThread | Unopened = Unopened("consumer")
         self._consumer = consumer
         self._stream = consumer.stream_for(self._go_on, thread.soon)
-        self._turn = Lock()  # of the thread that opens the next batch
+        self._turn = Lock()  # held by the thread that opens the next batch
 
     def __enter__(self) -> Self:
         self._thread = self._opened
@@ -57,10 +58,10 @@ class SyncConsumer:
     ) -> None:
         if self._thread.forked:
             return
-        with contextlib.suppress(Closed):  # the client was closed first, and the consumer with it
+        with contextlib.suppress(Closed):  # the client was closed first, which closed the consumer
             self._thread.run(self._consumer.__aexit__(kind))
 
-    # -- what is read -----------------------------------------------------------------------------------------------
+    # -- selection --------------------------------------------------------------------------------------------------
 
     def subscribe(
         self,
@@ -70,7 +71,7 @@ class SyncConsumer:
         on_revoked: Moved | None = None,
         on_lost: Moved | None = None,
     ) -> None:
-        """As `Consumer.subscribe`; the callbacks are plain functions. Each runs in a thread of its own while the group
+        """Like `Consumer.subscribe`, with plain functions as callbacks. Each runs in a separate thread while the group
         waits, and may call this consumer and its client."""
         self._thread.run(
             self._consumer.subscribe(
@@ -79,29 +80,29 @@ class SyncConsumer:
         )
 
     def assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """As `Consumer.assign`."""
+        """Like `Consumer.assign`."""
         self._thread.call(lambda: self._consumer.assign(partitions))
 
     def incremental_assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """As `Consumer.incremental_assign`."""
+        """Like `Consumer.incremental_assign`."""
         self._thread.call(lambda: self._consumer.incremental_assign(partitions))
 
     def positioned(self, timeout: float = 30.0) -> None:
-        """As `Consumer.positioned`."""
+        """Like `Consumer.positioned`."""
         self._thread.run(self._consumer.positioned(timeout))
 
     def stop_at(self, ends: Mapping[TopicPartition, int]) -> None:
-        """As `Consumer.stop_at`: the iteration ends when each partition reached its offset."""
+        """Like `Consumer.stop_at`: the iteration ends when each partition has reached its offset."""
         self._thread.call(lambda: self._consumer.stop_at(ends))
 
     @property
     def finished(self) -> bool:
-        """As `Consumer.finished`."""
+        """Like `Consumer.finished`."""
         return self._thread.call(lambda: self._consumer.finished)
 
     @property
     def on_notice(self) -> Callable[[str], None] | None:
-        """As `Consumer.on_notice`; it is called in the client's own thread."""
+        """Like `Consumer.on_notice`; called in the loop's thread."""
         return self._consumer.on_notice
 
     @on_notice.setter
@@ -110,11 +111,11 @@ class SyncConsumer:
 
     @property
     def as_async(self) -> Consumer:
-        """The consumer, for coroutines on the client's loop (`SyncClient.run`)."""
+        """The asynchronous consumer, for coroutines on the client's loop (`SyncClient.run`)."""
         return self._consumer
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine on the client's loop."""
+        """Run a coroutine on the client's loop and return its result."""
         return self._thread.run(work)
 
     # -- messages ---------------------------------------------------------------------------------------------------
@@ -123,20 +124,23 @@ class SyncConsumer:
         return self._stream.messages if self._consumer.objects is None else self
 
     def __next__(self) -> Message:
-        """Waits for a message. Raises StopIteration at the end (`stop_at_end`), and what ended the consumer."""
+        """Wait for a message. Raises StopIteration at the end (`stop_at_end`), or the error that ended the consumer."""
         objects = self._consumer.objects
         return next(self._stream.messages) if objects is None else self._stream.next_made(objects)
 
     def _go_on(self) -> None:
-        """A batch was iterated over: open the next one. Raises StopIteration at the end, and a partition's error in its
-        place; a batch that is corrupt again and again, until a seek."""
+        """Open the next batch after the current one is exhausted.
+
+        Raises StopIteration at the end, and a partition's error at its position. A corrupt batch raises each time until
+        a seek.
+        """
         with self._turn:
             while not self._stream.advance():
                 if not self._thread.run(self._fetch()) and self._consumer.finished:
                     raise StopIteration
 
     async def _fetch(self) -> bool:
-        """Take the next pieces in one step of the loop, so that Ctrl-C in the wait for it loses nothing."""
+        """Take the next fetched batches in one step of the loop, so that Ctrl-C while waiting loses nothing."""
         pieces = await self._consumer.take_made()
         self._stream.add(pieces)
         return bool(pieces)
@@ -144,7 +148,7 @@ class SyncConsumer:
     def poll(
         self, timeout: float | None = None, max_bytes: int | None = None, max_records: int | None = None
     ) -> list[Fetched]:
-        """Batches, as `Consumer.poll` gives them: quicker than messages where many records come."""
+        """Return batches, like `Consumer.poll`: faster than single messages for large volumes."""
 
         got: list[Fetched] = []
 
@@ -158,22 +162,23 @@ class SyncConsumer:
 
         try:
             return self._thread.run(poll())
-        except BaseException:  # Ctrl-C, just when the records came
+        except BaseException:  # Ctrl-C at the moment when the records arrived
             with contextlib.suppress(Closed):
                 self._thread.call(untake)
             raise
 
     def messages_of(self, fetched: Fetched) -> list[Message]:
-        """As `Consumer.messages_of`: the messages of what `poll` or `SyncWorkers` gave, with objects by the formats."""
+        """Like `Consumer.messages_of`: return the messages in a result of `poll`, or in an argument of `SyncWorkers`'
+        function, decoded by the formats."""
         return self._thread.run(self._consumer.messages_of(fetched))
 
     @property
     def metrics(self) -> ConsumerMetrics:
-        """As `Consumer.metrics`."""
+        """Like `Consumer.metrics`."""
         return self._thread.call(lambda: self._consumer.metrics)
 
     def fetch_states(self) -> dict[TopicPartition, FetchState]:
-        """As `Consumer.fetch_states`."""
+        """Like `Consumer.fetch_states`."""
         return self._thread.call(self._consumer.fetch_states)
 
     # -- positions --------------------------------------------------------------------------------------------------
@@ -183,36 +188,36 @@ class SyncConsumer:
         return self._thread.call(lambda: self._consumer.assignment)
 
     def position(self, at: TopicPartition) -> int | None:
-        """The offset of the next record that is returned; None while it is not known."""
+        """The offset of the next record to return; None while unknown."""
         return self._thread.call(lambda: self._consumer.position(at))
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
-        """Continue at an offset, which is what a group commits next. Records that were fetched of this partition are
-        dropped."""
+        """Continue at an offset, which is also what the group commits next. Fetched records of this partition are
+        discarded."""
         self._thread.call(lambda: self._consumer.seek(at, to))
 
     def pause(self, *what: TopicPartition | str) -> None:
-        """As `Consumer.pause`."""
+        """Like `Consumer.pause`."""
         self._thread.call(lambda: self._consumer.pause(*what))
 
     def resume(self, *what: TopicPartition | str) -> None:
-        """As `Consumer.resume`."""
+        """Like `Consumer.resume`."""
         self._thread.call(lambda: self._consumer.resume(*what))
 
     @property
     def paused(self) -> set[TopicPartition]:
-        """As `Consumer.paused`."""
+        """Like `Consumer.paused`."""
         return self._thread.call(lambda: self._consumer.paused)
 
     def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
-        """Commit the group's next offsets; by default those after the records that were taken."""
+        """Commit the group's next offsets; by default those after the records returned so far."""
         self._thread.run(self._consumer.commit(offsets))
 
     @contextlib.contextmanager
     def transaction(
         self, producer: SyncProducer, timeout: float | None = None, max_records: int | None = None
     ) -> Iterator[list[Message]]:
-        """As `Consumer.transaction`: `with consumer.transaction(producer) as messages:`."""
+        """Like `Consumer.transaction`: `with consumer.transaction(producer) as messages:`."""
         whole = self._consumer.transaction(producer.as_async, timeout, max_records)
         messages = self._thread.run(whole.__aenter__())
         try:
@@ -227,12 +232,12 @@ class SyncConsumer:
         return self._thread.run(self._consumer.committed(partitions))
 
     def group_metadata(self) -> GroupMetadata:
-        """This member's place in its group, for `SyncProducer.send_offsets`."""
+        """This member's identity in its group, for `SyncProducer.send_offsets`."""
         return self._thread.call(self._consumer.group_metadata)
 
 
 def _told(callback: Moved | None) -> Callable[[set[TopicPartition]], Awaitable[None]] | None:
-    """A plain function as the group's callback: in a thread, so that it may wait for the client's own."""
+    """Wrap a plain function as a group callback that runs in a thread, so that it can call this client and wait."""
     if callback is None:
         return None
 

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: heartbeats and lingering batches continue while the program works."""
+"""An event loop in a separate thread, so that heartbeats and lingering batches continue while the program works."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PATIENCE = 10.0  # seconds for the loop's last tasks
 
 
 class LoopThread:
-    """Runs coroutines on its loop for other threads. Its own thread, where callbacks and hooks run, may only `call`."""
+    """Runs coroutines on its loop for other threads. Inside the loop's own thread, where callbacks and hooks run, only
+    `call` is allowed."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -30,17 +31,20 @@ class LoopThread:
 
     @property
     def here(self) -> bool:
-        """Whether the caller is in this thread."""
+        """Whether the caller runs in the loop's thread."""
         return threading.get_ident() == self._thread.ident
 
     @property
     def forked(self) -> bool:
-        """Whether this is a copy in the child of a fork, where the thread does not run."""
+        """Whether this is a copy in a forked child, where the thread does not run."""
         return os.getpid() != self._process
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result; raises what it raises, Closed after the end, and UsageError in the thread itself and
-        after a fork. What interrupts the wait, such as Ctrl-C, cancels it."""
+        """Run a coroutine and return its result.
+
+        Raises what the coroutine raises, Closed after the end, and UsageError in the loop's thread and after a fork. An
+        exception that interrupts the wait, such as Ctrl-C, cancels the coroutine.
+        """
         problem = self._refusal()
         if problem is None and self.here:
             problem = UsageError(
@@ -58,7 +62,8 @@ class LoopThread:
             raise
 
     def call(self, function: Callable[[], T]) -> T:
-        """A function's result, called in the loop's thread. Raises as `run`, except in the thread itself."""
+        """Call a function in the loop's thread and return its result. Raises like `run`, but is allowed in the loop's
+        thread."""
         if self.here and not self.forked:
             return function()
 
@@ -73,12 +78,12 @@ class LoopThread:
         return Closed("the client was closed") if self._loop.is_closed() else None
 
     def soon(self, function: Callable[[], object]) -> None:
-        """Call a function in the loop's thread, without waiting. May be called in any thread."""
+        """Schedule a function in the loop's thread without waiting. Safe to call from any thread."""
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(function)
 
     def close(self) -> None:
-        """Cancel what still runs, and end the thread. Again, and after a fork: nothing."""
+        """Cancel running tasks and end the thread. Does nothing the second time or after a fork."""
         if not self._loop.is_closed() and not self.forked:
             self.run(_cancel_all())
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -87,7 +92,7 @@ class LoopThread:
 
 
 class Unopened:
-    """Takes the place of a LoopThread until a `with` block is entered; `what` was not."""
+    """Stands in for a LoopThread until a `with` block is entered; `what` names the unopened object."""
 
     here = forked = False
 

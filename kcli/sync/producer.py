@@ -1,4 +1,4 @@
-"""A producer without async. Batches are sent in the background; any thread may wait for a record's future."""
+"""Synchronous producer. Batches are sent in the background; any thread can wait for a record's future."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ class SyncProducer:
     ) -> None:
         if self._thread.forked:
             return
-        with contextlib.suppress(Closed):  # the client was closed first, and the producer with it
+        with contextlib.suppress(Closed):  # the client was closed first, which closed the producer
             self._thread.run(self._producer.__aexit__(kind, error, trace))
 
     @property
     def as_async(self) -> Producer:
-        """The producer, for coroutines on the client's loop (`SyncClient.run`)."""
+        """The asynchronous producer, for coroutines on the client's loop (`SyncClient.run`)."""
         return self._producer
 
     @property
     def counts(self) -> Counts:
-        """How many records were accepted, acknowledged, failed, and are unknown."""
+        """Numbers of records accepted, acknowledged, failed and with unknown outcome."""
         return self._producer.counts
 
     @property
     def on_batch(self) -> Callable[[BatchOutcome], None] | None:
-        """As `Producer.on_batch`; it is called in the client's own thread."""
+        """Like `Producer.on_batch`; called in the loop's thread."""
         return self._producer.on_batch
 
     @on_batch.setter
@@ -67,7 +67,7 @@ class SyncProducer:
 
     @property
     def metrics(self) -> ProducerMetrics:
-        """As `Producer.metrics`."""
+        """Like `Producer.metrics`."""
         return self._thread.call(lambda: self._producer.metrics)
 
     def send(
@@ -81,10 +81,12 @@ class SyncProducer:
         *,
         on_delivery: Delivered | None = None,
     ) -> Future[RecordMetadata]:
-        """Accept one record; `result()` of the future returns its position, or raises the error. `on_delivery` is
-        called once, with (metadata, None) or (None, error). Raises as `Producer.send`. Each call is a turn to the
-        loop's thread: for many records `send_records` is quicker. A callback or a hook runs in the client's own thread;
-        it gets BufferFull where others wait for room."""
+        """Accept one record. The future's `result()` returns its position or raises the error.
+
+        `on_delivery` is called once, with (metadata, None) or (None, error). Raises the same errors as `Producer.send`.
+        Each call is a round trip to the loop's thread, so `send_records` is faster for many records. Inside the loop's
+        thread, in a callback or hook, a full buffer raises BufferFull instead of blocking.
+        """
         stored: Future[RecordMetadata] = Future()
         if on_delivery is not None:
             stored.add_done_callback(lambda settled: _report(settled, on_delivery))
@@ -111,45 +113,47 @@ class SyncProducer:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> RecordMetadata:
-        """Send one record and wait until it is stored; where. Raises as `send` and its future."""
+        """Send one record, wait until it is stored, and return its position. Raises the same errors as `send` and its
+        future."""
         return self._thread.run(self._producer.send_and_wait(topic, value, key, headers, partition, timestamp))
 
     def send_all(self, topic: str, rows: Iterable[Given]) -> list[RecordMetadata | BaseException]:
-        """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all: where each
-        was stored, or why not, in their order."""
+        """Send rows of (partition or None, timestamp in ms or None, key, value, headers) and wait for all of them.
+        Returns the position or the error of each row, in order."""
         return self._thread.run(self._producer.send_all(topic, rows))
 
     def send_records(self, topic: str, rows: Sequence[Given]) -> None:
-        """Accept rows as those of `send_all`, without promises: `flush` and `counts` tell what became of them."""
+        """Accept rows like those of `send_all` without futures; `flush` and `counts` report their outcome."""
         self._thread.run(self._producer.send_records(topic, rows))
 
     def flush(self, timeout: float | None = None) -> int:
-        """Send everything accepted before the call, and wait for it; how many records are left at the deadline (s)."""
+        """Send all accepted records and wait for them; return how many are left after `timeout` seconds."""
         return self._thread.run(self._producer.flush(timeout))
 
     def partitions(self, topic: str) -> Sequence[int]:
-        """The topic's partitions, waiting for the topic as `send` does (Java's partitionsFor)."""
+        """Return the topic's partitions, waiting for the topic like `send` does (Java's partitionsFor)."""
         return self._thread.run(self._producer.partitions(topic))
 
     def abort_buffered(self) -> int:
-        """Drop the records that are not sent yet, with `Aborted`; how many. Waits for those on the wire."""
+        """Discard the records not sent yet, failing them with `Aborted`; return their number. Waits for records on the
+        wire."""
         return self._thread.run(self._producer.abort_buffered())
 
     def begin(self) -> None:
-        """As `Producer.begin`."""
+        """Like `Producer.begin`."""
         self._thread.run(self._producer.begin())
 
     def commit(self) -> None:
-        """As `Producer.commit`."""
+        """Like `Producer.commit`."""
         self._thread.run(self._producer.commit())
 
     def abort(self) -> None:
-        """As `Producer.abort`."""
+        """Like `Producer.abort`."""
         self._thread.run(self._producer.abort())
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Self]:
-        """`with producer.transaction():` commits at the end, and aborts when the block raises."""
+        """`with producer.transaction():` commits at the end and aborts if the block raises."""
         self.begin()
         try:
             yield self
@@ -162,12 +166,12 @@ class SyncProducer:
             raise
 
     def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
-        """Commit a group's positions together with the transaction (KIP-447)."""
+        """Commit a group's offsets as part of the transaction (KIP-447)."""
         self._thread.run(self._producer.send_offsets(offsets, group))
 
 
 def _report(settled: Future[RecordMetadata], on_delivery: Delivered) -> None:
-    """Call a record's function with what became of it."""
+    """Call a record's callback with its outcome."""
     if settled.cancelled():
         on_delivery(None, None)
     elif (problem := settled.exception()) is not None:
@@ -177,9 +181,9 @@ def _report(settled: Future[RecordMetadata], on_delivery: Delivered) -> None:
 
 
 def _tell(stored: Future[RecordMetadata], settled: asyncio.Future[RecordMetadata]) -> None:
-    """Hand an outcome over to the other thread's future."""
+    """Pass an outcome to the future that another thread waits for."""
     if not stored.set_running_or_notify_cancel():
-        settled.cancelled() or settled.exception()  # no caller waits any more
+        settled.cancelled() or settled.exception()  # the caller stopped waiting
     elif settled.cancelled():
         stored.set_exception(KcliError("the record was given up"))
     elif (problem := settled.exception()) is not None:

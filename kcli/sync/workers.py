@@ -1,4 +1,4 @@
-"""`Workers` without async."""
+"""The synchronous counterpart of `Workers`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 
 class SyncWorkers:
-    """`work(fetched, stop)` is a plain function, called in a thread with what was fetched of one partition: as
-    `Workers`, with the same promises.
+    """Process a group's partitions in parallel with a plain function.
+
+    `work(fetched, stop)` is called in a thread with the records fetched from one partition. The guarantees are those of
+    `Workers`.
 
         with kafka.consumer(group="billing") as consumer:
             workers = SyncWorkers(consumer, work)
@@ -37,11 +39,11 @@ class SyncWorkers:
         )
 
     def run(self, topics: Sequence[str] | str) -> None:
-        """Join the group and work until `stop`, or until a call of `work` or the consumer raises. Ctrl-C ends it, too:
-        what is done is committed, and the calls under way are waited for."""
+        """Join the group and process records until `stop` is called, or until `work` or the consumer raises. Ctrl-C
+        ends it, too: it waits for running calls and commits processed records."""
         self._consumer.run(self._workers.run(topics))
 
     def stop(self) -> None:
-        """Have `run` end: queued records are still processed and committed. Any thread and a signal's handler may call
-        it."""
+        """Make `run` finish: queued records are still processed and committed. Safe to call from any thread and from
+        signal handlers."""
         self._workers.stop()

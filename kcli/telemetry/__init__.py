@@ -1,1 +1,1 @@
-"""Client telemetry (KIP-714): metrics of this client, pushed to the cluster that subscribes to them."""
+"""Client telemetry (KIP-714): pushes metrics of this client to clusters that subscribe to them."""

@@ -1,6 +1,6 @@
-"""MetricsData of OpenTelemetry v1 as protobuf, by hand: the few messages that numbers need.
+"""A protobuf encoder for the few OpenTelemetry v1 MetricsData messages that numbers need.
 
-Field numbers are those of opentelemetry/proto/metrics/v1/metrics.proto. Protobuf writes no default, nor does this.
+Field numbers are those of opentelemetry/proto/metrics/v1/metrics.proto. As in protobuf, default values are not written.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ DELTA, CUMULATIVE = 1, 2  # AggregationTemporality
 
 
 class Point(NamedTuple):
-    """A number at a moment. `total`: it counts from `since` and only grows, so it is a Sum; else it is a Gauge. Times
-    are in ns since the epoch."""
+    """A number at a point in time (ns since the epoch). `total`: it counts from `since` and only grows, so it is a Sum;
+    otherwise it is a Gauge."""
 
     name: str
     value: float
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 
 
 def metrics_data(points: Sequence[Point], resource: Mapping[str, str], *, delta: bool) -> bytes:
-    """One resource with all points; b"" without any."""
+    """Return all points under one resource; b"" without points."""
     if not points:
         return b""
     metrics = b"".join(_bytes(2, _metric(point, delta=delta)) for point in points)  # ScopeMetrics.metrics
@@ -50,7 +50,7 @@ def _metric(point: Point, *, delta: bool) -> bytes:
 
 
 def _number(point: Point) -> bytes:
-    """A NumberDataPoint; a total is an integer."""
+    """Return a NumberDataPoint; a total is an integer."""
     times = _key(2, FIXED64) + _FIXED.pack(point.since) + _key(3, FIXED64) + _FIXED.pack(point.time)
     if point.total:
         value = _key(6, FIXED64) + _SIGNED.pack(int(point.value))
@@ -60,7 +60,7 @@ def _number(point: Point) -> bytes:
 
 
 def _attributes(field: int, attributes: Mapping[str, str]) -> bytes:
-    """KeyValue messages with text values (AnyValue.string_value)."""
+    """Return KeyValue messages with string values (AnyValue.string_value)."""
     return b"".join(
         _bytes(field, _bytes(1, name.encode()) + _bytes(2, _bytes(1, value.encode())))
         for name, value in attributes.items()

@@ -1,8 +1,9 @@
-"""The reporter: asks what the cluster wants (GetTelemetrySubscriptions), and pushes it (PushTelemetry) until the end.
+"""The reporter: asks which metrics the cluster subscribes to (GetTelemetrySubscriptions) and pushes them
+(PushTelemetry).
 
-Errors are those of KIP-714: an unknown subscription or an unsupported compression is asked for again at once, too large
-or too often waits for the next interval, all others end the telemetry. It never disturbs the client: a push that does
-not arrive is lost.
+Errors are handled as in KIP-714: after an unknown subscription or an unsupported compression the subscription is
+requested again at once; after a push that is too large or too early the reporter waits for the next interval; every
+other error ends telemetry. It never disturbs the client: a failed push is dropped.
 """
 
 from __future__ import annotations
@@ -38,30 +39,30 @@ if TYPE_CHECKING:
 M = TypeVar("M", ProducerMetrics, ConsumerMetrics)
 
 LOG = Log("telemetry")
-INTERVAL = 300.0  # seconds, where the broker names none
+INTERVAL = 300.0  # seconds, if the broker sets none
 AT_ONCE = (codes.UNKNOWN_SUBSCRIPTION_ID, codes.UNSUPPORTED_COMPRESSION_TYPE)
 NEXT_TIME = (codes.TELEMETRY_TOO_LARGE, codes.THROTTLING_QUOTA_EXCEEDED)
-LAST_PUSH = 1.0  # seconds that the push at the end may take
+LAST_PUSH = 1.0  # seconds that the last push may take
 PREFIX = "org.apache.kafka."
 NO_REQUESTS = RequestMetrics()
 
 
 class Reporter:
-    """One for a client. It begins with the first producer or consumer; a client without them pushes nothing."""
+    """The reporter of a client. It starts with the first producer or consumer; a client without them pushes nothing."""
 
     def __init__(self, cluster: Cluster, observer: Observer, rack: str = "") -> None:
         self._cluster = cluster
         self._observer = observer
         self._resource = {"client_rack": rack} if rack else {}
         self._owners: list[tuple[weakref.ref[object], ProducerMetrics | ConsumerMetrics]] = []
-        self._past: dict[type, ProducerMetrics | ConsumerMetrics] = {}  # of producers and consumers that are gone
+        self._past: dict[type, ProducerMetrics | ConsumerMetrics] = {}  # of producers and consumers that were collected
         self._attached = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._broker: Broker | None = None
         self._subscription: GetTelemetrySubscriptionsResponse | None = None
         self._delta: bool | None = None
         self._interval = INTERVAL
-        self._refused: set[int] = set()  # compressions
+        self._refused: set[int] = set()  # compression types
         self._pauses = Backoff(0.1, 60.0)
         self._start = time.time_ns()
         self._before = self._snapshot()
@@ -77,7 +78,7 @@ class Reporter:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="telemetry")
 
     async def close(self) -> None:
-        """The last push, with `terminating`, if the cluster has a subscription; it takes a second at most."""
+        """Push a last time, with `terminating`, if the cluster has a subscription; takes at most a second."""
         self._observer.on_new = None
         if self._task is None:
             return
@@ -104,7 +105,7 @@ class Reporter:
             await asyncio.sleep(wait)
 
     async def _step(self) -> float | None:
-        """One request; the seconds to the next one, None for the end."""
+        """Send one request and return the seconds until the next one; None to end."""
         subscription = self._subscription
         if subscription is None:
             return await self._subscribe()
@@ -115,7 +116,7 @@ class Reporter:
         self._pauses.reset()
         return self._interval
 
-    # -- what is wanted ---------------------------------------------------------------------------------------------
+    # -- subscription -----------------------------------------------------------------------------------------------
 
     async def _subscribe(self) -> float | None:
         if self._broker is None:
@@ -133,10 +134,10 @@ class Reporter:
             self._start, self._before = time.time_ns(), self._snapshot()
         self._delta, self._subscription = answer.delta_temporality, answer
         LOG.info("telemetry of client instance %s every %g s", self.instance_id.hex(), self._interval)
-        return self._interval * spread(0.5)  # so that clients that started together spread out
+        return self._interval * spread(0.5)  # so that clients started together spread out
 
     def _after(self, code: codes.ErrorCode, subscription: GetTelemetrySubscriptionsResponse | None) -> float | None:
-        """What an error means: the seconds until it is asked for again, None for never."""
+        """Return the seconds until the subscription is requested again after an error; None for never."""
         if code is codes.UNSUPPORTED_COMPRESSION_TYPE and subscription is not None:
             self._refused.add(self._compression(subscription))
         if code in AT_ONCE:
@@ -168,11 +169,12 @@ class Reporter:
         )
         code = codes.of(answer.error_code)
         if not code:
-            self._before = now  # a delta that was not taken is in the next one
+            self._before = now  # a delta that failed to be pushed is part of the next one
         return code
 
     def _compression(self, subscription: GetTelemetrySubscriptionsResponse) -> int:
-        """The broker's first choice that kcli has, and that it did not refuse; 0 is none."""
+        """Return the broker's first choice of compression that kcli supports and the broker did not refuse; 0
+        for none."""
         known = range(len(CODECS))
         accepted = (one for one in subscription.accepted_compression_types if one in known)
         return next((one for one in accepted if one not in self._refused), 0)
@@ -194,17 +196,17 @@ class Reporter:
         )
 
     def _sum(self, kind: type[M]) -> M | None:
-        """The counters of all producers, or of all consumers, that the client ever had."""
+        """Return the sum of the counters of all producers, or all consumers, that the client has had."""
         of_kind = [one for one in (*self._past.values(), *(one for _, one in self._owners)) if isinstance(one, kind)]
         return reduce(kind.plus, of_kind[1:], of_kind[0].copy()) if of_kind else None
 
 
-# The client's counters as KIP-714's metrics, under the names of Java's client. Times are in ms, as Java's are.
+# Maps the client's counters to KIP-714 metrics with the names of the Java client. Times are in ms, as in Java.
 #
-# Averages and maxima are of the time since the last push. The idle ratio of polls is the time inside polls by all time
-# from the first poll that ended to the last.
+# Averages and maxima cover the time since the last push. The idle ratio of polls is the time inside polls divided by
+# the time between the end of the first poll and the end of the last.
 class Snapshot(NamedTuple):
-    """The counters at a moment (ns since the epoch); None for a role that the client has not."""
+    """The counters at a point in time (ns since the epoch); None for a role that the client does not have."""
 
     time: int
     client: ClientMetrics
@@ -213,8 +215,8 @@ class Snapshot(NamedTuple):
 
 
 def points(before: Snapshot, now: Snapshot, requested: Sequence[str], *, delta: bool, start: int) -> list[Point]:
-    """The requested metrics; a request is how a name begins, "*" and "" are all. Totals count from `before` with
-    `delta`, else from `start`."""
+    """Return the requested metrics. A request is a prefix of names; "*" and "" match all. Totals count from `before`
+    with `delta`, otherwise from `start`."""
     every = "*" in requested
     return [
         point
@@ -224,7 +226,7 @@ def points(before: Snapshot, now: Snapshot, requested: Sequence[str], *, delta: 
 
 
 class _Points:
-    """Makes the points of a push."""
+    """Creates the points of a push."""
 
     def __init__(self, before: Snapshot, now: Snapshot, since: int, *, delta: bool) -> None:
         self._before, self._now, self._since, self._delta = before, now, since, delta

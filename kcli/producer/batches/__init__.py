@@ -1,1 +1,1 @@
-"""Batches that are not settled yet: open, sealed, queued by partition, bounded in memory, each settled exactly once."""
+"""Unsettled batches: open, sealed, queued by partition, limited in memory, each settled exactly once."""

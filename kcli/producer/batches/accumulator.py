@@ -1,8 +1,8 @@
-"""All batches that are not settled: a queue per partition, the batches that may be sent, and those that are overdue.
+"""All unsettled batches: a queue per partition, the batches that may be sent, and those past their delivery timeout.
 
-Pure but for its budget: time is an argument (`overdue` asks the loop), and `on_ready` gets a queue of which a batch may
-have become sendable. A batch closes when it is full, or on flush, or when its leader's next request takes it: from then
-on that its linger is over or a send waits for memory (D2). Until then it continues to fill (D3).
+Free of I/O except for its budget: time is an argument (`overdue` asks the loop), and `on_ready` is called with a queue
+that may have a batch to send. A batch closes when it is full, on flush, or when the next request to its leader takes it
+after its linger is over or while a send waits for memory. Until then it keeps filling.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from kcli.proto.core import Builder
     from kcli.settings import ProducerSettings
 
-CLOSE_IN_THREAD = 64 * 1024  # compressing more than this would keep heartbeats and answers waiting (B31)
-FAST = 64 * 1024  # bytes handed over in one call that count as bulk
-SMALL = 16 * 1024  # bytes: Kafka's default batch.size, above which a batch is worth its cost
-LONGEST = 1.0  # seconds that a small batch is held during a rush, at most
+CLOSE_IN_THREAD = 64 * 1024  # compressing more than this in the loop would delay heartbeats and responses
+FAST = 64 * 1024  # bytes in one call that count as bulk input
+SMALL = 16 * 1024  # bytes: Kafka's default batch.size; a batch of this size is worth sending
+LONGEST = 1.0  # longest time in seconds that a small batch is held during a rush
 LINGERS = 200
-WORSE = 0.05  # the least step up, as Java's
-BETTER = 8  # the step down is one so-many-th of the difference
-MARGIN = 1.05  # the estimate is a guess; Java multiplies by as much
+WORSE = 0.05  # the smallest step up, as in Java
+BETTER = 8  # a step down is this fraction of the difference
+MARGIN = 1.05  # safety factor of the estimate, as in Java
 MOST = 4
-"""Raw bytes of a batch are at most this multiple of batch.size: one thread compresses a batch in one piece, and its
-reader has to hold it in one piece too."""
+"""Largest raw size of a batch, as a multiple of batch.size: one thread compresses a batch in one piece, and its reader
+has to hold it in one piece."""
 
 
 class Accumulator:
-    """`seal_later` has a thread seal a batch; `too_large` gets a record that no request may carry. `hurried`: a send
-    waits for memory. `pressed`: memory is short."""
+    """`seal_later` seals a batch in a thread; `too_large` is called with a record that no request can carry. `hurried`:
+    a send waits for memory. `pressed`: memory is short."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Accumulator:
         too_large: Callable[[PartitionQueue, ProducerBatch], None],
     ) -> None:
         self._settings = settings
-        self.active = active  # those with anything unsettled
+        self.active = active  # queues with unsettled batches
         self._on_ready = on_ready
         self._seal_later = seal_later
         self._too_large = too_large
@@ -58,11 +58,11 @@ class Accumulator:
         self.rush = Rush(settings.linger)
         self.hurried = self.pressed = False
         self._numbers = 0
-        self._oldest = 0.0  # no batch is older
+        self._oldest = 0.0  # no batch is older than this
         self._held, self._next_look = False, 0.0
         self.queues: dict[TopicPartition, PartitionQueue] = {}
-        self.lingering: dict[TopicPartition, PartitionQueue] = {}  # those with an open batch, the oldest first
-        self.due: dict[TopicPartition, PartitionQueue] = {}  # the same once its linger is over
+        self.lingering: dict[TopicPartition, PartitionQueue] = {}  # queues with an open batch, the oldest first
+        self.due: dict[TopicPartition, PartitionQueue] = {}  # queues with an open batch whose linger is over
         self.incomplete: set[ProducerBatch] = set()
         self._builders: dict[str, list[Builder | None]] = {}
 
@@ -74,16 +74,16 @@ class Accumulator:
         return queue
 
     def depth(self, topic: str, partition: int) -> int:
-        """Unsettled batches of a partition, for the sticky choice."""
+        """Number of unsettled batches of a partition, for the sticky choice."""
         queue = self.active.get(TopicPartition(topic, partition))
         return queue.depth if queue is not None else 0
 
     def deepest(self, topic: str) -> int:
-        """The largest depth of a partition of the topic."""
+        """The largest depth of any partition of the topic."""
         return max((queue.depth for queue in self.active.values() if queue.at.topic == topic), default=0)
 
     def overdue(self, at: TopicPartition, patience: float) -> bool:
-        """Whether a batch of the partition has waited for its leader for longer than that many seconds (KIP-794)."""
+        """Whether a batch of the partition has waited for its leader for more than `patience` seconds (KIP-794)."""
         queue = self.active.get(at)
         oldest = queue and (queue.waiting[0] if queue.waiting else queue.open)
         if not oldest:
@@ -93,7 +93,8 @@ class Accumulator:
     # -- open batches -----------------------------------------------------------------------------------------------
 
     def builders(self, topic: str, partitions: int) -> list[Builder | None]:
-        """The builders of a topic's open batches by partition: always those of now."""
+        """The builders of a topic's open batches by partition. The list is live: it always shows the current
+        builders."""
         builders = self._builders.setdefault(topic, [])
         if len(builders) < partitions:
             for partition in range(len(builders), partitions):
@@ -102,14 +103,14 @@ class Accumulator:
         return builders
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
-        """The open batch of a queue; created on first use."""
+        """Return the open batch of a queue, creating it if needed."""
         if queue.open is None:
             queue.open = self._new(queue, now)
             if self._builders:
                 self._show(queue, queue.open.builder)
             self.lingering[queue.at] = queue
             if len(self.lingering) == 1 or self._settings.linger == 0:
-                self._on_ready(queue)  # the linger clock has to be started
+                self._on_ready(queue)  # so that the linger timer starts
         return queue.open
 
     def _new(self, queue: PartitionQueue, now: float) -> ProducerBatch:
@@ -133,8 +134,8 @@ class Accumulator:
             self.close(queue)
 
     def ripe(self, queue: PartitionQueue, now: float) -> bool:
-        """Whether the open batch should go though it is not full. While input comes in a rush and there is memory, a
-        small one waits for more."""
+        """Whether the open batch should be sent although it is not full. During a rush of input, and while there is
+        memory, a small batch is held longer."""
         batch = queue.open
         if batch is None or queue.waiting or not batch.builder.count:
             return False
@@ -150,7 +151,7 @@ class Accumulator:
         )
 
     def held(self, now: float) -> bool:
-        """Whether a rush holds all open batches up. They are looked through once in a linger."""
+        """Whether a rush is holding back all open batches. They are checked once per linger."""
         if self.hurried or self.pressed or not self._settings.linger or not self.rush.on(now):
             return False
         if now >= self._next_look:
@@ -159,7 +160,7 @@ class Accumulator:
         return self._held
 
     def _ended(self, queue: PartitionQueue) -> ProducerBatch | None:
-        """The batch that was open and takes no more; None without records."""
+        """End the open batch and return it; None if it has no records."""
         batch, queue.open = queue.open, None
         if self._builders:
             self._show(queue, None)
@@ -177,12 +178,12 @@ class Accumulator:
         return batch
 
     def close(self, queue: PartitionQueue) -> None:
-        """End the open batch: it waits for its turn from now on."""
+        """End the open batch, which then waits to be sent."""
         if self.seal(queue):
             self._on_ready(queue)
 
     def seal(self, queue: PartitionQueue) -> bool:
-        """As `close`, without a word to the senders; whether the batch may be sent at once."""
+        """Like `close`, but without notifying the senders. Returns whether the batch may be sent at once."""
         batch = self._ended(queue)
         if batch is None:
             return False
@@ -199,7 +200,7 @@ class Accumulator:
         return True
 
     def add_sealed(self, queue: PartitionQueue, sealed: SealedBatch, now: float) -> None:
-        """Queue an encoded batch behind the open ones."""
+        """Queue an encoded batch after the open one."""
         self.close(queue)
         batch = self._new(queue, now)
         batch.sealed, batch.count, batch.charged, batch.raw = sealed, sealed.count, sealed.size, sealed.size
@@ -207,7 +208,7 @@ class Accumulator:
         self._on_ready(queue)
 
     def add_whole(self, queue: PartitionQueue, whole: list[SealedBatch], now: float) -> None:
-        """Queue batches that were never open, as none of the queue is now."""
+        """Queue batches that were encoded in one step, when the queue has no open batch."""
         if not self.incomplete:
             self._oldest = now
         for number, sealed in enumerate(whole, self._numbers + 1):
@@ -221,12 +222,12 @@ class Accumulator:
         self._on_ready(queue)
 
     def closes_at_once(self, batch: ProducerBatch) -> bool:
-        """Whether closing the batch is quick enough to be done in the loop."""
+        """Whether the batch is small enough to be closed in the loop."""
         return not self.sizing.estimates or batch.builder.size <= CLOSE_IN_THREAD
 
     def sealed(self, batch: ProducerBatch) -> None:
-        """The batch is ready to be sent: what it came to corrects the estimate (D5). One that turned out larger than
-        a request is cut in two here: no broker need say so first."""
+        """Handle a sealed batch that is ready to be sent: its size corrects the estimate. A batch that turned out
+        larger than a request is split in two at once, without waiting for the broker to reject it."""
         if batch.settled:
             return
         self.sizing.observe(batch.at.topic, batch.raw, batch.size)
@@ -237,7 +238,7 @@ class Accumulator:
                 self.sealed(part)
 
     def close_all(self) -> None:
-        """Flush and close end every linger at once."""
+        """End every linger at once, for flush and close."""
         for queue in [*self.due.values(), *self.lingering.values()]:
             self.close(queue)
 
@@ -246,10 +247,10 @@ class Accumulator:
         for queue in [*self.due.values(), *self.lingering.values()]:
             self._ended(queue)
 
-    # -- moments ----------------------------------------------------------------------------------------------------
+    # -- time -------------------------------------------------------------------------------------------------------
 
     def mature(self, now: float) -> None:
-        """Note whose linger is over, and begin to seal of those what a thread has to."""
+        """Record which lingers are over, and start to seal the batches that need a thread."""
         for queue in list(self.lingering.values()):
             assert queue.open is not None
             if queue.open.created + self._settings.linger > now:
@@ -261,18 +262,18 @@ class Accumulator:
                     self.close(queue)
 
     def any_ripe(self, now: float) -> bool:
-        """Whether the open batch of any partition should go now."""
+        """Whether the open batch of any partition should be sent now."""
         if self.held(now):
             return False
         return any(self.ripe(queue, now) for queue in self.due.values()) or (self.hurried and bool(self.lingering))
 
     def first_linger(self) -> float | None:
-        """When the linger of the oldest open batch is over."""
+        """When the linger of the oldest open batch ends."""
         first = next(iter(self.lingering.values()), None)
         return None if first is None or first.open is None else first.open.created + self._settings.linger
 
     def next_linger(self, now: float) -> float | None:
-        """When the next linger is over, or a rush that held batches up."""
+        """When the next linger, or a rush that holds batches back, ends."""
         due = self.first_linger()
         if not self.due or self.pressed or not self.rush.on(now):
             return due
@@ -280,7 +281,7 @@ class Accumulator:
         return look if due is None else min(look, due)
 
     def expired(self, now: float) -> Iterable[tuple[PartitionQueue, ProducerBatch]]:
-        """Batches over their delivery timeout, in order; those on the wire too (D29)."""
+        """Batches past their delivery timeout, in order, including those on the wire."""
         timeout = self._settings.delivery_timeout
         if self._oldest + timeout > now:
             return
@@ -293,15 +294,15 @@ class Accumulator:
         self._oldest = min((batch.created for batch in self.incomplete), default=now)
 
     def next_expiry(self) -> float | None:
-        """A moment before which nothing expires."""
+        """A time before which no batch expires."""
         return self._oldest + self._settings.delivery_timeout if self.incomplete else None
 
     # -- settling ---------------------------------------------------------------------------------------------------
 
     def settled(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """The batch is out of everything."""
+        """Remove a settled batch from all structures."""
         if queue.in_flight and queue.in_flight[0] is batch:
-            del queue.in_flight[0]  # as nearly always
+            del queue.in_flight[0]  # the usual case
         else:
             queue.landed(batch)
         self.incomplete.discard(batch)
@@ -309,7 +310,7 @@ class Accumulator:
             self.active.discard(queue)
 
     def replace(self, queue: PartitionQueue, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
-        """Replace a batch by its parts, in its place."""
+        """Replace a batch by its parts at the same position."""
         batch.parts = parts
         queue.landed(batch)
         self.incomplete.discard(batch)
@@ -322,11 +323,11 @@ class Accumulator:
             self.active.discard(queue)
 
 
-# Input in bulk that comes faster than lingers end: to close a small batch then costs a request's worth of work for
+# Bulk input that arrives faster than lingers end: closing a small batch costs as much work as a whole request, for
 # records that the next moment would have brought together.
 class Rush:
-    """Whether bulk input is under way: during a call that hands over much, and for one linger after it. What comes
-    slower, or in small pieces, is no rush."""
+    """Detects bulk input: during a call that hands over much data, and for one linger after it. Slower or smaller input
+    is not a rush."""
 
     __slots__ = ("_calls", "_linger", "_until", "longest")
 
@@ -335,17 +336,17 @@ class Rush:
         self._calls = 0
         self._until = 0.0
         self.longest = max(linger, min(LINGERS * linger, LONGEST))
-        """Seconds from its creation that a small batch is held at most."""
+        """Longest time in seconds after its creation that a small batch is held."""
 
     def begin(self, size: int) -> bool:
-        """A call begins to hand over `size` bytes; whether that is much."""
+        """Start a call that hands over `size` bytes; return whether that counts as bulk."""
         if size < FAST:
             return False
         self._calls += 1
         return True
 
     def end(self, now: float) -> None:
-        """A call ends of which `begin` said that it hands over much."""
+        """End a call that counted as bulk."""
         self._calls -= 1
         self._until = now + self._linger
 
@@ -353,56 +354,57 @@ class Rush:
         return self._calls > 0 or now < self._until
 
     def next_look(self, now: float) -> float:
-        """When it may be over."""
+        """When the rush may be over."""
         return now + self._linger if self._calls else self._until
 
 
-# How large a batch may grow before it is closed: batch.size limits the sent bytes, so under compression their estimate
-# (D4, D5, KIP-126).
+# How large a batch may grow before it is closed: batch.size limits the sent bytes, so with compression their size has
+# to be estimated (KIP-126).
 #
-# The ratio of a topic follows its sealed batches, at once when they are larger than estimated and in steps when they
-# are smaller. Java's steps down are tiny, because its brokers reject a batch that is too large; here a batch that is
-# larger than a request is split before it is sent, so the estimate may follow more closely.
+# A topic's ratio follows its sealed batches: at once if they are larger than estimated, in steps if they are smaller.
+# Java's steps down are tiny, because its brokers reject a batch that is too large. Here a batch larger than a request
+# is split before it is sent, so the estimate can follow more closely.
 class Sizing:
-    """Raw bytes a batch may have, by topic."""
+    """The raw size limit of batches, by topic."""
 
     __slots__ = ("_most", "_ratios", "_size", "estimates")
 
     def __init__(self, settings: ProducerSettings) -> None:
-        # a batch that is larger than a request or than the buffer could never be sent or made
+        # a batch larger than a request, or than the buffer, could never be sent or filled
         self.estimates = settings.compression != "none"
         self._size = min(settings.batch_size, settings.largest_record, settings.buffer_memory)
         self._most = max(min(MOST * self._size, settings.buffer_memory // 4, settings.max_decompressed), self._size)
         self._ratios: dict[str, float] = {}
 
     def limit(self, topic: str) -> int:
-        """Raw bytes of records after which a batch of the topic is full."""
+        """Raw bytes of records at which a batch of the topic is full."""
         if not self.estimates:
             return self._size
         ratio = self._ratios.get(topic, 1.0)
         return min(int(self._size / (ratio * MARGIN)), self._most)
 
     def ratio(self, topic: str) -> float:
-        """The estimate: compressed bytes to a raw one."""
+        """The estimated compression ratio: compressed bytes per raw byte."""
         return self._ratios.get(topic, 1.0)
 
     def observe(self, topic: str, raw: int, sealed: int) -> None:
-        """A batch of `raw` bytes of records came out with `sealed`."""
+        """Update the estimate: a batch with `raw` bytes of records was sealed with `sealed` bytes."""
         if not self.estimates or not raw:
             return
         seen, now = sealed / raw, self._ratios.get(topic, 1.0)
         self._ratios[topic] = max(now + WORSE, seen) if seen > now else now - (now - seen) / BETTER
 
     def too_large(self, topic: str, raw: int, sealed: int) -> None:
-        """A batch was larger than the broker accepts: start again from its ratio, at least that of plain bytes."""
+        """Restart the estimate from the ratio of a batch that the broker rejected as too large; at least that of plain
+        bytes."""
         self._ratios[topic] = max(1.0, sealed / raw if raw else 1.0)
 
 
-# A batch the broker found too large, cut in two (KIP-126): same records, same order, consecutive sequences (D31).
+# Splits a batch that the broker rejected as too large (KIP-126): same records, same order, consecutive sequences.
 
 
 def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatch]:
-    """Two sealed batches with the waiters, creation time and share of the budget of `batch`."""
+    """Return two sealed batches that share the waiters, creation time and budget of `batch`."""
     assert batch.sealed is not None
     (whole,) = read_batches(batch.sealed.data, check_crcs=False)
     half = batch.count // 2
@@ -418,7 +420,10 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
     for part in parts:
         part.end()
         part.close(settings)
-        part.retries, part.sent = batch.retries, batch.sent  # it uses no retry, and goes in its order like one
+        part.retries, part.sent = (
+            batch.retries,
+            batch.sent,
+        )  # a split uses no retry, and its parts keep their place like retries
         part.maybe_written = part.doubtful = batch.maybe_written
         part.charged = batch.charged * part.count // batch.count
         if batch.stamp is not None:

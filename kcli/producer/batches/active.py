@@ -1,5 +1,5 @@
-"""The queues with anything unsettled, by the node that leads them: a turn of the engine asks for no leader again unless
-one may have changed."""
+"""Queues with unsettled batches, grouped by the node that leads them, so that the engine only looks up leaders again
+when one may have changed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 class Active:
-    """`leader_id(at)` is the leader as known, -1 without one; `version()` changes whenever a leader may have."""
+    """`leader_id(at)` returns the cached leader, -1 if there is none; `version()` changes whenever a leader may have
+    changed."""
 
     def __init__(self, leader_id: Callable[[TopicPartition], int], version: Callable[[], int]) -> None:
         self._leader_id = leader_id
         self._version = version
         self._seen = version()
         self.moved = False
-        """Whether one of them got another leader since the reader of this last set it to False."""
+        """Whether a leader has changed since the reader last set this to False."""
         self._queues: Led = {}
         self._led: dict[int, Led] = {}
 
@@ -50,25 +51,25 @@ class Active:
             del self._led[queue.leader][queue.at]
 
     def leaders(self) -> list[int]:
-        """The nodes that lead any of them; -1 for those without a leader."""
+        """Nodes that lead any of the queues; -1 for queues without a leader."""
         self._look()
         return [node for node, led in self._led.items() if led]
 
     def led_by(self, node_id: int) -> list[PartitionQueue]:
-        """Those of a node; the one that was served longest ago is first (A4.23)."""
+        """Queues led by a node, the least recently served first."""
         self._look()
         led = self._led.get(node_id)
         return list(led.values()) if led else []
 
     def only(self, node_id: int) -> PartitionQueue | None:
-        """The only partition that the node leads; None where it leads more, or none."""
+        """The only queue that the node leads; None if it leads several or none."""
         if self._version() != self._seen:
             self._look()
         led = self._led.get(node_id)
         return next(iter(led.values())) if led and len(led) == 1 else None
 
     def served(self, queue: PartitionQueue) -> None:
-        """It had its turn: the others of its node come first now."""
+        """Record that a queue was served: the node's other queues come first now."""
         led = self._led[queue.leader]
         if len(led) > 1 and led.pop(queue.at, None) is not None:
             led[queue.at] = queue

@@ -1,4 +1,5 @@
-"""A batch on its way: being filled, sealed, sent, settled. It has a fate only for records sent one by one."""
+"""A batch: being filled, sealed, sent, settled. It has a `fate` (the records' promises) only if records were sent
+singly."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ class BatchOutcome:
 
 
 class ProducerBatch:
-    """Records of one partition that travel together. Times are the loop's seconds. `number` is its place among all
-    batches: the parts of 7 are 7.0 and 7.1, written (7, 0) and (7, 1)."""
+    """Records of one partition that are sent together. Times are loop time in seconds. `number` is the position among
+    all batches: the parts of batch 7 are 7.0 and 7.1, written as (7, 0) and (7, 1)."""
 
     __slots__ = (
         "at",
@@ -73,32 +74,32 @@ class ProducerBatch:
         self.sealed: SealedBatch | None = None
         self.sealing = False
         self.count = 0
-        self.raw = 0  # bytes of records before compression, once sealed
-        self.charged = 0  # bytes taken from the budget, once no record can be added
-        self.spare = 0  # bytes taken from it beyond those of the records
-        self.fate: Fate | None = None  # of its records that were sent one by one
-        self.door: Door | None = None  # while it takes such records the quick way
+        self.raw = 0  # bytes of records before compression, set when sealed
+        self.charged = 0  # bytes taken from the budget, set when no record can be added
+        self.spare = 0  # bytes taken from the budget beyond the records' size
+        self.fate: Fate | None = None  # the promises of records that were sent singly
+        self.door: Door | None = None  # while such records can be added by the fast path
         self.sent = False  # at least once
         self.resent = False  # more than once
-        self.sent_to = -1  # the node of the last attempt
-        self.retries = 0  # attempts that failed by no fault of an earlier batch
-        self.maybe_written = False  # some attempt ended without an answer that says no
+        self.sent_to = -1  # node of the last attempt
+        self.retries = 0  # failed attempts, except those caused by an earlier batch
+        self.maybe_written = False  # an attempt ended without a response that rules it out
         self.doubtful = False
-        """Its sequence proves nothing: it is part of a batch that may be stored whole, or was sent to a topic that was
-        deleted since."""
+        """Whether the sequence number proves nothing: the batch is part of one that may be stored whole, or it was sent
+        to a topic that has been deleted since."""
         self.not_before = 0.0
         self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence (D24)
-        self.parts: list[ProducerBatch] = []  # what it was split into: they carry on, it is out of everything
-        self.trouble = ""  # what the last attempt ended with
+        self.parts: list[ProducerBatch] = []  # the batches it was split into, which replace it
+        self.trouble = ""  # the error of the last attempt
         self.settled = False
 
     @property
     def size(self) -> int:
-        """Bytes on the wire once sealed, of the records until then."""
+        """Bytes on the wire once sealed; until then, of the records."""
         return self.sealed.size if self.sealed is not None else self.builder.size
 
     def end(self) -> None:
-        """No record will be added from now on."""
+        """End the batch: no more records can be added."""
         if self.door is not None:
             self.door.open = False
             self.spare += self.door.spare
@@ -106,7 +107,7 @@ class ProducerBatch:
         self.charged = self.builder.size + self.spare
 
     def close(self, settings: ProducerSettings) -> None:
-        """Seal the batch. May run in a thread."""
+        """Seal the batch. Can run in a thread."""
         builder = self.builder
         self.raw = builder.size
         base, newest = builder.base_timestamp, builder.max_timestamp
@@ -121,15 +122,15 @@ class ProducerBatch:
         )
 
     def promise(self, timestamp: int, loop: asyncio.AbstractEventLoop) -> Promise:
-        """The promise of the last appended record."""
+        """Return the promise of the last appended record."""
         if self.fate is None:
             self.fate = Fate(self.at, loop)
         return Promise(self.fate, self.builder.count - 1, timestamp)
 
 
 class Answer:
-    """A partition's part of a Produce response: error, base offset, append time in ms (-1: unknown), the records that
-    a broker refused by index (KIP-467), and the current leader (KIP-951; -1: not given)."""
+    """A partition's part of a Produce response: error, base offset, append time in ms (-1: unknown), indexes of the
+    records that the broker rejected (KIP-467), and the current leader (KIP-951; -1: not given)."""
 
     __slots__ = ("append_time", "base_offset", "code", "endpoint", "leader_epoch", "leader_id", "message", "records")
 

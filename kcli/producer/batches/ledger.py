@@ -1,6 +1,6 @@
-"""The ledger: every accepted record is settled exactly once, as acknowledged, failed or unknown (R1).
+"""The ledger: settles every accepted record exactly once, as acknowledged, failed or unknown.
 
-All settling goes through this module: a batch's fate, its share of the budget, the counts and the report are one
+Only this module settles batches: the promises, the batch's share of the budget, the counts and the report change in one
 step, so no record is counted twice or forgotten.
 """
 
@@ -30,7 +30,7 @@ PRODUCE = 0
 
 
 class Counts(Counted):
-    """Records by outcome; `accepted` is the sum of the others and of those without an outcome yet."""
+    """Records by outcome. `accepted` is the sum of the others and of the records without an outcome yet."""
 
     __slots__ = ("acked", "failed", "unknown")
 
@@ -43,7 +43,7 @@ class Counts(Counted):
 
 
 class Ledger:
-    """`on_settled` gets the queue of each settled batch, when there is room again."""
+    """`on_settled` is called with the queue of each settled batch, after its memory was released."""
 
     def __init__(
         self,
@@ -55,15 +55,15 @@ class Ledger:
         self._budget = budget
         self._on_settled = on_settled
         self.on_batch: Callable[[BatchOutcome], None] | None = None
-        """Gets each settled batch, if it is given; the producer has its own."""
+        """Called with each settled batch, if set by the producer."""
         self.on_failure: Callable[[KcliError], None] | None = None  # of a transactional producer
-        self.accumulator: Accumulator  # each knows the other; the engine introduces them
+        self.accumulator: Accumulator  # the two refer to each other; the engine connects them
         self.counts = Counts()
-        self.failed_batches = 0  # unknown ones too
-        self.changed = asyncio.Event()  # set whenever a batch was settled or a sender left; flush waits for it
+        self.failed_batches = 0  # including unknown ones
+        self.changed = asyncio.Event()  # set when a batch was settled or a sender left; flush waits for it
 
     def acknowledge(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, append_time: int) -> None:
-        """The batch is stored. `base_offset` is -1 if unknown."""
+        """Settle a stored batch. `base_offset` is -1 if unknown."""
         self.counts.acked += batch.count
         if not queue.proven:
             queue.stored(batch)
@@ -72,7 +72,7 @@ class Ledger:
         self._settle(queue, batch, base_offset, None)
 
     def refuse(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
-        """The broker's last word is an error."""
+        """Settle a batch with a final error of the broker."""
         about = f"{batch.at.topic}[{batch.at.partition}]"
         text = answer.message
         if answer.code is codes.MESSAGE_TOO_LARGE:
@@ -85,12 +85,12 @@ class Ledger:
         self.fail(queue, batch, error, own)
 
     def too_large(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """One record that no request may carry fails alone, before anything is sent (D8)."""
+        """Settle a single record that no request can carry, before anything is sent."""
         text = self._settings.too_large(batch.size)
         self.fail(queue, batch, BrokerError(codes.MESSAGE_TOO_LARGE, f"{batch.at.topic}[{batch.at.partition}]", text))
 
     def expire(self, queue: PartitionQueue, batch: ProducerBatch, unreachable: ConnectError | None = None) -> None:
-        """Its delivery timeout is over (D29). `unreachable` is why it could not even be tried, where that is known."""
+        """Settle a batch whose delivery timeout is over. `unreachable` is why it could not even be sent, if known."""
         batch.maybe_written = batch.maybe_written or batch in queue.in_flight
         text = f"not acknowledged within {self._settings.delivery_timeout:g} s (delivery.timeout.ms)"
         if batch.trouble:
@@ -104,14 +104,15 @@ class Ledger:
     def fail(
         self, queue: PartitionQueue, batch: ProducerBatch, error: KcliError, own: dict[int, KcliError] | None = None
     ) -> None:
-        """It is given up: failed, or unknown if it may be in the log. `own` are errors of single records."""
+        """Settle a batch that is given up: failed, or unknown if it may be in the log. `own` are errors of single
+        records."""
         self.failed_batches += 1
         if batch.maybe_written:
             self.counts.unknown += batch.count
         else:
             self.counts.failed += batch.count
         if batch.stamp is not None:
-            queue.needs_epoch = True  # its sequence is used up, and may or may not be in the log (D27)
+            queue.needs_epoch = True  # its sequence is used up, and it may or may not be in the log
         if self.on_failure is not None:
             self.on_failure(error)
         if batch.fate is not None:
@@ -122,7 +123,7 @@ class Ledger:
         self._settle(queue, batch, -1, first)
 
     def unanswered(self) -> int:
-        """Records that would be unknown if they were given up now."""
+        """Number of records that would be unknown if they were given up now."""
         queues = self.accumulator.active.values()
         return sum(batch.count for queue in queues for batch in queue.in_flight) + sum(
             batch.count for queue in queues for batch in queue.waiting if batch.maybe_written
@@ -130,7 +131,7 @@ class Ledger:
 
     def fail_everything(self, error: KcliError, not_stored: KcliError | None = None) -> None:
         """Settle the remaining batches, in order. Those on the wire may still be stored; the others fail with
-        `not_stored`, if that is given."""
+        `not_stored`, if given."""
         for queue in self._all_waiting():
             for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda batch: batch.number):
                 batch.maybe_written = batch.maybe_written or batch in queue.in_flight
@@ -140,13 +141,13 @@ class Ledger:
                 self.fail(queue, batch, why)
 
     def fail_unsent(self, error: KcliError) -> None:
-        """Settle the batches that are not on the wire now, in order."""
+        """Settle the batches that are not on the wire, in order."""
         for queue in self._all_waiting():
             for batch in list(queue.waiting):
                 self.fail(queue, batch, error)
 
     def _all_waiting(self) -> list[PartitionQueue]:
-        """Every queue with something unsettled; what was open waits from now on."""
+        """Return every queue with unsettled batches, ending its open batch."""
         self.accumulator.end_all()
         return list(self.accumulator.active.values())
 
@@ -167,17 +168,17 @@ class Ledger:
 
 
 def _unknown(error: KcliError) -> UnknownOutcome:
-    """What a promise says whose record may be in the log (D22)."""
+    """Return the error for records that may be in the log."""
     unknown = UnknownOutcome(f"{error}; the record may be stored all the same")
     unknown.__cause__ = error
     return unknown
 
 
 class Budget(Taken):
-    """Bytes and records that are accepted and not yet settled."""
+    """The limit for accepted and unsettled data, in bytes and in records."""
 
     def __init__(self, max_bytes: int, max_records: int, on_full: Callable[[], None] | None = None) -> None:
-        self._on_full = on_full  # called when a sender has to wait: lingering batches must go now (A1.09)
+        self._on_full = on_full  # called when a sender has to wait: lingering batches must be sent now
         self.max_bytes = max_bytes
         self.max_records = max_records
         self.bytes = 0
@@ -186,19 +187,19 @@ class Budget(Taken):
 
     @property
     def waiting(self) -> int:
-        """How many callers wait for room."""
+        """Number of callers that wait for room."""
         return len(self.waiters)
 
     @property
     def pressed(self) -> bool:
-        """Whether more than half of it is taken."""
+        """Whether more than half of the memory is taken."""
         return 2 * self.bytes > self.max_bytes or 2 * self.records > self.max_records
 
     def fits(self, size: int, records: int) -> bool:
         return self.bytes + size <= self.max_bytes and self.records + records <= self.max_records
 
     def take_now(self, size: int, records: int) -> bool:
-        """Take room if there is enough and no other caller waits for some."""
+        """Take room if there is enough and no other caller is waiting."""
         if self.waiters or self.bytes + size > self.max_bytes or self.records + records > self.max_records:
             return False
         self.bytes += size
@@ -225,7 +226,7 @@ class Budget(Taken):
                 await room
         except BaseException as problem:
             if room.done() and not room.cancelled() and room.exception() is None:
-                self.give(size, records)  # room came at the very moment we gave up
+                self.give(size, records)  # the room was given at the moment of the timeout
             else:
                 if place in self.waiters:
                     self.waiters.remove(place)
@@ -248,7 +249,7 @@ class Budget(Taken):
                 room.set_exception(error)
 
     def give(self, size: int, records: int) -> None:
-        """Give room back and wake those it is enough for, in order."""
+        """Release room, and wake the callers it is enough for, in order."""
         self.bytes -= size
         self.records -= records
         if self.waiters:
@@ -261,7 +262,7 @@ class Budget(Taken):
                 return
             self.waiters.popleft()
             if room.done():
-                continue  # cancelled, and its task has not run yet
+                continue  # cancelled, but its task has not run yet
             self.bytes += size
             self.records += records
             room.set_result(None)

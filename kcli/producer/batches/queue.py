@@ -1,7 +1,7 @@
 """The batches of one partition, in order: one open, some waiting, some in flight.
 
-A batch that failed goes back to its place by number; while it is retried nothing else of the partition travels
-(D25). Pure: time is an argument.
+A batch that failed returns to its position by number; while it is retried, no other batch of the partition is sent.
+Free of I/O: time is an argument.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LAST_EPOCH = 32767
 
 
 class PartitionQueue:
-    """See above. `waiting` and `in_flight` are sorted by number. `needs_epoch`: a sequence was used up by a batch
-    that may not be in the log, so what comes next needs a new epoch (D27)."""
+    """The queue of a partition. `waiting` and `in_flight` are sorted by number. `needs_epoch`: a sequence was used by a
+    batch that may not be in the log, so the next batches need a new epoch."""
 
     __slots__ = (
         "at",
@@ -58,21 +58,21 @@ class PartitionQueue:
         self.epoch = -1
         self.next_sequence = 0
         self.needs_epoch = False
-        self.proven = False  # the leader has stored something of this epoch
+        self.proven = False  # the leader has stored a batch of this epoch
         self.topic_id = b""
-        self.leader = -1  # as last looked up
-        self.leaders_version = -1  # as of then
-        self.held_until = 0.0  # nothing goes before, to whomever
-        self.returns: Floor | None = None  # how often batches may come back and go again at once
-        self.of_before: tuple[int, ...] = ()  # the last batch that was sent to another topic of this name
+        self.leader = -1  # cached leader
+        self.leaders_version = -1  # version of the metadata it comes from
+        self.held_until = 0.0  # no batch is sent before this time, to any broker
+        self.returns: Floor | None = None  # limits how often returned batches are resent at once
+        self.of_before: tuple[int, ...] = ()  # number of the last batch sent to a deleted topic of this name
 
     @property
     def depth(self) -> int:
-        """Batches that are not settled."""
+        """Number of unsettled batches."""
         return len(self.waiting) + len(self.in_flight) + (self.open is not None)
 
     def sendable(self, now: float, node_id: int, *, ordered: bool) -> ProducerBatch | None:
-        """The batch that may go to that node now, or None. `ordered`: one in flight at a time."""
+        """Return the batch that may be sent to that node now, or None. `ordered`: only one may be in flight."""
         if not self.waiting:
             return None
         head = self.waiting[0]
@@ -83,23 +83,23 @@ class PartitionQueue:
         if now < self.held_until:
             return None
         if now < head.not_before and head.sent_to == node_id:
-            return None  # backing off, unless another broker leads now (D30)
+            return None  # backing off, unless the leader has changed
         return head
 
     def may_follow(self, *, ordered: bool) -> bool:
-        """Whether the open batch, closed now, could go at once."""
+        """Whether the open batch, if closed now, could be sent at once."""
         return not self.waiting and not self.needs_epoch and (not self.in_flight or self._follows(ordered=ordered))
 
     def _follows(self, *, ordered: bool) -> bool:
-        """A batch that was never sent may go behind those in flight, of which there are some."""
+        """Whether a batch that was never sent may be sent while others are in flight."""
         first = self.in_flight[0]
         if ordered or first.resent:
             return False
-        # of a producer it has never seen a leader takes any sequence: #2 before #1, if #1 failed
+        # a leader accepts any first sequence of an unknown producer: #2 before #1, if #1 failed
         return first.stamp is None or self.proven
 
     def send(self, batch: ProducerBatch, node_id: int) -> None:
-        """The head of the queue leaves."""
+        """Move the head of the queue to the batches in flight."""
         taken = self.waiting.popleft()
         assert taken is batch
         batch.resent = batch.sent
@@ -107,47 +107,47 @@ class PartitionQueue:
         self.in_flight.append(batch)
 
     def landed(self, batch: ProducerBatch) -> None:
-        """It is settled, or split: out of the queue, wherever it was."""
+        """Remove a batch that was settled or split, wherever it is."""
         if batch in self.in_flight:
             self.in_flight.remove(batch)
         elif batch in self.waiting:
             self.waiting.remove(batch)
 
     def back(self, batch: ProducerBatch) -> None:
-        """It has to be sent again: to its place."""
+        """Return a batch to its position, to be sent again."""
         self.in_flight.remove(batch)
         self.insert(batch)
 
     def hold(self, now: float, pause: float) -> None:
-        """A batch came back. Some may go again at once, to another leader or in a new epoch; where that does not end
-        there is `pause` between two."""
+        """Delay the queue after a batch came back. A few may be resent at once, to another leader or in a new epoch;
+        after that, one per `pause`."""
         if self.returns is None:
             self.returns = Floor(max(LEAST, pause))
         self.held_until = now + self.returns.wait(now)
 
     def rested_at(self) -> float:
-        """When the next batch may be sent, to the broker that had it."""
+        """When the next batch may be sent to the broker that had it before."""
         return max(self.waiting[0].not_before, self.held_until) if self.waiting else self.held_until
 
     def insert(self, batch: ProducerBatch) -> None:
-        """Put it among the waiting by its number."""
+        """Insert a batch into the waiting ones by its number."""
         ordered = list(self.waiting)
         insort(ordered, batch, key=lambda batch: batch.number)
         self.waiting = deque(ordered)
 
     def is_next_in_line(self, batch: ProducerBatch) -> bool:
-        """No earlier batch of this partition is unsettled: an out-of-order answer to it is the truth (D26)."""
+        """Whether no earlier batch of this partition is unsettled, so that an out-of-order error can be believed."""
         earlier = (other for other in (*self.waiting, *self.in_flight) if other is not batch)
         return all(other.number > batch.number for other in earlier)
 
     # -- sequences --------------------------------------------------------------------------------------------------
 
     def stamp(self, batch: ProducerBatch, identity: Identity) -> None:
-        """Give the batch its identity and sequence when it is first sent; never again (D24, D19)."""
+        """Set the producer identity and sequence of a batch when it is first sent; later calls change nothing."""
         assert batch.sealed is not None
         if batch.stamp is None:
             renewed = (self.producer_id, self.epoch) != (identity.producer_id, identity.epoch)
-            # batches of the old epoch are still unsettled here: the old epoch continues until they are settled
+            # while batches of the old epoch are unsettled, the old epoch continues
             if renewed and not any(batch.stamp for batch in (*self.in_flight, *self.waiting)):
                 self._begin(identity)
             batch.stamp = (self.producer_id, self.epoch, self.next_sequence)
@@ -155,29 +155,32 @@ class PartitionQueue:
             batch.sealed.stamp(*batch.stamp)
 
     def may_begin_epoch(self) -> bool:
-        """A new epoch is wanted, nothing is on the wire, and the next batch is known not to be in the log. A batch that
-        may be in the log is first sent once more under its old sequence, which shows it (else it would be stored
-        twice)."""
+        """Whether a new epoch is needed and can begin: nothing is on the wire, and the next batch is certainly not in
+        the log.
+
+        A batch that may be in the log is first sent again under its old sequence, which tells whether it is; in a new
+        epoch it could be stored twice.
+        """
         return self.needs_epoch and not self.in_flight and not (self.waiting and self._unresolved(self.waiting[0]))
 
     def rewind(self, identity: Identity) -> None:
-        """Begin a new epoch here: what waits gets new sequences from 0 (KIP-360)."""
+        """Begin a new epoch: the waiting batches get new sequences from 0 (KIP-360)."""
         self._begin(identity)
         self.needs_epoch = False
         for batch in self.waiting:
             batch.stamp = None
 
     def stored(self, batch: ProducerBatch) -> None:
-        """The leader has it."""
+        """Record that the leader has stored a batch."""
         if batch.stamp is not None and batch.stamp[:2] == (self.producer_id, self.epoch):
             self.proven = self.proven or batch.number > self.of_before
 
     def belongs_to(self, topic_id: bytes) -> None:
-        """Note the topic id of the next batch. A topic that was created again does not know the producer (C8)."""
+        """Record the topic id of the next batch. A topic that was created again does not know the producer."""
         if topic_id != self.topic_id:
             for batch in (*self.in_flight, *self.waiting):
                 if batch.sent and self.topic_id not in (b"", NO_ID):
-                    batch.doubtful = True  # what the new topic says of its sequence proves nothing about the old one
+                    batch.doubtful = True  # the new topic's view of its sequence proves nothing about the old topic
             self.topic_id = topic_id
             self.proven = False
             self.of_before = max((batch.number for batch in self.in_flight), default=())
@@ -192,12 +195,12 @@ class PartitionQueue:
 
 
 def after(sequence: int, count: int) -> int:
-    """The sequence `count` records on: after 2³¹−1 comes 0."""
+    """Return the sequence number `count` records later; 2³¹−1 is followed by 0."""
     return (sequence + count) & 0x7FFFFFFF
 
 
 class NoProducerId(KcliError):
-    """An answer with neither an id nor an error, which another broker may give."""
+    """The response has neither an id nor an error; another broker may do better."""
 
     retriable = True
 
@@ -206,7 +209,7 @@ class NoProducerId(KcliError):
 
 
 class Identity:
-    """Id -1 until it is needed, and for a producer that is not idempotent."""
+    """Producer id and epoch. The id is -1 until it is needed, and always for a producer that is not idempotent."""
 
     def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
         self._cluster = cluster
@@ -214,17 +217,19 @@ class Identity:
         self._lock = asyncio.Lock()
         self.producer_id = -1
         self.epoch = -1
-        self.unreachable: ConnectError | None = None  # why no broker could be asked for one, last time
+        self.unreachable: ConnectError | None = None  # why no broker could be asked for an id the last time
 
     @property
     def missing(self) -> bool:
-        """An idempotent producer without its id."""
+        """Whether an idempotent producer has no id yet."""
         return self._settings.idempotence and self.producer_id < 0
 
     async def obtain(self) -> None:
-        """Ask the cluster for an id; whatever passes is retried until the delivery timeout.
-        Raises BrokerError (not authorised), AuthError, UnsupportedVersion, ConnectError, DeadlineExceeded,
-        KcliError (an answer without an id)."""
+        """Request an id from the cluster, retrying temporary errors until the delivery timeout.
+
+        Raises BrokerError (not authorised), AuthError, UnsupportedVersion, ConnectError, DeadlineExceeded, KcliError (a
+        response without an id).
+        """
         async with self._lock:
             if not self.missing:
                 return
@@ -250,7 +255,7 @@ class Identity:
         LOG.info("producer id %d, epoch %d", self.producer_id, self.epoch)
 
     def bump(self) -> None:
-        """The next epoch; after the last one a new id has to be obtained."""
+        """Begin the next epoch; after the last one, a new id is needed."""
         if self.epoch >= LAST_EPOCH:
             self.producer_id = self.epoch = -1
         else:

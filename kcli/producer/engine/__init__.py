@@ -1,1 +1,1 @@
-"""From sealed batches to Produce requests and from responses to outcomes: one sender per leader, retries, identity."""
+"""From sealed batches to Produce requests, and from responses to outcomes: a sender per leader, retries, identity."""

@@ -1,4 +1,4 @@
-"""Draining: what goes into the next request to a leader. One batch per partition and `max_request_size` bytes (D9)."""
+"""Chooses the batches of the next request to a leader: one per partition, `max_request_size` bytes in all."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     Sent = list[tuple[PartitionQueue, ProducerBatch]]
 
-AHEAD = 3  # batches of a partition that wait behind those in flight; more of small ones:
-AHEAD_BYTES, AHEAD_SMALL = 64 * 1024, 64  # as many as come to this, and no more than this
+AHEAD = 3  # waiting batches per partition beyond those in flight; of small batches
+AHEAD_BYTES, AHEAD_SMALL = 64 * 1024, 64  # as many as make up AHEAD_BYTES, at most AHEAD_SMALL
 PATIENCE = 0.05  # seconds
 
 
 class Draining:
-    """For one node."""
+    """Chooses batches for one node."""
 
     def __init__(
         self,
@@ -39,9 +39,11 @@ class Draining:
         self._ordered = settings.max_in_flight == 1
 
     def ready(self, now: float) -> tuple[Sent, float | None]:
-        """The batches of the next request, or when to check again. The partition that was served longest ago comes
-        first, so that all have their turn (A4.23). An open batch is closed only here, when it travels: until then it
-        fills."""
+        """Return the batches of the next request, or when to check again.
+
+        The least recently served partition comes first, so all get their turn. An open batch is closed only here, when
+        it is sent, so that it fills until then.
+        """
         accumulator, later = self._accumulator, None
         ready: Sent = []
         size = 0
@@ -65,20 +67,21 @@ class Draining:
         return ready, later
 
     def alone(self) -> PartitionQueue | None:
-        """The only partition with anything unsettled that the node leads; None where there are more."""
+        """The only partition with unsettled batches that the node leads; None if there are several."""
         return self._accumulator.active.only(self.node_id)
 
     def has_more_than(self, batches: int) -> bool:
-        """Whether more batches than that are unsettled, of whatever leader."""
+        """Whether more than `batches` batches are unsettled, over all leaders."""
         return len(self._accumulator.incomplete) > batches
 
     def has_ripe(self, queue: PartitionQueue, now: float) -> bool:
-        """Whether the open batch of a partition without others that wait should go now."""
+        """Whether the open batch of a partition without waiting batches should be sent now."""
         accumulator = self._accumulator
         return accumulator.ripe(queue, now) and not (self._settings.linger and accumulator.held(now))
 
     def of_one(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """As `ready`, for a partition that is alone and has a batch that waits or is ripe: it is the whole request."""
+        """Like `ready`, for the only partition of the node, if it has a waiting or ripe batch: that batch is the whole
+        request."""
         batch = self._wanted(queue, now)
         if batch is None or (self._transactions is not None and not self._transactions.admits(queue.at)):
             return None
@@ -89,7 +92,7 @@ class Draining:
         return batch
 
     def _wanted(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """The batch of the queue that may go now, be it open."""
+        """The batch of the queue that may be sent now, even if it is open."""
         if queue.waiting:
             return queue.sendable(now, self.node_id, ordered=self._ordered)
         batch = queue.open
@@ -100,8 +103,8 @@ class Draining:
         return batch if queue.may_follow(ordered=self._ordered) else None
 
     def _take(self, queue: PartitionQueue, batch: ProducerBatch, now: float, ready: Sent) -> int:
-        """Put the batch among those that are ready, closed if it was open; its bytes. One that is larger than a request
-        fails or is split instead."""
+        """Add a batch to the ready ones, closing it if open, and return its size. A batch larger than a request fails
+        or is split instead."""
         if batch is queue.open:
             self._accumulator.seal(queue)
             if queue.sendable(now, self.node_id, ordered=self._ordered) is not batch:
@@ -110,8 +113,8 @@ class Draining:
         return batch.size
 
     def _take_along(self, now: float, ready: Sent, size: int) -> None:
-        """A request goes anyway: batches that only linger ride along while there is room (A1.18). Linger saves
-        requests, and this one costs none."""
+        """Add batches whose linger is not over, while there is room: linger saves requests, and this request is sent
+        anyway."""
         for queue in self.mine():
             batch = queue.open
             if batch is None or not batch.builder.count or queue.waiting:
@@ -124,35 +127,36 @@ class Draining:
             size += self._take(queue, batch, now, ready)
 
     def needed(self, now: float) -> bool:
-        """Whether something waits that this node would get."""
+        """Whether a batch is waiting for this node."""
         held, ripe = self._accumulator.held(now), self._accumulator.ripe
         return any(queue.waiting or (not held and ripe(queue, now)) for queue in self.mine())
 
     def mine(self) -> list[PartitionQueue]:
-        """The partitions this node leads, in turn."""
+        """The partitions this node leads, the next to be served first."""
         return self._accumulator.active.led_by(self.node_id)
 
     def sent(self, queue: PartitionQueue) -> None:
-        """The queue's batch leaves: it had its turn."""
+        """Move the queue's batch to the ones in flight, and the queue to the end of the order."""
         self._accumulator.active.served(queue)
 
 
-# The pace of bulk input: it lets the loop send, and does not run far ahead of it.
+# The pace of bulk input: lets the loop send, so that input does not run far ahead of it.
 #
-# Input that is read before it can be sent costs fresh memory, and nothing is sent sooner. A pace and no bound: a
-# partition that is stuck holds the others up for a moment only.
+# Reading input before it can be sent takes fresh memory and sends nothing sooner. The pace is not a hard limit: a stuck
+# partition delays the others only briefly.
 class Pacing:
     """`compresses`: batches are sealed in threads, and small ones wait like large ones."""
 
     def __init__(self, *, compresses: bool) -> None:
         self._compresses = compresses
-        self._unpaced = 0  # small batches since a caller last let the loop run
+        self._unpaced = 0  # small batches since a caller last yielded to the loop
         self.paused: list[tuple[PartitionQueue, int, asyncio.Future[None]]] = []
-        """Pauses that last: the queue, how few waiting batches end it, and the future that does."""
+        """Pauses in progress: the queue, the number of waiting batches that ends the pause, and the future that ends
+        it."""
 
     def runs_ahead(self, queue: PartitionQueue) -> bool:
-        """Between two batches: whether the caller has to `pause`. Not after each of some small ones: that would cost
-        more than they do."""
+        """Whether the caller has to `pause` before the next batch. With small batches not after each one, because
+        pausing costs more than sending them."""
         ahead = self._ahead(queue)
         if ahead == AHEAD:
             return True
@@ -160,18 +164,18 @@ class Pacing:
         return self._unpaced >= AHEAD_SMALL or len(queue.waiting) >= ahead
 
     def room(self, queue: PartitionQueue) -> int:
-        """How many small batches may be queued before `runs_ahead` is asked; one at least."""
+        """How many small batches may be queued before the next call of `runs_ahead`; at least one."""
         return max(self._ahead(queue) - len(queue.waiting), 1)
 
     def _ahead(self, queue: PartitionQueue) -> int:
-        """How many batches may wait behind those in flight while more input is read."""
+        """How many batches may wait beyond those in flight while more input is read."""
         size = queue.waiting[-1].size if queue.waiting else 0
         if size >= AHEAD_BYTES // AHEAD or not size or self._compresses:
             return AHEAD
         return min(AHEAD_BYTES // size, AHEAD_SMALL)
 
     async def pause(self, queue: PartitionQueue) -> None:
-        """Let the loop run, until enough of the batches that wait have left."""
+        """Let the loop run until enough waiting batches have been sent."""
         ahead = self._ahead(queue)
         self._unpaced = 0
         if len(queue.waiting) < ahead:
@@ -189,7 +193,7 @@ class Pacing:
             self.paused.remove(place)
 
     def end_pauses(self) -> None:
-        """Batches have left the queues: end the pauses that waited for it."""
+        """End the pauses whose queues have become short enough."""
         for queue, enough, over in self.paused:
             if len(queue.waiting) < enough:
                 _end(over)

@@ -1,6 +1,6 @@
-"""The engine: a sender per leader, the closing of batches, the deadlines. One supervisor task owns it all.
+"""The engine: a supervisor task that runs a sender per leader, closes batches and enforces deadlines.
 
-A task that ends unexpectedly fails the producer: every waiter gets the error, nothing hangs (B29).
+If a task ends unexpectedly the producer fails: every waiter gets the error, and nothing hangs.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 _unsettled: dict[int, Counts] = {}
-"""Of each producer that was started and not stopped, by id: the counts alone, so that it may be collected before."""
+"""The counts of each producer that was started and not stopped, by id. Only the counts, so that an unstopped producer
+can still be garbage-collected."""
 SEALERS = 2
 
 
 class Engine:
-    """`refreshed` is called with the topics that were looked at again."""
+    """`refreshed` is called with the topics whose metadata was refreshed."""
 
     def __init__(
         self,
@@ -67,22 +68,22 @@ class Engine:
         self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready, observer)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
-        self._resting: dict[int, LeaderSender] = {}  # those that ended well, for the next batches of their leader
-        self._broken: BaseException | None = None  # what broke a sender
+        self._resting: dict[int, LeaderSender] = {}  # idle senders, reused for the next batches of their leaders
+        self._broken: BaseException | None = None  # the error that broke a sender
         self._over = False
-        self._left: list[asyncio.Task[Any]] = []  # what senders had on the wire at the end
-        self._seen_leaders = -1  # the version of the leaders as of the last turn
+        self._left: list[asyncio.Task[Any]] = []  # requests that senders had on the wire at the end
+        self._seen_leaders = -1  # version of the leaders in the last turn
         compresses = settings.compression != "none"
         self.pacing = Pacing(compresses=compresses)
-        self._looks_always = compresses or self.transactions is not None  # the supervisor, at all that happens
+        self._looks_always = compresses or self.transactions is not None  # whether every event needs the supervisor
         self.loop: asyncio.AbstractEventLoop
-        """That of `start`: Python 3.11 makes a system call each time that it is asked for the running loop."""
+        """Set by `start`: looking up the running loop costs a system call each time in Python 3.11."""
         self._supervisor: asyncio.Task[None] | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self._wanted = False  # a record will be sent: get the id while metadata is looked up
-        self._old: set[str] = set()  # topics whose metadata should be looked at again
-        self._abandoning = 0  # calls of `abandon` under way
-        self._entering: set[object] = set()  # senders between their call and their append (A4.10)
+        self._wanted = False  # a record is about to be sent: get the id while metadata is looked up
+        self._old: set[str] = set()  # topics whose metadata should be refreshed
+        self._abandoning = 0  # running calls of `abandon`
+        self._entering: set[object] = set()  # senders between their call and the append
 
     def _transactions(self) -> Transactions | None:
         if self._settings.transactional_id is None:
@@ -92,7 +93,7 @@ class Engine:
         return Transactions(self._cluster, self._settings, self.accumulator, self.ledger, self._on_ready)
 
     def metrics(self) -> ProducerMetrics:
-        """The counters now."""
+        """The current counters."""
         metrics, budget = self._observer.metrics.copy(), self.budget
         metrics.buffered_records, metrics.buffered_bytes, metrics.waiting = budget.records, budget.bytes, budget.waiting
         metrics.failed_batches = self.ledger.failed_batches
@@ -116,8 +117,8 @@ class Engine:
             self.ledger.changed.set()
 
     async def stop(self, closed: str) -> None:
-        """End every task; unsettled batches fail with Closed, or are unknown if they may be stored. `closed` says what
-        was closed. Idempotent."""
+        """End all tasks. Unsettled batches fail with Closed, or are unknown if they may be stored; `closed` is the
+        error text. Idempotent."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -141,14 +142,14 @@ class Engine:
     # -- senders that are about to append ---------------------------------------------------------------------------
 
     def enter(self) -> object:
-        """A send begins; a flush that begins now waits for its records (D43)."""
+        """Register a send, so that a flush that begins now waits for its records."""
         self.want()
         ticket = object()
         self._entering.add(ticket)
         return ticket
 
     def want(self) -> None:
-        """A record will be sent."""
+        """Prepare for a record that will be sent."""
         self._wanted = True
         if self.identity.missing:
             self._wake.set()
@@ -158,12 +159,12 @@ class Engine:
         self.ledger.changed.set()
 
     def look_again(self, topic: str) -> None:
-        """Have the topic's metadata refreshed on the side (D14)."""
+        """Have the topic's metadata refreshed in the background."""
         self._old.add(topic)
         self._wake.set()
 
     async def drained(self) -> None:
-        """Wait until everything is settled that was accepted, or about to be, when this was called."""
+        """Wait until all records accepted, or about to be accepted, before this call are settled."""
         changed = self.ledger.changed
         self.accumulator.close_all()
         pending, entering = set(self.accumulator.incomplete), set(self._entering)
@@ -179,8 +180,8 @@ class Engine:
             await changed.wait()
 
     async def abandon(self, error: KcliError) -> None:
-        """Fail what was accepted when this was called and is not on the wire; what is there is waited for, and fails
-        if it comes back to be sent again (D48)."""
+        """Fail all records accepted before this call that are not on the wire. Wait for those on the wire; they fail if
+        they would have to be sent again."""
         self.budget.refuse(error)
         self.ledger.fail_unsent(error)
         pending, changed = set(self.accumulator.incomplete), self.ledger.changed
@@ -210,9 +211,11 @@ class Engine:
             sender.wake()
 
     def _on_flow(self, queue: PartitionQueue) -> None:
-        """A batch of the queue may be sent, or one is settled. As long as all goes well only its sender has to know;
-        else the supervisor has to, too. Where a turn of the sender is ordered already, that is found out as it begins:
-        once for all that happens until then."""
+        """Handle a batch that may be sent, or was settled.
+
+        Normally only the queue's sender has to know; otherwise the supervisor has to, too. If a turn of the sender is
+        already scheduled, this is decided when the turn begins, once for everything that happened until then.
+        """
         sender = self._senders.get(queue.leader)
         if sender is not None and sender.awake and not queue.needs_epoch:
             sender.unseen = True
@@ -225,7 +228,7 @@ class Engine:
             (sender or self._start_sender(queue.leader)).wake()
 
     def _on_unseen(self) -> None:
-        """A sender begins its turn, and something happened since it was ordered."""
+        """A sender begins its turn, and something happened since the turn was scheduled."""
         if self.pacing.paused:
             self.pacing.end_pauses()
         if self._is_odd():
@@ -234,14 +237,14 @@ class Engine:
                 self.ledger.changed.set()
 
     def _is_odd(self) -> bool:
-        """Whether the supervisor has anything to do with what happened."""
+        """Whether the supervisor has to handle what happened."""
         accumulator, budget = self.accumulator, self.budget
         return (
             self._looks_always
             or self._alarm is None
             or accumulator.hurried
             or accumulator.pressed
-            or 2 * budget.bytes > budget.max_bytes  # as `Budget.pressed`
+            or 2 * budget.bytes > budget.max_bytes  # like `Budget.pressed`
             or 2 * budget.records > budget.max_records
             or (self._settings.linger > 0 and (accumulator.first_linger() or math.inf) < self._alarm.when())
             or self._abandoning > 0
@@ -251,7 +254,7 @@ class Engine:
         )
 
     async def _supervise(self) -> None:
-        """Linger, memory pressure, expiry, leaders: each turn looks at everything (A4.19)."""
+        """Handle linger, memory pressure, expiry and leaders. Each turn checks the whole state."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
@@ -278,8 +281,11 @@ class Engine:
                 await self._rest(now)
 
     async def _rest(self, now: float) -> None:
-        """Wait for a call, or the end of the next linger or delivery timeout. The alarm is reset only for an
-        earlier moment: most turns need no timer of their own, and one that rings for nothing does no harm."""
+        """Wait for a wake-up, or for the next linger or delivery timeout to end.
+
+        The timer is only moved to an earlier time, because most turns do not need a timer and a needless turn does no
+        harm.
+        """
         moments = (self.accumulator.next_linger(now), self.accumulator.next_expiry())
         due = min((moment for moment in moments if moment is not None), default=None)
         if due is not None and (self._alarm is None or due < self._alarm.when()):
@@ -293,20 +299,19 @@ class Engine:
         self._wake.set()
 
     def _renew_epochs(self) -> None:
-        """Partitions whose sequence was lost begin a new epoch once nothing of theirs is on the wire (D27)."""
+        """Begin a new epoch in partitions whose sequence was lost, once none of their batches is on the wire."""
         lost = [queue for queue in self.accumulator.queues.values() if queue.needs_epoch and queue.may_begin_epoch()]
         if not lost or self.identity.missing:
             return
         self.identity.bump()
-        if not self.identity.missing:  # else an id has to be obtained first, and this comes round again
+        if not self.identity.missing:  # otherwise an id is needed first, and this runs again
             for queue in lost:
                 queue.rewind(self.identity)
             self._on_ready()
             self._wake.clear()
 
     def _place(self, now: float) -> list[TopicPartition]:
-        """Make sure that every leader with something to send has its sender, and wake it; the partitions that have no
-        leader."""
+        """Start or wake a sender for every leader with something to send; return the partitions without a leader."""
         accumulator = self.accumulator
         leaderless: list[TopicPartition] = []
         ripe, held = accumulator.any_ripe(now), accumulator.held(now)
@@ -315,7 +320,7 @@ class Engine:
         for leader in leaders:
             sender = self._senders.get(leader)
             if sender is not None:
-                if ripe or moved:  # what another one had may be its by now
+                if ripe or moved:  # batches of another node may belong to this one now
                     sender.wake()
                 continue
             led = accumulator.active.led_by(leader)
@@ -347,7 +352,7 @@ class Engine:
         elif sender is not None:
             self._resting[leader] = sender
         if problem is not None or self.accumulator.active:
-            self._wake.set()  # what came in the meantime wants another one
+            self._wake.set()  # for what arrived in the meantime
 
     def _was_sealed(self, batch: ProducerBatch, problem: KcliError | None) -> None:
         if problem is None:
@@ -358,14 +363,14 @@ class Engine:
 
 
 def unsettled(batch: ProducerBatch) -> list[ProducerBatch]:
-    """The batch, or what it was split into, as far as it is not settled."""
+    """The batch, or its parts after splits, as far as they are unsettled."""
     if batch.parts:
         return [batch for part in batch.parts for batch in unsettled(part)]
     return [] if batch.settled else [batch]
 
 
 def note_open(counts: Counts) -> None:
-    """A producer was started."""
+    """Record a started producer."""
     if not _unsettled:
         atexit.unregister(_warn_unsent)
         atexit.register(_warn_unsent)
@@ -373,7 +378,7 @@ def note_open(counts: Counts) -> None:
 
 
 def note_stopped(counts: Counts) -> None:
-    """The records of a producer have an outcome, each of them."""
+    """Record that all records of a producer are settled."""
     _unsettled.pop(id(counts), None)
 
 
@@ -392,7 +397,7 @@ after_fork(_unsettled.clear)
 
 
 class Sealers:
-    """`done` is called in the loop with the batch, and with what went wrong, if anything did."""
+    """Seals batches in threads. `done` is called in the loop with the batch, and with the error if sealing failed."""
 
     def __init__(self, settings: ProducerSettings, done: Callable[[ProducerBatch, KcliError | None], None]) -> None:
         self._settings = settings
@@ -401,7 +406,7 @@ class Sealers:
         self._under_way: dict[asyncio.Future[None], None] = {}
 
     def seal(self, batch: ProducerBatch) -> None:
-        """Close the batch in a thread."""
+        """Seal the batch in a thread."""
         if self._threads is None:
             self._threads = DaemonThread("kcli-seal", SEALERS)
         future = self._threads.do(batch.close, self._settings)
@@ -418,7 +423,7 @@ class Sealers:
         self._done(batch, problem)
 
     def stop(self) -> None:
-        """End the threads after what they have begun, without waiting; what they have not begun stays open."""
+        """End the threads after the batches in progress, without waiting; the remaining batches stay open."""
         for future in list(self._under_way):
             future.cancel()
         if self._threads is not None:

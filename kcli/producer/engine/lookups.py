@@ -1,5 +1,5 @@
-"""Looking things up on the side, one task for leaders and one for the producer's id, so that lingering and expiry
-continue meanwhile."""
+"""Look-ups in the background, one task for leaders and one for the producer id, so that lingers and timeouts are
+handled meanwhile."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """`on_found` is called after each look-up, `refreshed` with the topics that were refreshed, `hopeless` with errors
-    that waiting does not fix."""
+    """`on_found` is called after each look-up, `refreshed` with the refreshed topics, `hopeless` with permanent
+    errors."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Search:
         self._rested_at = 0.0
 
     def identity(self, group: asyncio.TaskGroup) -> None:
-        """Obtain the producer's id, unless a request for it is in progress."""
+        """Request the producer id, unless a request is in progress."""
         if self._id is None or self._id.done():
             self._id = group.create_task(self._obtain(), name="obtain producer id")
 
@@ -55,25 +55,27 @@ class Search:
         self._on_found()
 
     def leaders(self, group: asyncio.TaskGroup, wanted: list[TopicPartition], topics: set[str]) -> bool:
-        """Look up the leaders of those partitions, and refresh those topics. False if it has to wait: a look-up is in
-        progress, or the last one for all of these failed a moment ago; `on_found` is called when another try makes
-        sense."""
+        """Look up the leaders of `wanted` and refresh `topics`.
+
+        Returns False if it has to wait, because a look-up is in progress or the last one for all of these just failed;
+        `on_found` is called when it makes sense to try again.
+        """
         if (self._leaders is not None and not self._leaders.done()) or (
             not topics and self._in_vain.issuperset(wanted)
         ):
             return False
         rested = asyncio.get_running_loop().time() - self._rested_at
         if not self._in_vain and rested > self._settings.retry_backoff_max:
-            self._backoff.reset()  # the search that failed was given up: this is another
+            self._backoff.reset()  # the search that failed was abandoned; this is a new one
         self._leaders = group.create_task(self._look(wanted, topics), name="find leaders")
         return True
 
     async def _look(self, wanted: list[TopicPartition], topics: set[str]) -> None:
-        """Permanent errors fail, everything else waits until its delivery timeout."""
+        """Run the look-up. Permanent errors fail; everything else waits until its delivery timeout."""
         names = sorted({at.topic for at in wanted} | topics)
         try:
             await self._cluster.refresh(names)
-        except KcliError as problem:  # where no broker can be reached now the delivery timeout decides
+        except KcliError as problem:  # while no broker can be reached, the delivery timeout decides
             if cannot_connect(problem) or (isinstance(problem, BrokerError) and not problem.retriable):
                 self._hopeless(problem)
         self._refreshed(topics)
@@ -83,7 +85,7 @@ class Search:
         elif not self._in_vain.issuperset(still):
             self._in_vain |= still
             asyncio.get_running_loop().call_later(self._backoff.next(), self._rested)
-        asyncio.get_running_loop().call_soon(self._on_found)  # when this task is done
+        asyncio.get_running_loop().call_soon(self._on_found)  # after this task has ended
 
     def _rested(self) -> None:
         self._rested_at = asyncio.get_running_loop().time()

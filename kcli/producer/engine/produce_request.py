@@ -1,4 +1,4 @@
-"""One Produce request: what goes into it, and each batch's part of the answer."""
+"""Builds a Produce request, and finds each batch's part of the response."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 BY_NAME = 12
-"""The last version that names topics; from 13 on it is ids only (KIP-516)."""
+"""The last version that names topics; from 13 on the request contains ids only (KIP-516)."""
 
 
 def build(
     batches: Sequence[ProducerBatch], cluster: Cluster, settings: ProducerSettings, most: int | None = None
 ) -> tuple[ProduceRequest, int | None]:
-    """The request and the highest version it may go at: ids only when every topic's is known (C8), and none above
-    `most`."""
+    """Return the request and the highest version to send, at most `most`. Ids are used only if all topics' ids are
+    known."""
     if len(batches) == 1:
         topic_id = cluster.topic_id(batches[0].at.topic)
         return of_one(batches[0], topic_id, settings), cap(most, by_id=topic_id != NO_ID)
@@ -35,14 +35,14 @@ def build(
 
 
 def cap(most: int | None, *, by_id: bool) -> int | None:
-    """The highest version of a request; `by_id`: the ids of all its topics are known."""
+    """Return the highest version of a request; `by_id`: all topic ids are known."""
     if most is not None:
         return min(most, BY_NAME)
     return None if by_id else BY_NAME
 
 
 def of_one(batch: ProducerBatch, topic_id: bytes, settings: ProducerSettings) -> ProduceRequest:
-    """A request of one batch."""
+    """Build a request with one batch."""
     sealed, timeout_ms = batch.sealed, int(settings.request_timeout * 1000)
     assert sealed is not None
     return OneBatchRequest(batch.at, topic_id, sealed.data, settings.acks, timeout_ms, settings.transactional_id)
@@ -51,7 +51,7 @@ def of_one(batch: ProducerBatch, topic_id: bytes, settings: ProducerSettings) ->
 def _of_several(
     batches: Sequence[ProducerBatch], cluster: Cluster, settings: ProducerSettings
 ) -> tuple[ProduceRequest, bool]:
-    """The request, and whether the ids of all its topics are known."""
+    """Return the request and whether all topic ids are known."""
     topics: dict[str, TopicProduceData] = {}
     for batch in batches:
         name, partition = batch.at
@@ -75,8 +75,8 @@ def _request(topics: list[TopicProduceData], settings: ProducerSettings) -> Prod
 def stored_alone(
     response: ProduceResponse, request: ProduceRequest
 ) -> OneBatchResponse | PartitionProduceResponse | None:
-    """The answer to a request of one batch that is stored, as most are where each record is a batch. None for all
-    else: `read` has it."""
+    """Return the response to a request with a single batch if the batch is stored, which is the common case with one
+    record per batch. Otherwise None: use `read`."""
     if isinstance(response, OneBatchResponse) and isinstance(request, OneBatchRequest):
         same = response.index == request.at[1] and response.topic_id == request.topic_id != NO_ID
         return response if same else None
@@ -93,8 +93,8 @@ def stored_alone(
 
 
 def read(response: ProduceResponse, request: ProduceRequest) -> dict[tuple[str, int], Answer]:
-    """(topic, partition) to the answer. A partition that is named twice counts as not answered, one that was not
-    asked about as not named (D33)."""
+    """Return the answers by (topic, partition). A partition that is listed twice counts as not answered, and one that
+    was not requested is ignored."""
     nodes = {
         endpoint.node_id: Node(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack)
         for endpoint in response.node_endpoints
@@ -122,5 +122,5 @@ def _answer(part: PartitionProduceResponse, nodes: dict[int, Node]) -> Answer:
 
 
 def missing() -> Answer:
-    """The answer for a batch the broker did not mention: try again (D33)."""
+    """The answer for a batch that the response does not mention: try again."""
     return Answer(codes.NETWORK_EXCEPTION)

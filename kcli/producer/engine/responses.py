@@ -1,5 +1,5 @@
-"""What comes back: an answer, or none. Decides with `verdict` and sends batches on, back to their place, or to the
-ledger."""
+"""Handles responses and lost requests: settles batches through the ledger, or returns them to be sent again, as `judge`
+decides."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ class Returns:
         self._on_ready = on_ready
         self._observer = observer
         self.waited = observer.metrics.queue_time
-        """Gets the seconds from the beginning of a batch until it is first sent."""
+        """Receives the seconds from the start of a batch to its first sending."""
         self.time: Callable[[], float]
-        """The loop's clock; the engine gives it when it starts."""
+        """The loop's clock, set by the engine when it starts."""
 
     def stored(self, queue: PartitionQueue, batch: ProducerBatch, offset: int, append_time: int, now: float) -> None:
-        """The broker has it."""
+        """Handle a stored batch."""
         if batch.settled:
-            return  # its delivery timeout was quicker
+            return  # the delivery timeout came first
         sealed = batch.sealed
         size, raw = (sealed.size, sealed.raw_size) if sealed is not None else (batch.size, batch.size)
         self._ledger.acknowledge(queue, batch, offset, append_time)
         self._observer.written(batch.at, batch.sent_to, (batch.count, size, raw), offset, now - batch.created)
 
     def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
-        """The broker spoke."""
+        """Handle a response."""
         if batch.settled:
-            return  # its delivery timeout was quicker
+            return  # the delivery timeout came first
         code = answer.code
         if not code:
             self.stored(queue, batch, answer.base_offset, answer.append_time, self.time())
@@ -77,7 +77,7 @@ class Returns:
         if code.forget == "leader":
             self._forget_leader(batch, answer)
         if verdict is Verdict.DONE:
-            # a duplicate: where it is stored is not known (D26)
+            # a duplicate: its offset is not known
             self.stored(queue, batch, -1, answer.append_time, self.time())
             return
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
@@ -91,7 +91,7 @@ class Returns:
         elif verdict is Verdict.FAILED:
             self._ledger.refuse(queue, batch, answer)
         elif verdict is Verdict.NEW_EPOCH and self._settings.transactional_id is not None:
-            self._ledger.refuse(queue, batch, answer)  # an epoch of its own only comes after an abort (D41)
+            self._ledger.refuse(queue, batch, answer)  # a transaction gets a new epoch only after an abort
         elif self._settings.idempotence and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
             self._out_of_order(queue, batch, answer, renew=verdict is Verdict.NEW_EPOCH)
         elif batch.retries >= self._settings.retries:
@@ -100,14 +100,16 @@ class Returns:
             moved = (
                 answer.leader_id not in (-1, batch.sent_to) and self._cluster.leader_id(batch.at) == answer.leader_id
             )
-            self._again(queue, batch, wait=not moved)  # a node that names itself has not caught up yet: no hurry
+            self._again(queue, batch, wait=not moved)  # a node that names itself as leader has not caught up yet: wait
 
     def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
-        """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""
+        """Handle a gap: send the batch again after the missing one, or in a new epoch. This uses no retry."""
         if answer.code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and not batch.doubtful:
             batch.maybe_written = False  # the sequence proves that it is not in the log
         if renew and batch.maybe_written:
-            self._ledger.refuse(queue, batch, answer)  # the broker forgot the producer: a retry could store it twice
+            self._ledger.refuse(
+                queue, batch, answer
+            )  # the broker forgot the producer: a retry could store the batch twice
             return
         queue.needs_epoch = queue.needs_epoch or renew
         LOG.warning("%s[%d]: %d records are sent again: %s", *batch.at, batch.count, batch.trouble)
@@ -117,7 +119,7 @@ class Returns:
         self._on_ready()
 
     def lost(self, queue: PartitionQueue, batch: ProducerBatch, problem: KcliError) -> None:
-        """The exchange broke. Only in its old place may the batch be tried again (D22)."""
+        """Handle a lost request. The batch may only be retried at its old position."""
         if batch.settled:
             return
         arrived = may_have_arrived(problem)
@@ -131,7 +133,7 @@ class Returns:
             self._again(queue, batch, wait=True)
 
     def _forget_leader(self, batch: ProducerBatch, answer: Answer | None = None) -> None:
-        """Unless it is another one by now: the news of five batches in flight is one piece of news."""
+        """Discard the cached leader unless it has already changed: five batches in flight report one change."""
         if answer is not None and answer.leader_id >= 0:
             self._cluster.leader_moved(batch.at, answer.leader_id, answer.leader_epoch, answer.endpoint)
         elif self._cluster.leader_id(batch.at) == batch.sent_to:
@@ -152,7 +154,7 @@ class Returns:
 
 
 def may_have_arrived(problem: KcliError) -> bool:
-    """Whether the broker may have executed a request that was lost with this error."""
+    """Whether the broker may have executed the request that failed with this error."""
     return isinstance(problem, ConnectError | DeadlineExceeded) and problem.sent
 
 
@@ -167,7 +169,7 @@ class Verdict(Enum):
 MAYBE_WRITTEN = (
     codes.REQUEST_TIMED_OUT,
     codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
-    codes.NETWORK_EXCEPTION,  # also what a batch gets that the answer does not mention (D33)
+    codes.NETWORK_EXCEPTION,  # also used for batches that the response does not mention
     codes.UNKNOWN_SERVER_ERROR,
     codes.KAFKA_STORAGE_ERROR,
 )
@@ -175,7 +177,7 @@ LOST_SEQUENCE = (codes.UNKNOWN_PRODUCER_ID, codes.INVALID_PRODUCER_EPOCH)
 
 
 def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool) -> Verdict:
-    """The verdict on a batch of `records` records. A duplicate is a success with an unknown offset (D26)."""
+    """Decide about a batch with `records` records. A duplicate counts as success with an unknown offset."""
     if not code or code is codes.DUPLICATE_SEQUENCE_NUMBER:
         return Verdict.DONE
     if code is codes.MESSAGE_TOO_LARGE:
@@ -186,6 +188,6 @@ def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool
 
 
 def maybe_written(code: ErrorCode, acks: int) -> bool:
-    """Whether the batch may be in the log although the answer is an error. A leader that is deposed while the
-    replicas are still fetching answers NOT_LEADER, and its successor may have the batch."""
+    """Whether a batch may be in the log although the response is an error. A leader that was deposed while the replicas
+    were still fetching answers NOT_LEADER, and its successor may have the batch."""
     return code in MAYBE_WRITTEN or (acks == -1 and code is codes.NOT_LEADER_OR_FOLLOWER)
