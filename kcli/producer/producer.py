@@ -1,4 +1,4 @@
-"""The producer's face: records one by one with a promise each, or lines and rows in bulk with one outcome a batch."""
+"""The public producer: single records with a promise each, or lines and rows in bulk with an outcome per batch."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     class Formats(Protocol):
-        """What makes bytes of objects: `kcli.formats.Formats`."""
+        """The interface of `kcli.formats.Formats`, which encode objects."""
 
         def ready(self, topic: str) -> bool:
-            """Whether `write` can do without `prepare`."""
+            """Whether `write` works without calling `prepare` first."""
             ...
 
         def renewal(self, topic: str) -> Coroutine[Any, Any, None] | None:
-            """Work that looks up the schemas of a topic again, None where they are fresh or are being looked up."""
+            """Return a coroutine that looks up a topic's schemas again; None if they are fresh or the look-up is in
+            progress."""
             ...
 
         async def prepare(self, topic: str) -> None:
@@ -57,21 +58,21 @@ if TYPE_CHECKING:
             ...
 
         def write(self, topic: str, key: Any, value: Any) -> tuple[bytes | None, bytes | None]:
-            """Key and value as they are sent."""
+            """Return the encoded key and value."""
             ...
 
 
 __all__ = ["BatchOutcome", "Producer", "RecordMetadata"]
 
 
-LAST_ABORT = 5.0  # seconds for aborting a transaction that an exception left open: until then it holds readers up
+LAST_ABORT = 5.0  # seconds to abort a transaction that an exception left open, because it blocks readers
 
 
 class Producer:
-    """`async with client.producer(settings) as producer:`. Idempotent and acks=all unless the settings say otherwise.
+    """A producer: `async with client.producer(settings) as producer:`. Idempotent and acks=all by default.
 
-    `on_batch` is called once for each settled batch. After `flush` or `close`, `counts.accepted` is the sum of
-    `acked`, `failed` and `unknown`. `interceptors` see every record, one at a time.
+    `on_batch` is called once for each settled batch. After `flush` or `close`, `counts.accepted` is the sum of `acked`,
+    `failed` and `unknown`. `interceptors` see every record, one at a time.
     """
 
     def __init__(
@@ -96,13 +97,13 @@ class Producer:
         self._take = self._records.room.take
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
         self._interceptors = self._hooks(interceptors)
-        self._working: set[asyncio.Task[Any]] = set()  # of `send_soon`: a loop keeps no task alive
+        self._working: set[asyncio.Task[Any]] = set()  # tasks of `send_soon`: the loop itself keeps no strong reference
         self._closed = False
         self._started = False
         self._stopped = False
 
     async def start(self) -> None:
-        """Start the tasks; `async with` does it too."""
+        """Start the tasks; `async with` calls this."""
         if not self._started:
             self._started = True
             self._engine.start()
@@ -121,7 +122,7 @@ class Producer:
 
     @property
     def on_batch(self) -> Callable[[BatchOutcome], None] | None:
-        """What is called with the outcome of each batch."""
+        """Called with the outcome of each batch."""
         return self._engine.ledger.on_batch
 
     @on_batch.setter
@@ -134,12 +135,13 @@ class Producer:
 
     @property
     def metrics(self) -> ProducerMetrics:
-        """The batches up to now, and what is buffered: a copy, which stays as it is."""
+        """A snapshot of the counters, including what is buffered."""
         return self._engine.metrics()
 
     @property
     def unanswered(self) -> int:
-        """Records on the wire, or without a clear response: if the producer gave up now, they would be unknown."""
+        """Number of records on the wire or without a clear response: they would be unknown if the producer gave
+        up now."""
         return self._engine.ledger.unanswered()
 
     def _hooks(self, interceptors: Sequence[Interceptor]) -> Interceptors | None:
@@ -166,12 +168,17 @@ class Producer:
         block: bool = True,
         on_delivery: Delivered | None = None,
     ) -> asyncio.Future[RecordMetadata]:
-        """Accept one record, of bytes or None, or of what the producer's formats take; the promise returns its
-        position, or raises the error (UnknownOutcome if it may be stored all the same). `timestamp` is in milliseconds;
-        `on_delivery` is called once with (metadata, None) or (None, error), with (None, None) if the promise was
-        cancelled. Waits for metadata and room up to `max_block` in all (D7); `block=False` raises BufferFull at once.
-        Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition), DeadlineExceeded, EncodeError
-        for what a format refuses."""
+        """Accept one record and return a promise of its position.
+
+        Keys and values are bytes or None, or objects if the producer has formats. The promise raises the error if the
+        record fails (UnknownOutcome if it may be stored anyway). `timestamp` is in milliseconds. `on_delivery` is
+        called once with (metadata, None) or (None, error), or with (None, None) if the promise was cancelled. Waits up
+        to `max_block` in total for metadata and buffer space; with `block=False` it raises BufferFull at once if the
+        buffer is full.
+
+        Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition), DeadlineExceeded, and
+        EncodeError if a format rejects the key or value.
+        """
         if self._formats is not None:
             await self._formats.prepare(topic)
             key, value = self._formats.write(topic, key, value)
@@ -179,7 +186,7 @@ class Producer:
         if hooks is None:
             try:
                 promise = self._take(topic, value, key, headers, partition, timestamp)
-            except TypeError:  # a topic or partition that cannot be a key of a dict: below it is refused by name
+            except TypeError:  # a topic or partition that cannot be a dict key gets a proper error below
                 promise = None
             if promise is not None:
                 if on_delivery is not None:
@@ -210,8 +217,11 @@ class Producer:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> asyncio.Future[RecordMetadata]:
-        """`send` for a callback on the event loop, which cannot wait: a full buffer is BufferFull at once, and a topic
-        that is not known yet is looked up in a task, whose error is that of the returned future."""
+        """Like `send`, for callbacks on the event loop, which cannot wait.
+
+        A full buffer raises BufferFull at once. An unknown topic is looked up in a task, whose errors the returned
+        future raises.
+        """
         if self._interceptors is None and (self._formats is None or self._formats.ready(topic)):
             sent: tuple[Any, Any] = (key, value) if self._formats is None else self._formats.write(topic, key, value)
             if self._formats is not None and (renewal := self._formats.renewal(topic)) is not None:
@@ -239,12 +249,15 @@ class Producer:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> RecordMetadata:
-        """Send one record and wait until it is stored (A5.01); where. Raises as `send` and its promise."""
+        """Send one record, wait until it is stored, and return its position. Raises the same errors as `send` and its
+        promise."""
         return await (await self.send(topic, value, key, headers, partition, timestamp))
 
     async def send_all(self, topic: str, rows: Iterable[Given]) -> list[RecordMetadata | BaseException]:
-        """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all of them:
-        where each was stored, or why not, in their order. One that may not be sent spoils none of the others."""
+        """Send rows of (partition or None, timestamp in ms or None, key, value, headers) and wait for all of them.
+
+        Returns the position or the error of each row, in order. A row that cannot be sent does not affect the others.
+        """
         sent: list[asyncio.Future[RecordMetadata]] = []
         for row in rows:
             try:
@@ -258,13 +271,16 @@ class Producer:
                 refused.set_exception(problem)
                 sent.append(refused)
         for promise in sent:
-            if not promise.done():  # the others of its batch are done with it: gather would wait for each by itself
+            # settles the other records of its batch, too; gather would wait for each one separately
+            if not promise.done():
                 await asyncio.wait([promise])
         return [_outcome(promise) for promise in sent]
 
     async def send_records(self, topic: str, rows: Sequence[Given]) -> None:
-        """Accept rows of (partition or None, timestamp in ms or None, key, value, headers), without promises.
-        Raises as `send`; rows before a bad one are accepted."""
+        """Accept rows of (partition or None, timestamp in ms or None, key, value, headers) without promises.
+
+        Raises like `send`; the rows before an invalid one are accepted.
+        """
         if self._formats is not None:
             await self._formats.prepare(topic)
             rows = [(row[0], row[1], *self._formats.write(topic, row[2], row[3]), row[4]) for row in rows]
@@ -275,9 +291,11 @@ class Producer:
             await self.send(topic, value, key, headers, partition, timestamp)
 
     async def send_lines(self, topic: str, chunk: Buffer, start: int, end: int, **options: Unpack[LineOptions]) -> int:
-        """Accept the whole lines of chunk[start:end], each a record; `LineBlock` has the options. Returns the start of
-        the first line that was not accepted: `start` if no line is whole. The work is per batch, not per record.
-        Raises as `send`."""
+        """Accept the whole lines of chunk[start:end], each one record; `LineBlock` describes the options.
+
+        Returns the start of the first line that was not accepted: `start` if there is no whole line. The work is per
+        batch, not per record. Raises like `send`.
+        """
         block = LineBlock(topic=topic, chunk=chunk, start=start, end=end, **options)
         if self._interceptors is None:
             return await self._bulk.send(block)
@@ -295,11 +313,13 @@ class Producer:
         timestamps: array[int] | None = None,
         headers: tuple[array[int], array[int]] | None = None,
     ) -> None:
-        """Accept rows whose keys and values are inside `chunk` at the places of `lines`, each in its partition
-        (array('i'); -1 or no array: by its key, or the topic's sticky partition), with its timestamp (array('q') of
-        ms; None: now) and its headers (two array('i'): where in `chunk` they are, encoded with their number in front,
-        and how long; 0 for none). No futures; interceptors do not see them. The work is per batch, not per record.
-        Raises as `send`."""
+        """Accept rows whose keys and values lie inside `chunk` at the positions in `lines`.
+
+        `partitions` (array('i')): each row's partition; -1, or no array, means chosen by key, or the topic's sticky
+        partition. `timestamps` (array('q')): ms since the epoch; None means now. `headers` (two array('i')): start and
+        length in `chunk` of each row's encoded headers with their count in front; length 0 means none. There are no
+        futures, and interceptors do not see the rows. The work is per batch, not per record. Raises like `send`.
+        """
         if self._columnar is None:
             from kcli.producer.intake.columnar import Columnar
 
@@ -307,9 +327,12 @@ class Producer:
         await self._columnar.send(topic, chunk, lines, partitions, timestamps, headers)
 
     async def send_batch(self, topic: str, partition: int, batch: Batch) -> None:
-        """Accept an encoded batch unchanged: same records, compression and timestamps, no future. In order with the
-        other records of its partition. Interceptors do not see it. Raises as `send`, and EncodeError for a batch that
-        cannot be forwarded unchanged (`kcli.proto.forward.why_not` tells in advance)."""
+        """Accept an encoded batch unchanged: same records, compression and timestamps, in order with the other records
+        of its partition.
+
+        There is no future, and interceptors do not see the records. Raises like `send`, and EncodeError if the batch
+        cannot be forwarded unchanged (`kcli.proto.forward.why_not` checks this in advance).
+        """
         if self._forward is None:
             from kcli.producer.intake.forward import Forward
 
@@ -319,33 +342,36 @@ class Producer:
     # -- transactions, with a transactional id ----------------------------------------------------------------------
 
     async def initialise(self) -> None:
-        """Get the producer id, which fences older producers of the same transactional id and ends what they left
-        open; `begin` does it too. Raises UsageError, Fenced, BrokerError, DeadlineExceeded."""
+        """Get the producer id. This fences older producers with the same transactional id and aborts their open
+        transactions.
+
+        `begin` does it, too. Raises UsageError, Fenced, BrokerError, DeadlineExceeded.
+        """
         self._check_open()
         await self._transactional().initialise()
 
     async def begin(self) -> None:
-        """Open a transaction; the first call gets the producer id, which fences older producers of the same
+        """Begin a transaction. The first call gets the producer id, which fences older producers with the same
         transactional id. Raises UsageError, Fenced, BrokerError, DeadlineExceeded."""
         self._check_open()
         await self._transactional().begin()
 
     async def commit(self) -> None:
-        """Send the remaining records and commit. Raises AbortRequired if any of them failed, Fenced, and UnknownOutcome
-        if the outcome cannot be found out (D38)."""
+        """Send the remaining records and commit. Raises AbortRequired if any record failed, Fenced, and UnknownOutcome
+        if the outcome of the transaction cannot be determined."""
         await self._transactional().commit()
 
     async def abort(self) -> None:
-        """Abort: no record of the transaction will ever be seen by a read_committed reader. Raises as `commit`."""
+        """Abort the transaction: read_committed consumers will never see its records. Raises like `commit`."""
         await self._transactional().abort()
 
     async def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
-        """Commit a group's positions together with the transaction (KIP-447). Raises AbortRequired, Fenced."""
+        """Commit a group's offsets as part of the transaction (KIP-447). Raises AbortRequired, Fenced."""
         await self._transactional().send_offsets(offsets, group)
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[Self]:
-        """`async with producer.transaction():` commits at the end, and aborts when the block raises."""
+        """`async with producer.transaction():` commits at the end and aborts if the block raises."""
         await self.begin()
         try:
             yield self
@@ -364,15 +390,18 @@ class Producer:
         return self._engine.transactions
 
     async def partitions(self, topic: str) -> Sequence[int]:
-        """The topic's partitions, waiting for the topic as `send` does (Java's partitionsFor). Raises as `send`."""
+        """Return the topic's partitions, waiting for the topic like `send` (Java's partitionsFor). Raises like
+        `send`."""
         self._check_open()
         return self._placement.known(topic, None) or await self._placement.look_up(topic, None)
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
     async def flush(self, timeout: float | None = None) -> int:
-        """Send everything accepted before the call, now, and wait for it; how many records are left at the deadline
-        (seconds). Callers that wait for room count as accepted (D43)."""
+        """Send all accepted records now and wait for them; return how many are left after `timeout` seconds.
+
+        Records whose senders are waiting for buffer space count as accepted.
+        """
         try:
             async with asyncio.timeout(timeout):
                 await self._engine.drained()
@@ -381,17 +410,22 @@ class Producer:
         return 0
 
     async def abort_buffered(self) -> int:
-        """Drop the records accepted before the call that are not sent yet, with `Aborted`; how many. Callers that wait
-        for room get the error, too. Returns when no record accepted before the call is on the wire: one that is sent
-        is acknowledged, or not sent again. A transaction that loses records this way can only be aborted (D48)."""
+        """Discard accepted records that are not sent yet, failing them with `Aborted`; return their number.
+
+        Callers waiting for buffer space get the error, too. Returns when no earlier record is on the wire: records
+        already sent are either acknowledged or not sent again. A transaction that loses records this way can only be
+        aborted.
+        """
         counts = self._engine.ledger.counts
         before = counts.failed + counts.unknown
         await self._engine.abandon(Aborted("the record was dropped before it was sent (abort_buffered)"))
         return counts.failed + counts.unknown - before
 
     async def close(self, timeout: float | None = None) -> None:
-        """Refuse new records, flush within `timeout` seconds (0: not at all), fail the rest with Closed. Idempotent;
-        a second call with a shorter timeout cuts the first one short (D44)."""
+        """Refuse new records, flush for up to `timeout` seconds (0: not at all), and fail the rest with Closed.
+
+        Idempotent; a second call with a shorter timeout shortens the first one.
+        """
         self._closed = self._placement.closing = True
         self._records.room.free = False
         if not self._started or self._stopped:
@@ -405,10 +439,11 @@ class Producer:
                 await self.flush(None if deadline is None else max(0.0, deadline - now()))
         finally:
             await self._engine.stop("the producer")
-            self._stopped = True  # nothing is left to wait for, whatever a later call would wait for
+            self._stopped = True  # nothing is left to wait for in later calls
 
     async def client_closed(self) -> None:
-        """Fail at once what is not acknowledged: the client is closed first. `close` does nothing then."""
+        """Fail all unacknowledged records at once, because the client was closed first. A later `close` does
+        nothing."""
         if self._stopped:
             return
         self._closed = self._placement.closing = True
@@ -419,18 +454,17 @@ class Producer:
         self._stopped = True
 
     async def _abort_within(self, timeout: float | None) -> None:
-        """Abort the transaction that was left open (D44). If that does not work the coordinator aborts it by itself
-        after transaction.timeout.ms."""
+        """Abort the open transaction. If this fails, the coordinator aborts it after transaction.timeout.ms."""
         with contextlib.suppress(TimeoutError, KcliError):
             async with asyncio.timeout(timeout):
                 await self._transactional().abort()
 
     def forked(self, error: KcliError) -> None:
-        """Refuse everything: this is a copy in the child of a fork."""
+        """Refuse all calls, because this is a copy in a forked child."""
         self._engine.poison, self._records.room.free = error, False
 
     def login_failed(self, text: str, error: KcliError | None) -> None:
-        """The client cannot log in now. Records are tried again until the delivery timeout."""
+        """Report that the client cannot log in at the moment. Records are retried until the delivery timeout."""
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
@@ -450,7 +484,7 @@ class Producer:
 
 
 def _outcome(promise: asyncio.Future[RecordMetadata]) -> RecordMetadata | BaseException:
-    """Where a record was stored, or why not, of a promise that is done."""
+    """Return the position or the error of a record whose promise is done."""
     if promise.cancelled():
         return asyncio.CancelledError()
     problem = promise.exception()

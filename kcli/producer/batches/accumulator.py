@@ -420,10 +420,7 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
     for part in parts:
         part.end()
         part.close(settings)
-        part.retries, part.sent = (
-            batch.retries,
-            batch.sent,
-        )  # a split uses no retry, and its parts keep their place like retries
+        part.retries, part.sent = batch.retries, batch.sent  # a split uses no retry
         part.maybe_written = part.doubtful = batch.maybe_written
         part.charged = batch.charged * part.count // batch.count
         if batch.stamp is not None:

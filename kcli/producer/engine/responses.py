@@ -107,9 +107,8 @@ class Returns:
         if answer.code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and not batch.doubtful:
             batch.maybe_written = False  # the sequence proves that it is not in the log
         if renew and batch.maybe_written:
-            self._ledger.refuse(
-                queue, batch, answer
-            )  # the broker forgot the producer: a retry could store the batch twice
+            # the broker forgot the producer: a retry could store the batch twice
+            self._ledger.refuse(queue, batch, answer)
             return
         queue.needs_epoch = queue.needs_epoch or renew
         LOG.warning("%s[%d]: %d records are sent again: %s", *batch.at, batch.count, batch.trouble)

@@ -1,9 +1,8 @@
-"""The sender: sends the batches of one leader; the responses are settled in the order of sending.
+"""The sender: sends the batches of one leader and settles the responses in the order of sending.
 
-A sender exists only while its leader has something to do: nothing is there when idle, and nothing for a leader without
-partitions (A1.13, A5.11). It is no task: a turn is one callback, in which all requests are written that may go, in one
-piece. Behind responses it is part of the step that read them. Level-triggered: each turn reads the whole state, so no
-wake-up can be lost. At most `max_in_flight` requests per leader.
+A sender runs only while its leader has something to do; idle senders use no task. A turn is one callback that writes
+all requests that may be sent, in one piece; when responses arrive, it runs in the step that read them. Each turn checks
+the whole state, so no wake-up can be lost. At most `max_in_flight` requests per leader.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ if TYPE_CHECKING:
 
     Sent = list[tuple[PartitionQueue, ProducerBatch]]
 
-GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to answer
-NEAR = 0.0005  # seconds: a response that comes so soon is worth waiting for, to write what is next in one piece
-SMALL = 16 * 1024  # bytes of a batch up to which that is so: of a larger one the write is the lesser part
+GRACE = 5.0  # seconds: a broker may take all of timeout_ms and then still has to respond
+NEAR = 0.0005  # seconds: for a response this close it is worth waiting, to write the next requests in one piece
+SMALL = 16 * 1024  # bytes: of larger batches, writing is the smaller part of the cost
 
 
 class LeaderSender:
-    """Sends what `draining` has for one node. `returns` takes the responses. `on_rested` is called when a wait is over:
-    what this node waited with may be another one's by now; `on_end` when nothing is left to do, and with what broke the
-    sender, if anything did."""
+    """Sends the batches that `draining` chooses for one node. `returns` handles the responses. `on_rested` is called
+    after a pause, because the leader may have changed meanwhile; `on_end` when nothing is left to do, with the error
+    that broke the sender, if any."""
 
     def __init__(
         self,
@@ -66,29 +65,29 @@ class LeaderSender:
         self._on_end = on_end
         self._transactions = transactions
         self.loop: asyncio.AbstractEventLoop
-        """The engine gives its own."""
+        """Set by the engine."""
         self._outstanding: deque[Exchange] = deque()
-        self._asking = 0  # exchanges whose task is not over: what comes after them has to wait its turn like them
-        self.awake = False  # a turn is ordered
-        self.unseen = False  # more happened since it was
+        self._asking = 0  # exchanges with a running task: later requests have to wait for them
+        self.awake = False  # a turn is scheduled
+        self.unseen = False  # more happened since it was scheduled
         self.on_unseen: Callable[[], None]
-        """Called as a turn begins and at the end, if something was `unseen`. The engine gives it."""
+        """Called when a turn begins and when the sender ends, if something was `unseen`. Set by the engine."""
         self._ended = False
         self._alarm: asyncio.TimerHandle | None = None
-        self._answered = -math.inf  # when the request was written that was answered last
+        self._answered = -math.inf  # when the request of the last response was written
 
     def begin(self) -> None:
-        """Its leader has something to do again."""
+        """Start again, because the leader has something to do."""
         self._ended = self.awake = False
 
     def wake(self) -> None:
-        """Have a turn soon."""
+        """Schedule a turn."""
         if not self.awake:
             self.awake = True
             self.loop.call_soon(self._turn)
 
     def stop(self) -> list[asyncio.Task[ProduceResponse | None]]:
-        """Give up. The ledger settles the batches on the wire; what is left to wait for."""
+        """Stop sending. The ledger settles the batches on the wire. Returns the tasks still to wait for."""
         self._ended = True
         if self._alarm is not None:
             self._alarm.cancel()
@@ -103,7 +102,7 @@ class LeaderSender:
 
     def _turn(self) -> None:
         if self._ended or not self.awake:
-            return  # responses came first, and had the turn that was ordered
+            return  # responses arrived first and ran the scheduled turn
         self.awake = False
         try:
             if self.unseen:
@@ -140,7 +139,7 @@ class LeaderSender:
         self._on_rested()
 
     def _send_all(self) -> float | None:
-        """Send every request that may go; when to look again, if that is known."""
+        """Send every request that may be sent; return when to look again, if known."""
         if self._identity.producer_id < 0 and self._identity.missing:
             return None
         now, draining, later = self.loop.time(), self._draining, None
@@ -162,8 +161,11 @@ class LeaderSender:
         return later
 
     def _one_by_one(self, queue: PartitionQueue, now: float, leaving: list[Exchange]) -> float | None:
-        """What may go of a partition that is alone goes into `leaving`, each batch a request; when to look again. As
-        `_leaves`, with what is the same for all of them found out once. There is room on the wire."""
+        """Put the batches of a node's only partition into `leaving`, one per request; return when to look again.
+
+        Like `_leaves`, but checks once what is the same for all of them. The caller has checked that there is room on
+        the wire.
+        """
         topic_id, transactions = self._cluster.topic_id(queue.at.topic), self._transactions
         cap = produce_request.cap(None if transactions is None else transactions.produce_cap, by_id=topic_id != NO_ID)
         draining, returns, outstanding, settings = self._draining, self._returns, self._outstanding, self._settings
@@ -193,9 +195,11 @@ class LeaderSender:
         return None
 
     def _waits_for_more_room(self, alone: PartitionQueue) -> bool:
-        """Whether the next small batches leave later, in one piece: while more than half of the requests that may be on
-        the wire are there, and the next response comes soon, because what it answers was written hardly later than
-        what was answered last. The response makes the next turn. Each write costs two processes a wake-up."""
+        """Whether the next small batches should wait to be written together: more than half of the allowed requests are
+        in flight, and the next response is due soon, because its request was written just after the one answered last.
+
+        That response starts the next turn. Each write costs a wake-up in two processes.
+        """
         outstanding, most = self._outstanding, self._settings.max_in_flight
         return (
             2 * len(outstanding) > most
@@ -214,7 +218,7 @@ class LeaderSender:
             if self._transactions is not None:
                 self._transactions.sent(queue.at)
             self._draining.sent(queue)
-        # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
+        # the current topic ids: an exchange that begins later may see a recreated topic
         most = None if self._transactions is None else self._transactions.produce_cap
         request, cap = produce_request.build([batch for _, batch in ready], self._cluster, self._settings, most)
         exchange = Exchange(ready, request, cap, now)
@@ -222,8 +226,8 @@ class LeaderSender:
         return exchange
 
     def _write(self, leaving: list[Exchange], enough: int) -> None:
-        """Write the requests at once, if the connection is there and takes them; a task asks where something has to be
-        waited for. They leave in their order either way."""
+        """Write the requests at once if the connection is open and accepts them; otherwise a task sends them. Their
+        order is kept either way."""
         at_once = 0
         if not self._asking and self._settings.acks and self._transactions is None:
             at_once = self._post(leaving, enough)
@@ -236,7 +240,7 @@ class LeaderSender:
                 self._transactions.travels(task)
 
     def _needed_together(self, alone: PartitionQueue) -> int:
-        """How many responses have to be there before the next requests are written: they are read in one piece."""
+        """Number of responses needed before the next requests are written; they are read in one piece."""
         if not alone.waiting or not self._waits_for_more_room(alone):
             return 1
         return len(self._outstanding) - self._settings.max_in_flight // 2
@@ -245,7 +249,7 @@ class LeaderSender:
         try:
             broker = self._cluster.known_node(self.node_id)
         except KcliError:
-            return 0  # the client is being closed
+            return 0  # the client is closing
         if broker is None:
             return 0
         posted = [(exchange.request, exchange, exchange.cap) for exchange in leaving]
@@ -255,7 +259,7 @@ class LeaderSender:
         self._asking -= 1
 
     async def _ask(self, exchange: Exchange) -> ProduceResponse | None:
-        """The response, unless acks=0."""
+        """Return the response, or None with acks=0."""
         broker = await self._cluster.node(self.node_id)
         if self._settings.acks == 0:
             await broker.tell(exchange.request, max_version=exchange.cap)
@@ -266,23 +270,24 @@ class LeaderSender:
     # -- settling ---------------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Responses are there, or errors. Where all is well the next requests are written in the same step."""
+        """Handle the responses and errors that arrived. If all is well, the next requests are written in the
+        same step."""
         if self._ended:
             return
-        self.awake = True  # whatever happens here is looked at in the turn that follows
+        self.awake = True  # whatever happens here is handled in the turn that follows
         try:
             self._write_before_settling()
             well = not self._outstanding or self._settle_in_order()
             if self._outstanding or (self._draining.has_more_than(0) and self._draining.mine()):
                 self._turn() if well else self.loop.call_soon(self._turn)
             elif not self._ended:
-                self._end(None)  # the last one: no turn for that
+                self._end(None)  # that was the last one; no further turn is needed
         except Exception as problem:  # noqa: BLE001 - it ends the producer
             self._end(problem)
 
     def _write_before_settling(self) -> None:
-        """Batches that are stored, as most are, make room on the wire: what is next is written first. The broker works
-        on that while they are settled here, and its next responses are there when this is done."""
+        """Write the next requests before settling the stored batches, the usual case: the broker works on them in the
+        meantime, and its next responses are there when settling is done."""
         outstanding, stored = self._outstanding, []
         while self._transactions is None and outstanding:
             exchange = outstanding[0]
@@ -304,8 +309,8 @@ class LeaderSender:
                     self._returns.stored(queue, batch, told.base_offset, told.log_append_time_ms, now)
 
     def _settle_in_order(self) -> bool:
-        """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
-        others waits for them. Whether each got a response."""
+        """Settle in the order of sending, whatever failed first: a response that overtook others waits for them.
+        Returns whether every request got a response."""
         well = True
         outstanding = self._outstanding
         while outstanding and (first := outstanding[0]).over and not self._ended:
@@ -329,8 +334,11 @@ class LeaderSender:
 
 
 def lost(problem: BaseException) -> KcliError:
-    """What became of a request that raised this. A connection that was closed or spoke nonsense is lost, and so is a
-    broker that left the cluster, for its partitions will have another leader. Raises what is no KcliError."""
+    """Return the error for a request that raised `problem`.
+
+    A connection that was closed or violated the protocol counts as lost, and so does a broker that left the cluster,
+    because its partitions will get a new leader. Raises anything that is not a KcliError.
+    """
     if isinstance(problem, Closed | DecodeError):
         broken = ConnectError(str(problem), sent=True)
     elif isinstance(problem, BrokerError) and problem.code is codes.BROKER_NOT_AVAILABLE:
@@ -344,8 +352,8 @@ def lost(problem: BaseException) -> KcliError:
 
 
 class Exchange:
-    """`cap` is the highest version of the request, which leaves at `since`. `response` is None after an error and with
-    acks=0. `task`: what asks, where that has to wait for something."""
+    """A request and its response. `cap` is the highest version of the request, `since` when it was written. `response`
+    is None after an error and with acks=0. `task` sends the request if that has to wait."""
 
     __slots__ = ("cap", "over", "problem", "request", "response", "sent", "since", "task")
 
@@ -371,14 +379,14 @@ class Exchange:
         self.over = True
 
     def asked_by(self, task: asyncio.Task[ProduceResponse | None], on_over: Callable[[], None]) -> None:
-        """The task's result is the response; `on_over` is called once, when it is there or an error."""
+        """Take the task's result as the response. `on_over` is called once, when there is a response or an error."""
         self.task = task
         task.add_done_callback(self._asked)
         task.add_done_callback(lambda _: on_over())
 
     def _asked(self, task: asyncio.Task[ProduceResponse | None]) -> None:
         if task.cancelled():
-            if not self.over:  # not by `give_up`: the program cancels all tasks, and the request may have left
+            if not self.over:  # not by `give_up`: the program cancels all its tasks, and the request may have been sent
                 self.set_exception(ConnectError("the request was cancelled", sent=True))
         elif (problem := task.exception()) is not None:
             self.set_exception(problem)
@@ -386,7 +394,7 @@ class Exchange:
             self.set_result(task.result())
 
     def give_up(self) -> None:
-        """The response is not wanted any more: the producer is being closed, and settles what is left by itself."""
+        """Stop waiting for the response: the producer is closing and settles the rest itself."""
         self.over = True
         if self.task is not None:
             self.task.cancel()

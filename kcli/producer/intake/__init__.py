@@ -1,1 +1,1 @@
-"""From what a caller gives to open batches: single records, lines, columns, encoded batches, and their partition."""
+"""From the caller's input to open batches: single records, lines, columns and encoded batches, and their partitions."""

@@ -1,4 +1,4 @@
-"""Rows in columns: keys and values inside a chunk, optionally with partitions and timestamps of their own."""
+"""Rows given as columns: keys and values inside a chunk, optionally with partitions and timestamps per row."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
     from kcli.settings import ProducerSettings
 
-STEP_ROWS, STEP_BYTES = 8192, 1 << 20  # what room is taken for at once
+STEP_ROWS, STEP_BYTES = 8192, 1 << 20  # rows and bytes for which buffer space is taken at a time
 
 
 class Columnar:
-    """`check` raises when nothing may be sent now."""
+    """`check` raises if nothing may be sent now."""
 
     def __init__(
         self, engine: Engine, placement: Placement, settings: ProducerSettings, check: Callable[[], None], bulk: Bulk
@@ -82,7 +82,7 @@ class Columnar:
             row = stop
 
     def _step(self, lines: Lines, headers: tuple[array[int], array[int]] | None, row: int) -> int:
-        """Where the rows end that are taken at once: about STEP_BYTES, and never more than the buffer holds."""
+        """Return where the next step ends: about STEP_BYTES, and never more than the buffer holds."""
         settings = self._settings
         most = min(STEP_BYTES, settings.buffer_memory // 2)
         stop = min(row + min(STEP_ROWS, settings.buffer_records), lines.count)
@@ -123,7 +123,7 @@ class Columnar:
     def _places(
         self, topic: str, chunk: Buffer, lines: Lines, given: array[int] | None, everyone: Sequence[int]
     ) -> array[int]:
-        """Each row's partition: the one given, else by its key."""
+        """Return each row's partition: the given one, or the one for its key."""
         if given is not None and -1 not in given:
             return given
         chosen = self._placement.rows(topic, chunk, lines, everyone)
@@ -133,7 +133,7 @@ class Columnar:
 
 
 def _size(lines: Lines, headers: tuple[array[int], array[int]] | None, row: int, stop: int) -> int:
-    """The most bytes the rows may take in a batch; nulls count as -1, which OVERHEAD makes up for."""
+    """Return the largest size that the rows can have in a batch. Nulls count as -1, which OVERHEAD compensates."""
     size = sum(lines.key_lengths[row:stop]) + sum(lines.value_lengths[row:stop]) + OVERHEAD * (stop - row)
     return size if headers is None else size + sum(headers[1][row:stop])
 

@@ -1,4 +1,5 @@
-"""Encoded batches sent on as they are: a promise for none, an outcome for each, in order with all other records."""
+"""Forwards encoded batches unchanged, in order with all other records; outcomes are reported per batch, not per
+record."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Forward:
-    """`check` raises when nothing may be sent now."""
+    """`check` raises if nothing may be sent now."""
 
     def __init__(
         self, engine: Engine, placement: Placement, settings: ProducerSettings, check: Callable[[], None]

@@ -1,8 +1,8 @@
-"""Hooks before a record is accepted and when its fate is known (A4.06, A5.07).
+"""Interceptors: hooks called before a record is accepted and when its outcome is known.
 
-In the order of registration. What a hook raises is a warning, never the record's fate; also a CancelledError, because a
-hook does not wait and so is never the one that is cancelled. They need a record at a time,
-so with interceptors the bulk paths go record by record.
+They run in the order of registration. An exception in a hook is logged as a warning and does not affect the record;
+this includes CancelledError, because a hook does not wait and so is never the one being cancelled. Interceptors see
+single records, so with them the bulk methods process records one by one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.send_records import Headers
 
     class ProducerRecord(NamedTuple):
-        """A record as its sender gave it. `partition` None: by key, or anywhere; `timestamp` in ms, None is now."""
+        """A record as given by the caller. `partition` None: chosen by key, or any; `timestamp` in ms, None is now."""
 
         topic: str
         value: bytes | None
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
         timestamp: int | None
 
     class Interceptor(Protocol):
-        """Both are called in the loop and must not wait."""
+        """Both methods are called in the event loop and must not block."""
 
         def on_send(self, record: ProducerRecord) -> ProducerRecord:
-            """The record to send instead, or the same."""
+            """Return the record to send instead, or the same one."""
 
         def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
-            """Where it was stored, or why not, also when it was not even accepted; (None, None) if its sender no longer
-            wanted to know."""
+            """Receive the position of the record, or the error, even if it was never accepted; (None, None) if the
+            caller cancelled the future."""
 else:
     ProducerRecord = namedtuple("ProducerRecord", "topic value key headers partition timestamp")
 
 
 class Interceptors:
-    """All of a producer's. `warn` gets a sentence for each hook that raised."""
+    """The interceptors of a producer. `warn` is called with a sentence for each hook that raised."""
 
     def __init__(self, all_of_them: Sequence[Interceptor], warn: Callable[[str], None]) -> None:
         self._all = list(all_of_them)
@@ -60,7 +60,7 @@ class Interceptors:
         partition: int | None,
         timestamp: int | None,
     ) -> ProducerRecord:
-        """The record after every hook had it."""
+        """Return the record after all hooks."""
         record = ProducerRecord(topic, value, key, headers, partition, timestamp)
         for interceptor in self._all:
             try:
@@ -75,7 +75,7 @@ class Interceptors:
         return record
 
     def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        """Tell every hook."""
+        """Notify all hooks."""
         for interceptor in self._all:
             try:
                 interceptor.on_acknowledgement(metadata, error)

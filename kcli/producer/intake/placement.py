@@ -1,4 +1,4 @@
-"""Where records go: a topic's partitions as last seen, the key's hash, or the partition the topic sticks to now."""
+"""Chooses partitions: caches the partitions of topics, hashes keys, and keeps the sticky partition of each topic."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 UNKNOWN = (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID)
 MURMUR2 = ("murmur2", "murmur2_random")
 FEW = 32
-"""Of so few partitions each is looked at. Of more one is drawn, and kept with the probability that its weight has:
-the same distribution, at a cost that does not grow with the topic."""
+"""Up to this many partitions, each is weighed. With more, one is drawn at random and accepted with the probability of
+its weight: the same distribution, at a cost that does not grow with the topic."""
 
 
-TRIES = 64  # then each is looked at: most have no leader, or long queues
+TRIES = 64  # after this many draws all are weighed: most have no leader, or long queues
 
 
 class Placement:
-    """The partitions of topics and the sticky choice, a state per topic (A5.08)."""
+    """The partitions of topics, and the state of the partitioner per topic."""
 
     def __init__(self, cluster: Cluster, settings: ProducerSettings, metadata_max_age: float) -> None:
-        """`metadata_max_age`: the seconds after which the number of partitions is looked up again (D14)."""
+        """`metadata_max_age`: seconds after which the number of partitions is looked up again."""
         self._cluster = cluster
         self._max_age = metadata_max_age
         self._settings = settings
@@ -52,31 +52,33 @@ class Placement:
         self._partitioners: dict[str, Partitioner | OwnPartitioner] = {}
         self.columnar = settings.partitioner in MURMUR2
         self._partitions: dict[str, tuple[float, Sequence[int]]] = {}
-        self.opened: dict[str, OpenTopic] = {}  # what is known of topics with open batches
-        self.closing = False  # what does not exist by now is not waited for any longer
-        self.engine: Engine  # each knows the other; the producer introduces them
+        self.opened: dict[str, OpenTopic] = {}  # topics with open batches
+        self.closing = False  # missing topics are no longer waited for
+        self.engine: Engine  # the two refer to each other; the producer connects them
 
     def forget(self, topics: Iterable[str]) -> None:
-        """Forget these topics, whose metadata was refreshed."""
+        """Discard these topics, whose metadata was refreshed."""
         for topic in topics:
             self._partitions.pop(topic, None)
             self.opened.pop(topic, None)
 
     def known(self, topic: str, partition: int | None) -> Sequence[int] | None:
-        """The topic's partitions, unless they have to be looked up first."""
+        """Return the topic's partitions, or None if they have to be looked up first."""
         known = self._partitions.get(topic)
         if known is None or (partition is not None and partition not in known[1]):
             return None
         now = self.engine.loop.time()
         if now - known[0] >= self._max_age:
-            self._partitions[topic] = (now, known[1])  # usable meanwhile
+            self._partitions[topic] = (now, known[1])  # still used until the refresh is done
             self.engine.look_again(topic)
         return known[1]
 
     async def look_up(self, topic: str, partition: int | None, *, wait: bool = True) -> Sequence[int]:
-        """As `known`, asking the cluster; with `wait` a topic that does not exist is waited for if the settings say so
-        (D47). Raises BrokerError for a topic that does not exist, UsageError for a partition that is still not there
-        after a refresh (D13)."""
+        """Return the topic's partitions, asking the cluster if needed.
+
+        With `wait`, a missing topic is waited for if the settings allow it. Raises BrokerError if the topic does not
+        exist, and UsageError if the partition does not exist even after a refresh.
+        """
         unknown: list[BrokerError] = []
         try:
             async with asyncio.timeout(self._settings.max_block):
@@ -85,7 +87,8 @@ class Placement:
                     await self._cluster.refresh([topic])
                     partitions = await self._cluster.partitions(topic)
                 if partitions[-1] == len(partitions) - 1:
-                    partitions = range(len(partitions))  # to be in it is one comparison, however many there are
+                    # membership in a range costs one comparison, however many there are
+                    partitions = range(len(partitions))
         except TimeoutError:
             if unknown:
                 raise self._not_created(unknown[-1]) from None
@@ -97,8 +100,8 @@ class Placement:
         return partitions
 
     async def _partitions_of(self, topic: str, unknown: list[BrokerError], *, wait: bool) -> Sequence[int]:
-        """Kafka's own clients wait for a topic, too: a program may start before its topic is created. `unknown` gets
-        each answer that the topic does not exist."""
+        """Look up the partitions, waiting for a missing topic like Kafka's own clients, because a program may start
+        before its topic is created. `unknown` receives each response that the topic does not exist."""
         settings = self._settings
         pauses = Backoff(settings.retry_backoff, settings.retry_backoff_max)
 
@@ -123,7 +126,7 @@ class Placement:
         return BrokerError(problem.code, problem.about, text)
 
     def of_key(self, topic: str, key: bytes | None, everyone: Sequence[int]) -> int | None:
-        """Where the records of a key go, None where the topic sticks (D11)."""
+        """Return the partition for a key; None means the topic's sticky partition."""
         if key is None and self.columnar:
             return None
         partitioner = self._partitioners.get(topic)
@@ -139,7 +142,7 @@ class Placement:
         return OwnPartitioner(chosen, topic, self._available(topic))
 
     def _available(self, topic: str) -> Callable[[int], bool]:
-        """Whether a partition of the topic has a leader that takes records (D12)."""
+        """Return a function that tells whether a partition of the topic has a leader that accepts records."""
         cluster, accumulator = self._cluster, self.engine.accumulator
         patience = self._settings.partitioner_availability_timeout
         places: dict[int, TopicPartition] = {}
@@ -153,7 +156,7 @@ class Placement:
         return available
 
     def sticky(self, topic: str) -> Sticky:
-        """The topic's sticky choice (D12)."""
+        """Return the topic's sticky choice."""
         sticky = self._sticky.get(topic)
         if sticky is None:
             accumulator = self.engine.accumulator
@@ -166,8 +169,8 @@ class Placement:
         return sticky
 
     def keyless(self, topic: str, size: int, everyone: Sequence[int]) -> int | None:
-        """The partition for rows without keys, of `size` bytes in all; None if the partitioner places each by
-        itself."""
+        """Return the partition for `size` bytes of rows without keys; None if the partitioner places each row
+        individually."""
         if not self.columnar:
             return None
         sticky = self.sticky(topic)
@@ -176,8 +179,8 @@ class Placement:
         return chosen
 
     def rows(self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int]) -> array[int]:
-        """Each row's partition. Rows without a key go where the topic sticks now, among the others and in their
-        order: a batch of their own would overtake or fall behind the keyed rows of that partition."""
+        """Return each row's partition. Rows without a key go to the topic's current sticky partition in order with the
+        others: in a separate batch they could overtake, or fall behind, the keyed rows of that partition."""
         places = partition_keys(chunk, lines, len(everyone))
         if not self.columnar:
             places = self._one_by_one(topic, chunk, lines, everyone, places)
@@ -192,13 +195,13 @@ class Placement:
     def _one_by_one(
         self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int], places: array[int]
     ) -> array[int]:
-        """By a partitioner the record core does not know."""
+        """Place rows with a partitioner that the record core does not implement."""
         keys = zip(lines.key_starts, lines.key_lengths, strict=True)
         partitions = (self.of_key(topic, bytes(chunk[at : at + n]) if n >= 0 else None, everyone) for at, n in keys)
         return type(places)("i", [-1 if partition is None else partition for partition in partitions])
 
 
-# Where a key's records go, by the names librdkafka and Java give it (D11), so that kcli and they agree.
+# Partitioners by the names that librdkafka and Java use; kcli gives the same results.
 #
 # | name | key | no key |
 # |---|---|---|
@@ -208,9 +211,9 @@ class Placement:
 # | fnv1a_random | FNV-1a, sarama's default | sticky |
 # | fnv1a | FNV-1a | as an empty key: one partition |
 # | random | sticky, whatever the key | sticky |
-# | roundrobin | one after the other of those with a leader, whatever the key | the same |
+# | roundrobin | partitions with a leader in turn, whatever the key | the same |
 #
-# A function of the caller decides instead (`OwnPartitioner`).
+# A function of the caller can decide instead (`OwnPartitioner`).
 def crc32(key: bytes, count: int) -> int:
     """librdkafka's `consistent`."""
     import zlib
@@ -219,7 +222,7 @@ def crc32(key: bytes, count: int) -> int:
 
 
 def fnv1a(key: bytes, count: int) -> int:
-    """sarama's hash partitioner and librdkafka's `fnv1a`: FNV-1a of 32 bits, signed, its absolute value."""
+    """sarama's hash partitioner and librdkafka's `fnv1a`: absolute value of the signed 32-bit FNV-1a hash."""
     value = 0x811C9DC5
     for byte in key:
         value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
@@ -227,8 +230,8 @@ def fnv1a(key: bytes, count: int) -> int:
 
 
 class Partitioner:
-    """By name. `of` gives a partition, or None where the topic's sticky choice decides. `available(partition)`: the
-    partition has a leader that takes records."""
+    """A partitioner by name. `of` returns a partition, or None for the topic's sticky choice. `available(partition)`:
+    whether the partition has a leader that accepts records."""
 
     def __init__(self, name: str, available: Callable[[int], bool]) -> None:
         self._available = available
@@ -245,7 +248,7 @@ class Partitioner:
         self._empty_is_none = name == "consistent_random"
 
     def of(self, key: bytes | None, everyone: Sequence[int]) -> int | None:
-        """The partition among all of the topic's."""
+        """Return the partition for a key, out of all partitions of the topic."""
         count = len(everyone)
         if self._turn is not None:
             return self._next(count)
@@ -254,7 +257,7 @@ class Partitioner:
         return self._hash(key or b"", count)
 
     def _next(self, count: int) -> int:
-        """The next partition that is available; the next one at all where none is."""
+        """Return the next available partition, or simply the next one if none is available."""
         assert self._turn is not None
         for ahead in range(1, count + 1):
             if self._available(turn := (self._turn + ahead) % count):
@@ -264,14 +267,17 @@ class Partitioner:
         return self._turn
 
 
-# Where a record without key and partition goes: uniform sticky (KIP-794), a state per topic (A5.08).
+# Uniform sticky partitioning (KIP-794) for records without key and partition, with a state per topic.
 #
-# It stays on a partition until about a batch of bytes went there, then picks another among those with a leader; the
-# fuller a partition's queue, the less likely it is picked.
+# It stays on a partition until about one batch of bytes was sent there, and then picks another one with a leader; the
+# longer a partition's queue, the less likely it is picked.
 class Sticky(Stay):
-    """The sticky choice of one topic. `batch_size()` is in raw bytes; it, `depth(partition)`, how many batches wait
-    there, and `deepest()`, the most that wait for one of them, are asked only when another partition is picked, which
-    is once a batch. A partition without a leader is left at once: `has_leader(partition)` is asked every time."""
+    """The sticky choice of one topic.
+
+    `batch_size()` in raw bytes, `depth(partition)` (number of waiting batches) and `deepest()` (their maximum over the
+    partitions) are only called when another partition is picked, about once per batch. `has_leader(partition)` is
+    called every time, because a partition without a leader is left at once.
+    """
 
     def __init__(
         self,
@@ -285,11 +291,11 @@ class Sticky(Stay):
         self._depth = depth
         self._deepest = deepest
         self.current = -1
-        self.left = 0  # bytes until another one is picked
+        self.left = 0  # bytes until another partition is picked
         self.rng: random.Random | None = None
 
     def choose(self, everyone: Sequence[int]) -> int:
-        """The partition for the next bytes. Leaderless partitions count only when all are (D12)."""
+        """Return the partition for the next bytes. Leaderless partitions are used only if all are leaderless."""
         if self.left <= 0 or self.current >= len(everyone) or not self._has_leader(self.current):
             self.current = everyone[0] if len(everyone) == 1 else self._pick(everyone)
             self.left = self._batch_size()
@@ -310,7 +316,7 @@ class Sticky(Stay):
         return self._pick_among_all(everyone, self.rng)
 
     def _pick_among_all(self, everyone: Sequence[int], rng: random.Random) -> int:
-        """The same choice by looking at each partition."""
+        """Make the same choice by weighing each partition."""
         candidates = [p for p in everyone if self._has_leader(p)] or list(everyone)
         others = [p for p in candidates if p != self.current] or candidates
         depths = [self._depth(p) for p in others]
@@ -320,18 +326,19 @@ class Sticky(Stay):
         return others[bisect_right(weights, at)]
 
     def went(self, size: int, *, full: bool = False) -> None:
-        """`size` bytes went to the chosen partition. `full`: its batch has no more room."""
+        """Record `size` bytes sent to the chosen partition. `full`: its batch has no more room."""
         self.left = 0 if full else self.left - size
 
 
-# A partitioner of the caller's: a function that places each record (D11).
+# A custom partitioner: a function of the caller that places each record.
 
 
-AVAILABLE_FOR = 0.05  # seconds: how long the list of available partitions is used; with many it costs more than a call
+# seconds for which the list of available partitions is reused: for large topics it costs more than the call
+AVAILABLE_FOR = 0.05
 
 
 class OwnPartitioner:
-    """One topic's calls of the function, as `Partitioner` decides by name. `available(partition)` as there."""
+    """Calls the function for one topic, with the interface of `Partitioner`."""
 
     def __init__(self, function: Partition, topic: str, available: Callable[[int], bool]) -> None:
         self._function = function
@@ -342,8 +349,8 @@ class OwnPartitioner:
         self._until = 0.0
 
     def of(self, key: bytes | None, everyone: Sequence[int]) -> int | None:
-        """The function's choice. Raises UsageError for a partition that the topic has not; whatever the function
-        raises reaches the caller of `send`."""
+        """Return the function's choice. Raises UsageError if the topic does not have that partition. Exceptions of the
+        function reach the caller of `send`."""
         now = asyncio.get_running_loop().time()
         if now >= self._until or self._of is not everyone:
             self._available = [partition for partition in everyone if self._is_available(partition)]

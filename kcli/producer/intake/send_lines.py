@@ -1,4 +1,4 @@
-"""Lines in bulk: the record core cuts them out of a chunk straight into open batches. The work is per batch."""
+"""Bulk input of lines: the record core cuts them from a chunk directly into open batches. Work is per batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
     class LineOptions(TypedDict, total=False):
-        """The fields of a `LineBlock` that have a default."""
+        """The options of a `LineBlock`."""
 
         delimiter: int
         key_delimiter: bytes | None
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
         empty_is_null: bool
 
 
-KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut up at once
-FEW = 16  # records of a batch
+KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut at a time
+FEW = 16  # records per batch
 
 
 class Bulk:
-    """`check` raises when nothing may be sent now."""
+    """`check` raises if nothing may be sent now."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Bulk:
         at = await self._whole_batches(block, stamp, everyone)
         sticky = self._placement.sticky(topic) if partition is None else None
         partition = -1 if partition is None else partition
-        now = -1.0  # of the loop, once something was waited for
+        now = -1.0  # loop time, read again after a wait
         while at < end:
             most = accumulator.sizing.limit(topic)
             room = min(10 * (end - at), most)
@@ -132,14 +132,16 @@ class Bulk:
         return at
 
     async def _whole_batches(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
-        """Where the lines begin that make no whole batch, or that the partitioner spreads batch by batch."""
+        """Send whole batches; return the start of the remaining lines, which fill no batch or are spread batch by batch
+        by the partitioner."""
         partition = everyone[0] if len(everyone) == 1 else block.partition
         if partition is None or not self._small.used:
             return block.start
         return await self._small.send(self._engine.accumulator.queue(block.topic, partition), block, stamp)
 
     async def _keyed(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
-        """Room is taken for a step's lines together, so the steps are small; one with no whole line in it grows."""
+        """Send keyed lines in small steps, because buffer space is taken for a whole step; a step without a whole line
+        grows."""
         from kcli.proto.core import split_lines
 
         budget, settings = self._engine.budget, self._settings
@@ -154,7 +156,7 @@ class Bulk:
                     return at
                 step *= 2
                 continue
-            if step > usual:  # it grew for one long line; of short ones behind it there might be too many at once
+            if step > usual:  # the step grew for one long line; short lines after it might exceed the space
                 stop = at + bytes(memoryview(chunk)[at:stop]).index(block.delimiter) + 1
                 lines = split_lines(chunk, at, stop, block.delimiter, block.key_delimiter, block.empty_is_null)
                 step = usual
@@ -184,8 +186,12 @@ class Bulk:
         timestamps: array[int] | None = None,
         headers: tuple[array[int], array[int]] | None = None,
     ) -> int:
-        """Append each row to the open batch of its partition, over as many batches as they fill; the bytes they are.
-        The work is per batch: the record core goes through the rows once, however many partitions there are."""
+        """Append each row to the open batch of its partition, filling as many batches as needed; return the number of
+        bytes.
+
+        The record core passes over the rows once, however many partitions there are, so the work in Python is per
+        batch.
+        """
         accumulator, counts = self._engine.accumulator, self._engine.ledger.counts
         most, records = accumulator.sizing.limit(topic), self._settings.batch_records
         builders = accumulator.builders(topic, max(places, default=-1) + 1)
@@ -203,7 +209,8 @@ class Bulk:
 
 
 class SmallBatches:
-    """`check` raises when nothing may be sent now. `used`: batches are small, and as they are when they are sealed."""
+    """Sends small batches directly in sealed form. `check` raises if nothing may be sent now. `used`: whether the
+    settings allow it, because batches are small and need no further processing."""
 
     def __init__(self, engine: Engine, settings: ProducerSettings, check: Callable[[], None]) -> None:
         self._engine = engine
@@ -214,7 +221,7 @@ class SmallBatches:
         self.used = settings.compression == "none" and self._records <= min(FEW, settings.buffer_records)
 
     async def send(self, queue: PartitionQueue, block: LineBlock, stamp: int) -> int:
-        """Send what makes whole batches, from the block's start on; where the rest begins. Raises as
+        """Send the lines that fill whole batches, and return the start of the rest. Raises like
         `Producer.send_lines`."""
         engine, records, at = self._engine, self._records, block.start
         budget, pacing = engine.budget, engine.pacing
@@ -226,7 +233,7 @@ class SmallBatches:
             try:
                 self._check()
                 if queue.open is not None:
-                    break  # it is filled first
+                    break  # the open batch is filled first
                 most = min(pacing.room(queue), 1 + (budget.max_records - budget.records) // records)
                 whole, grown, at = self._cut(block, at, stamp, room, most)
                 added = len(whole) * records
@@ -241,7 +248,8 @@ class SmallBatches:
         return at
 
     def _cut(self, block: LineBlock, at: int, stamp: int, room: int, most: int) -> tuple[list[SealedBatch], int, int]:
-        """As many as `most` whole batches with `room` bytes of records; those bytes; where the next line begins."""
+        """Cut up to `most` whole batches with at most `room` bytes of records. Returns them, their bytes, and the start
+        of the next line."""
         chunk, end, delimiter, empty_is_null = block.chunk, block.end, block.delimiter, block.empty_is_null
         records, transactional, builder = self._records, self._transactional, Builder()
         whole: list[SealedBatch] = []
@@ -258,9 +266,12 @@ class SmallBatches:
 
 
 class LineBlock(Value):
-    """Whole lines of chunk[start:end], each a record for `topic`: a value, or key and value around `key_delimiter`, or
-    a value under the fixed `key`. `delimiter` is a byte, `timestamp` in milliseconds (None: now); without `partition`
-    the partitioner chooses. With `empty_is_null` an empty key or value is null."""
+    """Whole lines of chunk[start:end], each one record for `topic`.
+
+    A line is a value, or key and value separated by `key_delimiter`, or a value for the fixed `key`. `delimiter` is one
+    byte, `timestamp` is in ms (None: now). Without `partition` the partitioner chooses. With `empty_is_null`, empty
+    keys and values are null.
+    """
 
     topic: str = ""
     chunk: Buffer = b""
@@ -275,7 +286,7 @@ class LineBlock(Value):
 
 
 def rows_of(block: LineBlock, lines: Lines) -> list[Row]:
-    """The lines of a block as rows, for interceptors, which see each record."""
+    """Return a block's lines as rows for interceptors, which see each record."""
     view = memoryview(block.chunk)
     key, partition, timestamp = block.key, block.partition, block.timestamp
 

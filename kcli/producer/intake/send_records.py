@@ -1,4 +1,4 @@
-"""Records one by one, each with a promise if it is wanted: check, place, take room, append (D1)."""
+"""Single records, each with a promise if wanted: check, place, take room, append."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     Headers = Sequence[tuple[str, bytes | None]]
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
     Given = tuple[int | None, int | None, Any, Any, Headers]
-    """A row of a program, whose key and value may be what the producer's formats take."""
+    """A row given by a program; key and value are what the producer's formats accept."""
     Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
 
 ROW = "a row has five parts: (partition or None, timestamp or None, key, value, headers)"
 
 
 class Records:
-    """`check` raises when nothing may be sent now."""
+    """`check` raises if nothing may be sent now."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Records:
         partition: int | None,
         timestamp: int | None,
     ) -> Promise | None:
-        """As `send`, without waiting; None where the topic has to be looked up first. Raises BufferFull."""
+        """Like `send`, but without waiting; returns None if the topic has to be looked up first. Raises BufferFull."""
         size = self._size(topic, key, value, headers, timestamp)
         everyone = self._placement.known(topic, partition)
         if everyone is None:
@@ -96,7 +96,7 @@ class Records:
         return self._promised(topic, everyone, size, partition, timestamp, key, value, headers)
 
     async def _admitted(self, topic: str, partition: int | None, size: int, *, block: bool) -> Sequence[int]:
-        """The topic's partitions, once they are known and there is room for the record, which is taken."""
+        """Take room for the record and return the topic's partitions, waiting for both if necessary."""
         deadline = self._engine.loop.time() + self._settings.max_block
         if self.room.in_a_row >= AT_A_TIME:
             await self._breathe()
@@ -118,7 +118,7 @@ class Records:
         value: bytes | None,
         headers: Headers,
     ) -> Promise:
-        """Append a record, and return the promise of its place. Nothing is awaited from the choice on (D1)."""
+        """Append a record and return its promise. There is no await between choosing the partition and appending."""
         stamp = now_ms(timestamp)
         batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
         promise = batch.promise(stamp, self._engine.loop)
@@ -135,7 +135,7 @@ class Records:
                 try:
                     if self.room.take(topic, value, key, headers, partition, timestamp) is not None:
                         continue
-                except TypeError:  # what cannot be a key of a dict is refused by name below
+                except TypeError:  # values that cannot be dict keys get a proper error below
                     pass
                 size = self._size(topic, key, value, headers, timestamp)
                 if self.room.in_a_row >= AT_A_TIME:
@@ -148,19 +148,19 @@ class Records:
             self._engine.leave(ticket)
 
     async def _breathe(self) -> None:
-        """Let the loop run. A caller that sends without a pause and finds room every time would else block everything,
-        also what is sent, until the buffer is full: seconds for small records (A4.26)."""
+        """Yield to the loop. A caller that sends without pausing and always finds room would otherwise block
+        everything, including sending, until the buffer is full: seconds with small records."""
         self.room.in_a_row = 0
         await asyncio.sleep(0)
 
     async def _take(self, size: int, timeout: float, block: bool) -> None:
-        """Room for one record. Never waits when there is room and no other caller waits."""
+        """Take room for one record, without waiting if there is room and no other caller waits."""
         budget = self._engine.budget
         if not budget.take_now(size, 1):
             await budget.take(size, 1, max(0.0, timeout), block=block)
 
     def _check_again(self, size: int) -> None:
-        """What was allowed may not be after a wait: then the room is given back."""
+        """Repeat the checks after a wait; if they fail, the room is given back."""
         try:
             self._check()
         except BaseException:
@@ -178,7 +178,7 @@ class Records:
         value: bytes | None,
         headers: Headers,
     ) -> tuple[ProducerBatch, PartitionQueue]:
-        """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
+        """Append a record, for which room was taken, to its batch. If that fails, the room is given back."""
         accumulator = self._engine.accumulator
         try:
             sticky = None
@@ -192,7 +192,7 @@ class Records:
             batch = accumulator.open(queue, now)
             if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(topic):
                 accumulator.close(queue)
-                if sticky is not None:  # a full batch is the moment to move on (KIP-794)
+                if sticky is not None:  # a full batch is the time to switch partitions (KIP-794)
                     sticky.went(0, full=True)
                     queue = accumulator.queue(topic, sticky.choose(everyone))
                 batch = self._with_room(queue, size, now)
@@ -209,7 +209,7 @@ class Records:
         return batch, queue
 
     def _with_room(self, queue: PartitionQueue, size: int, now: float) -> ProducerBatch:
-        """The queue's open batch, or a new one if the record does not fit into it."""
+        """Return the queue's open batch, or a new one if the record does not fit."""
         accumulator = self._engine.accumulator
         batch = accumulator.open(queue, now)
         if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(queue.at.topic):
@@ -218,7 +218,7 @@ class Records:
         return batch
 
     def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers, timestamp: int | None) -> int:
-        """The most bytes the record may take in a batch. Raises if it may not be sent at all."""
+        """Return the largest size that the record can have in a batch. Raises if it cannot be sent."""
         self._check()
         try:
             size = OVERHEAD + len(key or b"") + len(value or b"")
@@ -238,7 +238,7 @@ BYTES = (bytes, bytearray, memoryview)
 
 
 def _takes(topic: object, key: object, value: object, headers: object, timestamp: object) -> bool:
-    """Whether the parts have the right types, except for what is in the headers: the encoder refuses those."""
+    """Whether the fields have the right types. Contents of headers are checked by the encoder."""
     return (
         isinstance(topic, str)
         and isinstance(headers, list | tuple)
@@ -255,7 +255,7 @@ def _is_timestamp(value: object) -> bool:
 def _encode(
     batch: ProducerBatch, topic: str, stamp: int, key: bytes | None, value: bytes | None, headers: Headers
 ) -> None:
-    """Append a record. Raises UsageError for headers that cannot be encoded."""
+    """Append a record to a batch. Raises UsageError for headers that cannot be encoded."""
     try:
         batch.builder.append(stamp, key, value, headers)
     except (TypeError, ValueError, AttributeError) as problem:
@@ -263,7 +263,7 @@ def _encode(
 
 
 def wrong(topic: object, key: object, value: object, headers: object, timestamp: object) -> UsageError:
-    """Return the error for the first part of a record that has a wrong type or value."""
+    """Return the error for the first field of a record with a wrong type or value."""
     if not isinstance(topic, str):
         return UsageError(f"topic {shown(topic)}: expected a text")
     for name, given in (("key", key), ("value", value)):
@@ -282,7 +282,7 @@ def wrong(topic: object, key: object, value: object, headers: object, timestamp:
 
 
 def report(promise: Promise, on_delivery: Delivered) -> None:
-    """Call `on_delivery` once with the outcome of the record: (metadata, None) or (None, error)."""
+    """Call `on_delivery` once with the record's outcome: (metadata, None) or (None, error)."""
 
     def ended(done: Promise) -> None:
         if done.cancelled():
@@ -295,12 +295,12 @@ def report(promise: Promise, on_delivery: Delivered) -> None:
     promise.add_done_callback(ended)
 
 
-# Room in batches that are open: what most records of a loop over `send` need, and all that they need.
+# The fast path for records that fit into an open batch.
 #
-# Of 10,000 small records one opens a batch. What that one found out about its topic is true for the others until a
-# leader may have changed, the topic's metadata is forgotten, or the batch is full.
+# Of 10,000 small records only one opens a batch. Its checks of the topic hold for the others until a leader may have
+# changed, the topic's metadata is discarded, or the batch is full.
 class Room(Intake):
-    """`check` raises when nothing may be sent now."""
+    """`check` raises if nothing may be sent now."""
 
     def __init__(
         self,
@@ -317,11 +317,12 @@ class Room(Intake):
         self._leaders_version = cluster.leaders_version
         self._engine, self._accumulator, self._sizing = engine, accumulator, accumulator.sizing
         self._placement = placement
-        # another partitioner, and one that leaves slow partitions, look at each record
+        # custom partitioners, and those that avoid slow partitions, check each record
         self._used = placement.columnar and not settings.partitioner_availability_timeout
 
     def remember(self, topic: str, everyone: Sequence[int], queue: PartitionQueue) -> None:
-        """A record with a promise went to the queue's open batch, which may be full by now."""
+        """Remember the queue's open batch, to which a record with a promise was just appended; it may be full
+        by now."""
         batch = queue.open
         if not self._used or batch is None or batch.fate is None:
             return
@@ -334,8 +335,8 @@ class Room(Intake):
         opened.limit = self._sizing.limit(topic)
 
     def _renew(self, topic: str, opened: OpenTopic, queue: PartitionQueue) -> Door | None:
-        """The way into a new batch of a queue whose last one has ended. None where a batch was opened by other input,
-        or the topic's metadata was forgotten: the first record of a batch then finds everything out (D1, D14)."""
+        """Return access to a queue's new batch after the last one ended. None if other input opened it, or if the
+        topic's metadata was discarded: then the first record of a batch makes all checks again."""
         if queue.open is not None or self._placement.known(topic, None) is not opened.everyone:
             return None
         loop = self._engine.loop

@@ -1,1 +1,1 @@
-"""Transactions (KIP-98, KIP-890): the state, the requests to coordinators, and what a batch must wait for."""
+"""Transactions (KIP-98, KIP-890): the state machine, the requests to coordinators, and when batches may be sent."""

@@ -1,4 +1,4 @@
-"""What the engine asks of a transaction: may this batch leave, at which version, and what a failure means for it."""
+"""The engine's view of a transaction: whether a batch may be sent, in which version, and what a failure means."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ FATAL = (
     codes.INVALID_PRODUCER_ID_MAPPING,
     codes.UNSUPPORTED_FOR_MESSAGE_FORMAT,
 )
-"""Errors after which the producer cannot continue; on Produce INVALID_PRODUCER_EPOCH is not among them (D41), nor is
+"""Errors after which the producer cannot continue. INVALID_PRODUCER_EPOCH on Produce is not one of them, and neither is
 INVALID_TXN_STATE, as in Java."""
 BY_CLIENTS = 3
-"""From version 4 on the request is for brokers (KIP-890)."""
+"""Highest version for clients; from version 4 on the request is for brokers (KIP-890)."""
 
 
 class Gate:
-    """The base of `Transactions`. `wake` wakes the engine."""
+    """Base class of `Transactions`. `wake` wakes the engine."""
 
     def __init__(
         self,
@@ -55,24 +55,24 @@ class Gate:
         self.standing = Standing()
         self._v2 = False
         self.registration = Registration(self._coordination, self.identity, self._refused, wake)
-        self._on_wire: set[asyncio.Task[Any]] = set()  # Produce requests, also those whose batches were given up
+        self._on_wire: set[asyncio.Task[Any]] = set()  # Produce requests, including those whose batches were given up
         ledger.on_failure = self.failed
 
-    # -- what the engine asks ---------------------------------------------------------------------------------------
+    # -- called by the engine ---------------------------------------------------------------------------------------
 
     def admits(self, at: TopicPartition) -> bool:
-        """Whether a batch of that partition may be sent: the partition is part of the open transaction (D36); under
-        v2 sending makes it so (D37)."""
+        """Whether a batch of the partition may be sent, which requires that the partition is part of the open
+        transaction; in v2, sending the batch adds it."""
         if self.standing.state not in (State.IN_TRANSACTION, State.COMMITTING):
             return False
         return self._v2 or self.registration.has(at)
 
     def sent(self, at: TopicPartition) -> None:
-        """A batch leaves. Whatever becomes of it, the partition belongs to the transaction now (D39)."""
+        """Record that a batch was sent: whatever its outcome, the partition now belongs to the transaction."""
         self.registration.touched.add(at)
 
     def travels(self, exchange: asyncio.Task[Any]) -> None:
-        """A Produce request leaves. Until it is answered, or the answer lost, the transaction must not end."""
+        """Track a Produce request. The transaction must not end before it is answered or lost."""
         self._on_wire.add(exchange)
         exchange.add_done_callback(self._came_back)
 
@@ -81,8 +81,8 @@ class Gate:
         self._ledger.changed.set()
 
     def turn(self, group: asyncio.TaskGroup) -> None:
-        """Once in each turn of the engine: announce partitions. A transaction that can only be aborted sends nothing
-        more, so its waiting records fail."""
+        """Announce new partitions, once per turn of the engine. If the transaction can only be aborted, fail its
+        waiting records instead."""
         if self.standing.state in (State.ABORTABLE_ERROR, State.FATAL_ERROR):
             self._ledger.fail_unsent(AbortRequired(f"not sent, the transaction failed: {self.standing.error}"))
         else:
@@ -90,25 +90,25 @@ class Gate:
 
     @property
     def produce_cap(self) -> int | None:
-        """The highest version of Produce: from 12 on it means v2."""
+        """The highest version of Produce: 12 and later mean transaction protocol v2."""
         return None if self._v2 else 11
 
     @property
     def open(self) -> bool:
-        """A transaction that can be aborted."""
+        """Whether there is a transaction that can be aborted."""
         return self.standing.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR)
 
     # -- errors -----------------------------------------------------------------------------------------------------
 
     def failed(self, error: KcliError) -> None:
-        """A record failed: the transaction can only be aborted, or nothing is possible any more."""
+        """Handle a failed record: the transaction can only be aborted, or the producer has failed."""
         code = error.code if isinstance(error, BrokerError) else None
         fatal = code in FATAL or isinstance(error, UnsupportedVersion)
         self.standing.fail(plain(error) if fatal else error, fatal=fatal)
         self._wake()
 
     def _refused(self, error: KcliError) -> None:
-        """A coordinator's last word on a request of the transaction. Fencing is final from there (D41)."""
+        """Handle a final error of a coordinator for a request of the transaction. Fencing errors end the producer."""
         if isinstance(error, BrokerError) and (error.code in FENCING or error.code is codes.INVALID_TXN_STATE):
             self.standing.fail(plain(error), fatal=True)
             self._wake()
@@ -124,8 +124,8 @@ class Gate:
 
 
 class Registration:
-    """`touched` are the partitions that belong to the transaction. `failed` gets a final error, `wake` is called when
-    records may be sent."""
+    """Adds partitions to the transaction. `touched` are the partitions that belong to it. `failed` is called with a
+    final error, `wake` when records may be sent."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class Registration:
         self.touched: set[TopicPartition] = set()
         self._known: set[TopicPartition] = set()
         self._wanted: set[TopicPartition] = set()
-        self._asked: set[TopicPartition] = set()  # by the request that is in progress
+        self._asked: set[TopicPartition] = set()  # partitions in the request in progress
         self._task: asyncio.Task[None] | None = None
 
     def has(self, at: TopicPartition) -> bool:
@@ -154,8 +154,8 @@ class Registration:
         return False
 
     async def stop(self) -> None:
-        """Announce nothing more. A request on its way arrives before the EndTxn that follows it on the connection; a
-        retried one would open the next transaction."""
+        """Stop announcing. A request in progress arrives before the EndTxn that follows on the same connection, but a
+        retry would open the next transaction."""
         self._wanted.clear()
         self._asked = set()
         if self._task is not None and not self._task.done():
@@ -163,13 +163,13 @@ class Registration:
             await asyncio.wait([self._task])
 
     def clear(self) -> None:
-        """The transaction is over."""
+        """Reset after the end of a transaction."""
         self.touched.clear()
         self._known.clear()
         self._wanted.clear()
 
     def announce(self, group: asyncio.TaskGroup) -> None:
-        """Ask the coordinator to add all waiting partitions in one request, unless a request is in progress."""
+        """Ask the coordinator to add all waiting partitions in one request, unless one is in progress."""
         if self._wanted and (self._task is None or self._task.done()):
             wanted, self._wanted = self._wanted, set()
             self._asked = wanted
@@ -198,18 +198,18 @@ class Registration:
             )
         except KcliError as problem:
             if not doubt:
-                self.touched -= wanted  # it certainly is not part of the transaction: there may be nothing to end (D42)
+                self.touched -= wanted  # certainly not part of the transaction, so there may be nothing to end
             self._failed(problem)
         else:
             self._known |= wanted
         finally:
             self._asked = set()
-        # when this task is done: the engine looks whether more is wanted
+        # after this task has ended, the engine checks whether more is to be announced
         asyncio.get_running_loop().call_soon(self._wake)
 
 
 def first_error(answer: AddPartitionsToTxnResponse) -> ErrorCode:
-    """The first relevant error: OPERATION_NOT_ATTEMPTED only means that another partition had one."""
+    """Return the first relevant error: OPERATION_NOT_ATTEMPTED only means that another partition had one."""
     errors = [
         codes.of(part.partition_error_code)
         for topic in answer.results_by_topic_v3_and_below

@@ -1,4 +1,4 @@
-"""A group's positions as part of a transaction: consume, transform, produce, exactly once (KIP-98, KIP-447)."""
+"""Commits a group's offsets as part of a transaction: consume, transform, produce, exactly once (KIP-98, KIP-447)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcli.proto.messages.txn_offset_commit import TxnOffsetCommitResponse
 
     class Position(Protocol):
-        """The next offset to read, the leader epoch of the last record read (-1 unknown), free text."""
+        """The next offset to read, the leader epoch of the last record read (-1: unknown), and free-form metadata."""
 
         @property
         def offset(self) -> int: ...
@@ -40,9 +40,12 @@ async def commit_offsets(
     *,
     v2: bool,
 ) -> None:
-    """Store the positions pending the transaction. Under v1 the group is announced to the transaction's coordinator
-    first. Raises as `Coordination.ask`; a group that has moved on refuses (ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID,
-    STALE_MEMBER_EPOCH, FENCED_INSTANCE_ID), so that two members can never both commit what they read."""
+    """Commit the offsets, pending the transaction.
+
+    In v1 the group is first announced to the transaction's coordinator. Raises like `Coordination.ask`. A group that
+    has rebalanced rejects them (ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, FENCED_INSTANCE_ID), so two
+    members can never both commit what they read.
+    """
     if not v2:
         from kcli.proto.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 
@@ -77,7 +80,7 @@ async def commit_offsets(
         return code
 
     async def prepare() -> None:
-        if stale:  # the topic was created again, or this broker has not heard of it yet
+        if stale:  # the topic was recreated, or this broker does not know it yet
             await _know_ids(coordination.cluster, request, again=True)
 
     await coordination.ask(
@@ -92,7 +95,7 @@ async def commit_offsets(
 
 
 async def _know_ids(cluster: Cluster, request: TxnOffsetCommitRequest, *, again: bool = False) -> None:
-    """Set the ids of the request's topics, by which version 6 names them (KIP-1319)."""
+    """Set the ids of the request's topics, which version 6 uses instead of names (KIP-1319)."""
     names = [topic.name for topic in request.topics if again or cluster.topic_id(topic.name) == NO_ID]
     if names:
         await cluster.refresh(names)
@@ -101,7 +104,7 @@ async def _know_ids(cluster: Cluster, request: TxnOffsetCommitRequest, *, again:
 
 
 def _topics(offsets: Mapping[TopicPartition, Position | int]) -> list[TxnOffsetCommitRequestTopic]:
-    """The positions, as a request lists them; a number is the next offset to read."""
+    """Return the offsets in the form of the request; a plain number is the next offset to read."""
     topics: dict[str, TxnOffsetCommitRequestTopic] = {}
     for at, given in sorted(offsets.items(), key=lambda item: item[0]):
         position = OffsetAndMetadata(given) if isinstance(given, int) else given

@@ -1,6 +1,6 @@
-"""What a transactional producer asks coordinators, and how often: whatever passes is asked again until a deadline.
+"""Requests of a transactional producer to coordinators, with temporary errors retried until a deadline.
 
-Raised errors are final. `doubt` collects the attempts that may have been acted on without our learning of it.
+Errors raised here are final. `doubt` collects attempts that may have been executed although no response arrived.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 MAYBE_DONE = (codes.UNKNOWN_SERVER_ERROR, codes.REQUEST_TIMED_OUT)
 FENCING = (codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH)
-FIRST_WAIT = 0.02  # seconds, as Java waits
+FIRST_WAIT = 0.02  # seconds, as in Java
 TRANSACTION_VERSION = "transaction.version"
 
 
 class Coordination:
-    """Asks the coordinator of one transactional id, and of the groups whose offsets it sends."""
+    """Sends requests to the coordinator of a transactional id, and of the groups whose offsets are committed."""
 
     def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
         assert settings.transactional_id is not None
@@ -56,9 +56,12 @@ class Coordination:
         doubt: Doubt = None,
         prepare: Callable[[], Awaitable[None]] | None = None,
     ) -> R:
-        """The answer without an error. `deadline` is a time of the loop (`max_block` from now if None); `of` asks a
-        group's coordinator; `prepare` runs before each attempt and may change the request. Raises BrokerError,
-        ConnectError, AuthError, UnsupportedVersion, DeadlineExceeded."""
+        """Send a request until it succeeds, and return the response.
+
+        `deadline` is a loop time (None: `max_block` from now). `of` selects a group's coordinator. `prepare` runs
+        before each attempt and may change the request. Raises BrokerError, ConnectError, AuthError, UnsupportedVersion,
+        DeadlineExceeded.
+        """
         key = of or self.key
         until = asyncio.get_running_loop().time() + self._settings.max_block if deadline is None else deadline
         least, most = self._settings.retry_backoff, self._settings.retry_backoff_max
@@ -76,7 +79,7 @@ class Coordination:
             code = code_of(answer)
             if code:
                 names = {"transactional_id": self.key.name} | ({"group": of.name} if of is not None else {})
-                if len(topics) == 1:  # of several the answer's code does not say which
+                if len(topics) == 1:  # with several, the error code does not say which
                     names["topic"] = next(iter(topics))
                 raise self._refused(BrokerError(code, about, api=type(request).api_key, **names), key, doubt)
             return answer
@@ -84,7 +87,7 @@ class Coordination:
         def policy(problem: KcliError) -> Backoff | None:
             code = problem.code if isinstance(problem, BrokerError) else codes.NONE
             if code is codes.CONCURRENT_TRANSACTIONS:
-                return short  # the markers of the one before are being written (D35)
+                return short  # the markers of the previous transaction are still being written
             return pauses if problem.retriable or (doubt is not None and code in MAYBE_DONE) else None
 
         try:
@@ -101,7 +104,8 @@ class Coordination:
                 doubt.append(lost)
 
     def _refused(self, problem: BrokerError, key: Group | Transaction, doubt: Doubt) -> BrokerError:
-        """The error, after it was taken note of: it may be in doubt, and the coordinator may have moved."""
+        """Return the error of an attempt, after noting that it may be in doubt and that the coordinator may
+        have moved."""
         if doubt is not None and problem.code in MAYBE_DONE:
             doubt.append(problem)
         if problem.code.forget == "coordinator":
@@ -113,8 +117,8 @@ class Coordination:
         return min(self._settings.request_timeout, max(left, 0.05))
 
     async def speaks_v2(self) -> bool:
-        """Whether the cluster's transactions are of version 2 (KIP-890 part 2), by the finalized feature and by what
-        the coordinator's broker can be asked (D37). An ApiVersions request like any other."""
+        """Whether the cluster supports transaction version 2 (KIP-890 part 2), by its finalized feature and the API
+        versions of the coordinator's broker. Sends an ApiVersions request."""
         from kcli.proto.messages.api_versions import versions_request
 
         answer = await self.ask(versions_request(), lambda response: codes.of(response.error_code), self.about)
@@ -130,7 +134,7 @@ class Coordination:
 
 
 def plain(problem: KcliError) -> KcliError:
-    """The error as its reader should see it."""
+    """Return the error in the form in which it is raised to the caller."""
     if isinstance(problem, BrokerError) and problem.code in FENCING:
         return Fenced(
             f"{problem.about}: another producer with this transactional id has taken over, "
@@ -140,26 +144,27 @@ def plain(problem: KcliError) -> KcliError:
 
 
 class TransactionalIdentity(Identity):
-    """The epoch is bumped by the coordinator only, between transactions."""
+    """The producer id and epoch of a transactional producer. Only the coordinator bumps the epoch, between
+    transactions."""
 
     def __init__(self, coordination: Coordination, settings: ProducerSettings) -> None:
         super().__init__(coordination.cluster, settings)
         self._coordination = coordination
 
     async def obtain(self) -> None:
-        """Get an id, unless there is one. Ends a transaction that an earlier producer of this transactional id left
-        open. Raises as `Coordination.ask`."""
+        """Get an id unless there is one. Ends a transaction that an earlier producer with this transactional id left
+        open. Raises like `Coordination.ask`."""
         async with self._lock:
             if self.missing:
                 await self._initialise(-1, -1)
 
     async def renew(self) -> None:
-        """The next epoch of the same id, because a sequence was lost (KIP-360). Raises as `Coordination.ask`."""
+        """Get the next epoch of the same id, because a sequence was lost (KIP-360). Raises like `Coordination.ask`."""
         async with self._lock:
             await self._initialise(self.producer_id, self.epoch)
 
     def become(self, producer_id: int, epoch: int) -> None:
-        """What the answer to EndTxn said comes next (KIP-890)."""
+        """Adopt the id and epoch that the response to EndTxn returned (KIP-890)."""
         self.producer_id, self.epoch = producer_id, epoch
 
     def bump(self) -> None:

@@ -1,4 +1,4 @@
-"""The state of a transactional producer, and the calls that it allows (D34). Pure: no request, no clock.
+"""The state machine of a transactional producer: which calls are allowed in which state. No I/O and no clock.
 
 The states are those of Java's TransactionManager. A call that is not allowed raises and changes nothing.
 """
@@ -31,7 +31,7 @@ FROM: dict[State, frozenset[State]] = {
     State.ABORTABLE_ERROR: frozenset({State.IN_TRANSACTION, State.COMMITTING, State.ABORTING}),
     State.FATAL_ERROR: frozenset(State),
 }
-"""Each state, and those it may be entered from."""
+"""For each state, the states from which it can be entered."""
 
 CALLS: dict[str, frozenset[State]] = {
     "begin": frozenset({State.READY}),
@@ -40,19 +40,19 @@ CALLS: dict[str, frozenset[State]] = {
     "commit": frozenset({State.IN_TRANSACTION}),
     "abort": frozenset({State.IN_TRANSACTION, State.ABORTABLE_ERROR}),
 }
-"""Each call, and the states it may be made in."""
+"""For each call, the states in which it is allowed."""
 
 
 class AbortRequired(KcliError):
-    """Something of the transaction failed: it can be aborted, and nothing else. `__cause__` is what failed."""
+    """A part of the transaction failed, so it can only be aborted. `__cause__` is the failure."""
 
 
 class Fenced(KcliError):
-    """Another producer with the same transactional id took over, or the coordinator gave this one up. Final."""
+    """A newer producer with the same transactional id took over, or the coordinator gave up on this one. Final."""
 
 
 class Standing:
-    """The state, and with an error state what went wrong."""
+    """The current state and, in an error state, the error."""
 
     __slots__ = ("error", "state")
 
@@ -61,13 +61,13 @@ class Standing:
         self.error: KcliError | None = None
 
     def go(self, to: State, error: KcliError | None = None) -> None:
-        """Enter a state. Raises AssertionError for a forbidden transition: that is a bug."""
+        """Enter a state. Raises AssertionError for a forbidden transition, which is a bug."""
         if self.state not in FROM[to]:
             raise AssertionError(f"{self.state.name} to {to.name}")
         self.state, self.error = to, error
 
     def fail(self, error: KcliError, *, fatal: bool) -> None:
-        """Something went wrong. The first error of a transaction is kept; a fatal one is final."""
+        """Record an error. The first error of a transaction is kept; a fatal one is final."""
         if self.state is State.FATAL_ERROR:
             return
         if fatal:
@@ -76,12 +76,12 @@ class Standing:
             self.go(State.ABORTABLE_ERROR, error)
 
     def abort_again(self, error: KcliError) -> None:
-        """The abort did not come to its end; it may be tried again."""
+        """Allow another abort after one that failed."""
         if self.state is State.ABORTING:
             self.go(State.ABORTABLE_ERROR, error)
 
     def check(self, call: str) -> None:
-        """May this be called now? Raises UsageError, AbortRequired, or the fatal error."""
+        """Raise UsageError, AbortRequired or the fatal error if the call is not allowed now."""
         if self.state in CALLS[call]:
             return
         if self.state is State.FATAL_ERROR:

@@ -1,7 +1,7 @@
-"""Transactions: begin, registered partitions, offsets, commit and abort, by protocol v1 (KIP-98) or v2 (KIP-890).
+"""Transactions: begin, add partitions and offsets, commit and abort, with protocol v1 (KIP-98) or v2 (KIP-890).
 
-A transaction counts as committed only when the coordinator confirms it. An outcome that cannot be found out is raised
-as UnknownOutcome and ends the producer (D38).
+A transaction counts as committed only when the coordinator confirms it. An outcome that cannot be determined is raised
+as UnknownOutcome and ends the producer.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kcli.producer.transactions.requests import Coordination, TransactionalIdentity
     from kcli.settings import ProducerSettings
 
-LOOK_AGAIN = 5.0  # seconds for which what the cluster's features said is believed
-FIND_OUT = 10.0  # seconds for learning how a transaction ended whose EndTxn was lost
+LOOK_AGAIN = 5.0  # seconds for which the cluster's features are cached
+FIND_OUT = 10.0  # seconds to find out how a transaction ended after the response to EndTxn was lost
 DECIDED = {"PrepareCommit": True, "CompleteCommit": True, "PrepareAbort": False, "CompleteAbort": False}
 
 
 class Transactions(Gate):
-    """The transactions of one producer, one after the other. `wake` wakes the engine."""
+    """The transactions of one producer, one at a time. `wake` wakes the engine."""
 
     def __init__(
         self,
@@ -45,13 +45,15 @@ class Transactions(Gate):
         super().__init__(cluster, settings, accumulator, ledger, wake)
         self._looked = -1e18
         self._ending = Ending(self._coordination, self.identity)
-        self._offsets = asyncio.Lock()  # held while positions are sent: the end of the transaction waits for it
+        self._offsets = asyncio.Lock()  # held while offsets are sent; the end of the transaction waits for it
         self._offsets_sent = False
 
     async def initialise(self) -> None:
-        """Get a producer id, which fences every older producer of this transactional id and ends what it left open
-        (D35). Does nothing the second time. Raises Fenced, BrokerError, ConnectError, DeadlineExceeded; after the
-        last two it may be called again."""
+        """Get a producer id, which fences every older producer of this transactional id and ends its open transaction.
+
+        Does nothing the second time. Raises Fenced, BrokerError, ConnectError, DeadlineExceeded; after the last two it
+        may be called again.
+        """
         standing = self.standing
         if standing.state is not State.UNINITIALIZED:
             return
@@ -67,18 +69,18 @@ class Transactions(Gate):
         standing.go(State.READY)
 
     async def begin(self) -> None:
-        """Open a transaction. Which protocol it speaks is decided here, and stays (D37)."""
+        """Begin a transaction. It keeps the protocol that is chosen here."""
         await self.initialise()
         self.standing.check("begin")
         now = asyncio.get_running_loop().time()
         if now - self._looked >= LOOK_AGAIN:
             self._v2 = await self._coordination.speaks_v2()
             self._looked = now
-            self.standing.check("begin")  # another task may have begun meanwhile
+            self.standing.check("begin")  # another task may have begun one in the meantime
         self.standing.go(State.IN_TRANSACTION)
 
     async def send_offsets(self, offsets: Mapping[TopicPartition, Position | int], group: GroupMetadata) -> None:
-        """Store a group's positions with the transaction (D40, KIP-447). Raises AbortRequired, Fenced."""
+        """Commit a group's offsets with the transaction (KIP-447). Raises AbortRequired, Fenced."""
         from kcli.producer.transactions.offsets import commit_offsets
 
         self.standing.check("send_offsets")
@@ -110,9 +112,11 @@ class Transactions(Gate):
         await self._end(committed=True)
 
     async def abort(self) -> None:
-        """Drop unsent records, wait for those on the wire, and abort. Raises Fenced, BrokerError; after
-        DeadlineExceeded and ConnectError it may be called again. If it is not, the coordinator aborts after the
-        transaction's timeout."""
+        """Discard unsent records, wait for those on the wire, and abort.
+
+        Raises Fenced, BrokerError; after DeadlineExceeded and ConnectError it may be called again. Otherwise the
+        coordinator aborts after the transaction timeout.
+        """
         self.standing.check("abort")
         self.standing.go(State.ABORTING)
         try:
@@ -123,7 +127,7 @@ class Transactions(Gate):
         await self._end(committed=False)
 
     async def _flush(self) -> None:
-        """Until all is settled, or something failed: then there is no point in waiting for the rest."""
+        """Wait until all records are settled, or until one failed, because waiting for the rest is then pointless."""
         async with self._offsets:
             pass
         changed = self._ledger.changed
@@ -133,7 +137,8 @@ class Transactions(Gate):
             await changed.wait()
 
     async def _come_to_rest(self) -> None:
-        """Nothing of the transaction is on its way any more: what came after its end would open another one."""
+        """Wait until nothing of the transaction is on the wire: anything that arrived after its end would begin another
+        one."""
         await self.registration.stop()
         async with self._offsets:
             pass
@@ -148,7 +153,7 @@ class Transactions(Gate):
     async def _end(self, *, committed: bool) -> None:
         ended = None
         try:
-            if self.registration.touched or self._offsets_sent:  # else there is nothing to end (D42)
+            if self.registration.touched or self._offsets_sent:  # otherwise there is nothing to end
                 ended = await self._ending.ask(committed=committed, v2=self._v2)
         except KcliError as problem:
             self._not_ended(committed, problem)
@@ -164,7 +169,8 @@ class Transactions(Gate):
         await self._go_on(ended)
 
     def _not_ended(self, committed: bool, problem: KcliError) -> None:
-        """Raises. What certainly was not committed can be aborted, also when it was the abort that did not work."""
+        """Raise the error of a failed end. If the transaction was certainly not committed it can be aborted, even if
+        the failed call was itself an abort."""
         abortable = not isinstance(problem, BrokerError | Fenced | UnknownOutcome | UnsupportedVersion)
         if isinstance(problem, BrokerError) and problem.code is codes.TRANSACTION_ABORTABLE:
             abortable = committed
@@ -175,7 +181,7 @@ class Transactions(Gate):
         raise problem
 
     async def _go_on(self, ended: Ended | None) -> None:
-        """The transaction is over, whatever happens here: trouble is for the next call to tell."""
+        """Prepare for the next transaction after this one has ended; errors are reported by the next call."""
         try:
             if ended is not None and not ended.usable:
                 text = "the last transaction ended as requested, but the next epoch is unknown"
@@ -184,7 +190,7 @@ class Transactions(Gate):
             if ended is not None and ended.renewed:
                 self._begin_sequences()
             elif any(queue.needs_epoch for queue in self._accumulator.queues.values()):
-                await self.identity.renew()  # sequences that were lost need another epoch (D27)
+                await self.identity.renew()  # after lost sequences a new epoch is needed
                 self._begin_sequences()
         except KcliError as problem:
             self.standing.fail(plain(problem), fatal=True)
@@ -200,8 +206,9 @@ class Transactions(Gate):
 
 
 class Ended:
-    """How it ended as asked. `renewed`: the answer gave a new epoch, sequences begin at 0 (KIP-890). `usable` is
-    False when only the coordinator knows the epoch that comes next: it is done, and this producer is at its end."""
+    """The transaction ended as requested. `renewed`: the response set a new epoch, and sequences begin at 0 (KIP-890).
+    `usable` is False if only the coordinator knows the next epoch: the transaction has ended, but this producer cannot
+    continue."""
 
     __slots__ = ("renewed", "usable")
 
@@ -218,9 +225,12 @@ class Ending:
         self._identity = identity
 
     async def ask(self, *, committed: bool, v2: bool) -> Ended:
-        """End it. Raises BrokerError TRANSACTION_ABORTABLE (it can only be aborted), DeadlineExceeded or ConnectError
-        when it certainly was not committed (abort it, once more if it was the abort); after Fenced, UnknownOutcome
-        and every other BrokerError there is no way on."""
+        """End the transaction.
+
+        Raises BrokerError TRANSACTION_ABORTABLE (it can only be aborted), and DeadlineExceeded or ConnectError if it
+        was certainly not committed (abort it, again if this was an abort). After Fenced, UnknownOutcome and any other
+        BrokerError the producer cannot continue.
+        """
         doubt: list[KcliError] = []
         request = EndTxnRequest(
             transactional_id=self._coordination.key.name,
@@ -229,7 +239,7 @@ class Ending:
             committed=committed,
         )
         try:
-            # the same request again is safe: the coordinator knows its epoch, and that it has done this (KIP-890)
+            # repeating the request is safe: the coordinator knows its epoch and that it was executed (KIP-890)
             answer = await self._coordination.ask(
                 request,
                 lambda response: codes.of(response.error_code),
@@ -245,11 +255,11 @@ class Ending:
         return Ended(renewed=True, usable=True)
 
     async def _without_answer(self, committed: bool, v2: bool, problem: KcliError, doubt: list[KcliError]) -> Ended:
-        """EndTxn brought no good answer. Returns if the transaction ended as it should."""
+        """Handle an EndTxn without a successful response. Returns if the transaction ended as requested."""
         refused = isinstance(problem, BrokerError)
         if isinstance(problem, BrokerError) and problem.code is codes.INVALID_TXN_STATE and not committed:
-            return Ended(renewed=False, usable=True)  # nothing was ever added: there is nothing to abort
-        if not doubt:  # no attempt was acted on
+            return Ended(renewed=False, usable=True)  # nothing was ever added, so there is nothing to abort
+        if not doubt:  # no attempt can have been executed
             if isinstance(problem, BrokerError) and problem.code is codes.INVALID_TXN_STATE:
                 text = "the coordinator had ended the transaction: it took longer than transaction.timeout.ms"
                 raise Fenced(f"{problem.about}: {text} ({problem.code.name})") from problem
@@ -270,8 +280,10 @@ class Ending:
         ) from problem
 
     async def _find_out(self, v2: bool) -> bool | None:
-        """Whether the transaction was committed (True) or aborted (False); None if that is unknown. Under v2 its end
-        bumps the epoch. Under v1 it does not, and a later epoch there may be another producer's."""
+        """Return True if the transaction was committed, False if aborted, None if unknown.
+
+        In v2 the end bumps the epoch. In v1 it does not, and a later epoch may belong to another producer.
+        """
         from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest
 
         try:
@@ -286,5 +298,5 @@ class Ending:
         (transaction,) = answer.transaction_states
         ours = (self._identity.producer_id, self._identity.epoch + v2)
         if (transaction.producer_id, transaction.producer_epoch) != ours:
-            return None  # not ended, or another producer's by now
+            return None  # not ended, or already another producer's
         return DECIDED.get(transaction.transaction_state)
