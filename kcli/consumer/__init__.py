@@ -1,1 +1,1 @@
-"""Reading: cursors, fetchers, positions, and groups."""
+"""The consumer: cursors, fetchers, positions and groups."""

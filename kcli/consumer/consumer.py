@@ -1,7 +1,8 @@
-"""The consumer: batches of assigned partitions, or of those that a group assigns.
+"""The consumer: batches of assigned partitions, or of partitions that a group assigns.
 
-`poll` returns fetched batches; the next call marks them as done. A `poll` that is cancelled, or whose `decode` raises,
-has taken nothing: the next call returns the same records. `messages` gives single ones. The rule is in `Link`.
+`poll` returns fetched batches; the next call marks them as processed. A `poll` that is cancelled, or whose `decode`
+raises, takes nothing: the next call returns the same records. `messages` iterates over single messages. `Link` explains
+which records count as processed.
 """
 
 from __future__ import annotations
@@ -42,43 +43,46 @@ if TYPE_CHECKING:
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
 
     class Objects(Protocol):
-        """What makes objects of keys and values: `kcli.formats.Formats`."""
+        """The interface of `kcli.formats.Formats`, which decode keys and values."""
 
         async def read(self, columns: Columns) -> list[tuple[Any, Any]]:
-            """The key and the value of each row."""
+            """Return the key and value of each row."""
             ...
 
         def message(self, message: Message, key: Any, value: Any) -> Message | None:
-            """The message with its objects, None for one that is passed over."""
+            """Return the message with its objects, or None if it is skipped."""
             ...
 
     class Transacting(Protocol):
         """A `Producer` with a transactional id."""
 
         def transaction(self) -> AbstractAsyncContextManager[object]:
-            """A transaction that commits at the end, and aborts when its block raises."""
+            """A transaction that commits at the end and aborts if its block raises."""
             ...
 
         async def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata) -> None:
-            """Commit a group's positions together with the transaction."""
+            """Commit a group's offsets as part of the transaction."""
             ...
 
 
 def named(at: TopicPartition) -> str:
-    """Return a partition's name for an error. Raises UsageError for a value that is no partition."""
+    """Return a partition's name for an error. Raises UsageError if the value is not a partition."""
     right = isinstance(at, tuple) and len(at) == 2
     if not right or type(at[0]) is not str or type(at[1]) is not int:
         raise UsageError(f"{shown(at)} is no partition: expected a TopicPartition(topic, number)")
     return f"{at[0]} partition {at[1]}"
 
 
-LONGEST_PAUSE = 60.0  # seconds between two logins that fail
-LAST_LEAVE = 5.0  # seconds for leaving the group where the client is closed before the consumer
+LONGEST_PAUSE = 60.0  # seconds between failed logins
+LAST_LEAVE = 5.0  # seconds to leave the group if the client is closed before the consumer
 
 
 class Consumer:
-    """Reads until closed. `on_notice`, if set, is called with sentences about resets, truncations and
-    an event loop that was held; `decode` with each batch, its topic and partition, for the one to hand out instead."""
+    """Reads records until closed.
+
+    `on_notice`, if set, is called with sentences about offset resets, truncated logs and a blocked event loop.
+    `decode`, if set, is called with each batch, its topic and its partition, and returns the batch to use instead.
+    """
 
     def __init__(
         self,
@@ -95,7 +99,7 @@ class Consumer:
         self._cluster = cluster
         self._selection = selection
         self._stream: Stream | None = None  # of `messages`, or of a SyncConsumer
-        self.objects = objects  # what makes objects of the keys and values of messages
+        self.objects = objects  # decodes keys and values of messages
         self._settings = settings
         self._group_settings = group
         self._metadata_max_age = metadata_max_age
@@ -105,7 +109,7 @@ class Consumer:
         self._link = Link(self._reader)
         self._session: Session | None = None
         self._lateness: Lateness | None = None
-        self._looking: asyncio.Task[None] | None = None  # for topics that do not exist
+        self._looking: asyncio.Task[None] | None = None  # looks for missing topics
         self._delivery = Delivery(self._reader)
         self._subscribed = False
         self._ends: dict[TopicPartition, int] = {}
@@ -113,11 +117,11 @@ class Consumer:
         self._bounded = False
         self._closed = False
         self._client_closed = False
-        self.decode: Decode | None = None  # what poll hands out of a batch instead of it
-        self._leaving = False  # closing, and the group's callbacks may still commit (E39)
+        self.decode: Decode | None = None  # replaces the batches that a poll returns
+        self._leaving = False  # closing, while the group's callbacks may still commit
 
     async def __aenter__(self) -> Consumer:
-        """Begin to read the topics of `client.consumer("orders", …)`, if it named some. Raises KcliError."""
+        """Start to read the topics given to `client.consumer("orders", …)`, if any. Raises KcliError."""
         if self._selection is not None:
             try:
                 await self._selection.begin(self, self._cluster)
@@ -127,8 +131,8 @@ class Consumer:
         return self
 
     async def __aexit__(self, kind: object = None, *_: object) -> None:
-        """Close. When the block was left by an exception, what the last poll handed out is not done: the next owner
-        reads it again, at least once (E38)."""
+        """Close. If an exception left the block, the records of the last poll do not count as processed: the next owner
+        reads them again (at least once)."""
         if self._stream is not None:
             if kind is None:
                 self._stream.finish()
@@ -138,20 +142,22 @@ class Consumer:
             self._link.dropped()
         await self.close()
 
-    # -- what is read -----------------------------------------------------------------------------------------------
+    # -- selection --------------------------------------------------------------------------------------------------
 
     def assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """Read these partitions and no others. A partition that is assigned already starts again. With a group,
-        `Bound("stored")` starts at its commit, and what is done is committed without joining the group. Raises
-        UsageError after `subscribe`."""
+        """Read these partitions and no others. A partition that is already assigned starts again.
+
+        With a group, `Bound("stored")` starts at the committed offset, and processed records are committed without
+        joining the group. Raises UsageError after `subscribe`.
+        """
         self._by_hand()
         self._reader.remove([at for at in self._reader.cursors if at not in partitions])
         self._add(partitions)
         self._link.dropped()
 
     def incremental_assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """Read these partitions too; assigned ones continue undisturbed, also if they are among these. Raises
-        UsageError after `subscribe`."""
+        """Read these partitions, too; partitions already assigned continue, even if listed again. Raises UsageError
+        after `subscribe`."""
         self._by_hand()
         self._add({at: start for at, start in partitions.items() if at not in self._reader.cursors})
 
@@ -163,8 +169,8 @@ class Consumer:
             (self._session or self._open_session()).keep_committing()
 
     async def positioned(self, timeout: float = 30.0) -> None:
-        """Wait until the start of each assigned partition is known: a record that is written from now on is read, also
-        by a consumer that starts at the end. Raises DeadlineExceeded, and the error that ended the consumer."""
+        """Wait until the start of each assigned partition is known, so that a record written from now on is read, even
+        if the consumer starts at the end. Raises DeadlineExceeded, and the error that ended the consumer."""
         cursors = self._reader.cursors
         try:
             async with asyncio.timeout(timeout):
@@ -196,9 +202,11 @@ class Consumer:
         on_revoked: Told | None = None,
         on_lost: Told | None = None,
     ) -> None:
-        """Join the group for these topics, or for all that match a regular expression. With
-        group.protocol=consumer the expression is the coordinator's (RE2). Callbacks get the partitions that came or
-        went. Raises UsageError without a group."""
+        """Join the group for these topics, or for all that match a regular expression.
+
+        With group.protocol=consumer the coordinator evaluates the expression (RE2). The callbacks get the partitions
+        that were assigned, revoked or lost. Raises UsageError without a group.
+        """
         self._check()
         session = self._session or self._open_session()
         if self._reader.cursors and not self._subscribed:
@@ -223,11 +231,11 @@ class Consumer:
             self._looking.cancel()
 
     def _consequence(self) -> str:
-        """What follows from a late event loop. A consumer without a group gets no notice: it loses nothing, and a pager
-        holds its output for as long as its user reads."""
+        """Describe the consequence of a blocked event loop. Without a group there is none: nothing is lost, and a pager
+        blocks output for as long as its user reads."""
         settings = self._group_settings
         assert settings is not None
-        ours = settings.protocol == "classic"  # else the coordinator decides (E61)
+        ours = settings.protocol == "classic"  # otherwise the coordinator decides
         limit = f"{settings.session_timeout:g} s" if ours else "the group's session timeout"
         return f"without a heartbeat for {limit} this member loses its partitions"
 
@@ -248,7 +256,7 @@ class Consumer:
         return self._session
 
     def _begin_anew(self, at: TopicPartition) -> bool:
-        """Forget what was read of a partition whose topic was created again, if the group has given it."""
+        """Restart a partition of a recreated topic, if the group assigned it."""
         assert self._session is not None
         given = at in self._session.assignment
         if given:
@@ -256,7 +264,7 @@ class Consumer:
         return given
 
     def stop_at(self, ends: Mapping[TopicPartition, int]) -> None:
-        """Finish each partition when its position reaches the offset (exclusive, E18)."""
+        """Finish each partition when its position reaches the offset (exclusive)."""
         for at, end in ends.items():
             checked_bound(f"end of {named(at)}", end)
         self._bounded = True
@@ -270,7 +278,7 @@ class Consumer:
         self._reader.changed()
 
     def select_times(self, times: Mapping[TopicPartition, tuple[int, int]]) -> None:
-        """Hand out only the records with a timestamp in [start, stop), in ms, from each of these partitions."""
+        """Return only records with a timestamp in [start, stop), in ms, from each of these partitions."""
         self._times.update(times)
         for at, window in times.items():
             if (cursor := self._reader.cursors.get(at)) is not None:
@@ -278,7 +286,7 @@ class Consumer:
 
     @property
     def finished(self) -> bool:
-        """Whether every partition reached its end; never without `stop_at`."""
+        """Whether every partition has reached its end; always False without `stop_at`."""
         return self._bounded and all(cursor.done for cursor in self._reader.cursors.values())
 
     @property
@@ -295,14 +303,14 @@ class Consumer:
 
     @property
     def metrics(self) -> ConsumerMetrics:
-        """What was fetched and handed out up to now, and what is buffered: a copy, which stays as it is."""
+        """A snapshot of the counters, including what is buffered."""
         metrics = self._reader.observer.metrics.copy()
         buffered = [cursor.buffered for cursor in self._reader.cursors.values() if cursor.chunks]
         metrics.buffered_bytes, metrics.buffered_partitions = sum(buffered), len(buffered)
         return metrics
 
     def fetch_states(self) -> dict[TopicPartition, FetchState]:
-        """Why each assigned partition is fetched now, or is not (`kcli.consumer.fetch.states.STATES`)."""
+        """Return whether and why each assigned partition is currently fetched (`kcli.consumer.fetch.states.STATES`)."""
         from kcli.consumer.fetch.states import states_of
 
         return states_of(self._reader, asyncio.get_running_loop().time())
@@ -310,7 +318,8 @@ class Consumer:
     def undecided(self) -> dict[TopicPartition, tuple[int, int]]:
         """Return the partitions that wait at their last stable offset, with that offset and the high watermark.
 
-        The records between the two belong to open transactions, or come after one; read_committed waits for them."""
+        The records between the two belong to open transactions or follow one; read_committed consumers wait for them.
+        """
         if self._reader.settings.isolation != "read_committed":
             return {}
         return {
@@ -320,8 +329,8 @@ class Consumer:
         }
 
     def behind(self) -> dict[TopicPartition, int]:
-        """Return the positions of the partitions that are fetched now and have not reached their end of `stop_at`;
-        without those that wait for a transaction."""
+        """Return the positions of partitions that are being fetched and have not reached their end of `stop_at`, except
+        those that wait for a transaction."""
         from kcli.consumer.fetch.states import FETCHING
 
         states, undecided = self.fetch_states(), self.undecided()
@@ -331,17 +340,20 @@ class Consumer:
             if cursor.end is not None and not cursor.done and states[at].state == FETCHING and at not in undecided
         }
 
-    # -- where ------------------------------------------------------------------------------------------------------
+    # -- positions --------------------------------------------------------------------------------------------------
 
     def position(self, at: TopicPartition) -> int | None:
-        """The next offset to be delivered (E24); None before the start is known. Raises UsageError if not owned."""
+        """The next offset to return; None until the start is known. Raises UsageError if the partition is not owned."""
         offset = self._cursor(at).position
         there = None if self._stream is None else self._stream.position(at)
         return there if there is not None else offset if offset >= 0 else None
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
-        """Continue at another offset; fetched records are dropped. What is committed next is this offset, also if it
-        is before what was done. Raises UsageError if the partition is not owned."""
+        """Continue at another offset and discard fetched records.
+
+        The next commit is this offset, even if it is before records already processed. Raises UsageError if the
+        partition is not owned.
+        """
         cursor = self._cursor(at)
         self._release()
         cursor.era += 1
@@ -356,29 +368,33 @@ class Consumer:
         self._reader.changed()
 
     def validate_position(self, at: TopicPartition) -> None:
-        """Check that the position is inside the log, and apply the reset policy if it is not (E20, E21). A consumer
-        that stops at an end before the position would never fetch, and never notice. Raises UsageError if the partition
-        is not owned."""
+        """Check that the position is inside the log, and apply the reset policy if it is not.
+
+        A consumer that stops at an end before its position would never fetch, and so never notice. Raises UsageError if
+        the partition is not owned.
+        """
         self._cursor(at).reset(Bound("outside"))
         self._reader.changed()
 
     def pause(self, *what: TopicPartition | str) -> None:
-        """Return no records of these; buffered records stay, and requests in flight continue (E28, E30). A name is a
-        topic: all its partitions, also those that are assigned later, whatever the state of single ones. Raises
-        UsageError for a partition that is not owned."""
+        """Return no records of these partitions; buffered records are kept, and requests in flight continue.
+
+        A string is a topic: all its partitions are paused, including partitions assigned later, independently of the
+        state of single partitions. Raises UsageError for a partition that is not owned.
+        """
         self._release()
         if self._mark_paused(what, True):
             self._reader.changed()
 
     def resume(self, *what: TopicPartition | str) -> None:
-        """Return records of these again; no effect if they are not paused (E29). A partition that was paused by itself
-        stays paused when its topic is resumed, and the other way round (A3.11)."""
+        """Return records of these again; no effect if they are not paused. A partition that was paused individually
+        stays paused when its topic is resumed, and vice versa."""
         if self._mark_paused(what, False):
             self._reader.changed()
 
     def _mark_paused(self, what: Iterable[TopicPartition | str], paused: bool) -> bool:
-        """True when something may be handed out now that could not be before, or asked for: what a partition holds
-        does not count any more once it is paused (E12)."""
+        """Mark these; return whether more can now be returned or fetched. Fetching is affected because the buffer of a
+        paused partition does not count."""
         topics = {name for name in what if isinstance(name, str)}
         cursors = [self._cursor(at) for at in what if not isinstance(at, str)]
         for cursor in cursors:
@@ -396,7 +412,7 @@ class Consumer:
 
     @property
     def paused(self) -> set[TopicPartition]:
-        """The owned partitions of which nothing is handed out: paused themselves, or by their topic."""
+        """The owned partitions that are paused, individually or by topic."""
         return {at for at, cursor in self._reader.cursors.items() if cursor.paused}
 
     def _cursor(self, at: TopicPartition) -> Cursor:
@@ -410,10 +426,12 @@ class Consumer:
     async def poll(
         self, timeout: float | None = None, max_bytes: int | None = None, max_records: int | None = None
     ) -> list[Fetched]:
-        """Fetched records of at most about `max_bytes`, decompressed, and at most `max_records`, but one at least;
-        waits up to `timeout` seconds (None: for ever) for the first. Without `max_bytes`: one fetch of a partition, or
-        one larger batch. Empty at the timeout, and when all partitions are finished. Raises the error that ended the
-        consumer or its membership, Closed after close."""
+        """Return fetched records: about `max_bytes` decompressed and `max_records` at most, but at least one record.
+
+        Waits up to `timeout` seconds (None: forever) for the first. Without `max_bytes`, it returns one fetch of a
+        partition, or one larger batch. The result is empty at the timeout, and when all partitions are finished. Raises
+        the error that ended the consumer or its membership, and Closed after close.
+        """
         for name, limit in (("max_bytes", max_bytes), ("max_records", max_records)):
             if limit is not None and limit < 1:
                 raise UsageError(f"{name}={limit}: expected 1 or more")
@@ -427,7 +445,7 @@ class Consumer:
         *,
         single: bool = False,
     ) -> list[Fetched]:
-        """The same; `single`: of one partition."""
+        """Poll; `single`: return records of one partition only."""
         if self._stream is not None:
             self._stream.finish()
             self._release()
@@ -450,8 +468,8 @@ class Consumer:
     async def take(
         self, deadline: float | None = None, max_bytes: int | None = None, *, single: bool = False
     ) -> list[Piece]:
-        """The next pieces, as `poll` waits for them, until a loop time. What was taken before is done; the caller says
-        what becomes of these."""
+        """Return the next pieces, waiting like `poll`, until a loop time. Pieces taken before count as processed; the
+        caller reports when these are."""
         self._link.handed_back()
         loop = asyncio.get_running_loop()
         most = self._settings.partition_max_bytes if max_bytes is None else max_bytes
@@ -470,7 +488,7 @@ class Consumer:
             left = None if deadline is None else deadline - loop.time()
             if left is not None and left <= 0:
                 return []
-            # max.poll.interval is about an application that does not poll; waiting here is polling (E35)
+            # max.poll.interval limits the time between polls; waiting in a poll counts as polling
             pause = left
             if self._group_settings is not None and self._subscribed:
                 turn = min(self._group_settings.max_poll_interval / 3, 1.0)
@@ -483,12 +501,15 @@ class Consumer:
 
     @property
     def _owned(self) -> frozenset[TopicPartition] | None:
-        """What the group gives at this moment, None without one."""
+        """The partitions that the group currently assigns; None without a group."""
         return self._session.assignment if self._subscribed and self._session is not None else None
 
     async def __aiter__(self) -> AsyncIterator[Fetched]:
-        """What poll hands out, one partition at a time, until finished or closed: what is left when a loop ends is
-        returned by the next call. Raises as poll, and Closed where the client was closed first."""
+        """Iterate over what `poll` returns, one partition at a time, until finished or closed.
+
+        What is left when the loop ends is returned by the next call. Raises like `poll`, and Closed if the client was
+        closed first.
+        """
         while not self._closed or self._client_closed:
             try:
                 got = await self._poll(single=True)
@@ -504,10 +525,12 @@ class Consumer:
     # -- messages, one after another ---------------------------------------------------------------------------------
 
     async def messages(self) -> AsyncIterator[Message]:
-        """Messages one after another, until finished or closed: `async for message in consumer.messages()`. A message
-        is done when the next one is asked for. What was fetched and not taken when a loop ends is returned by the next
-        call, whichever it is. For many records a loop over the consumer itself, which gives batches, is quicker. Raises
-        as `poll`, and a partition's error in its place."""
+        """Iterate over messages until finished or closed: `async for message in consumer.messages()`.
+
+        A message counts as processed when the next one is requested. Messages that were fetched but not yet returned
+        when the loop ends come first in the next call, whichever it is. For large volumes, iterating over the consumer
+        itself, which gives batches, is faster. Raises like `poll`, and a partition's error at its position.
+        """
         stream = self._stream or self.stream_for(self._next_batch, lambda function: function())
         objects = self.objects
         while not self._closed or self._client_closed:
@@ -529,9 +552,11 @@ class Consumer:
             stream.add(pieces)
 
     async def messages_of(self, fetched: Fetched) -> list[Message]:
-        """The messages in the batches of what `poll`, a loop or `Workers` gave, with the objects of the consumer's
-        formats: batches themselves keep their bytes. Raises DecodeError, and KcliError where a registry does not
-        answer; `fetched.error` is not raised."""
+        """Return the messages in a result of `poll`, of iterating, or of `Workers`, decoded by the consumer's formats;
+        batches themselves keep their bytes.
+
+        Raises DecodeError, and KcliError if a registry does not respond; `fetched.error` is not raised.
+        """
         from kcli.consumer.messages import messages_of
 
         messages = messages_of(fetched)
@@ -542,14 +567,14 @@ class Consumer:
         return [message for message in made if message is not None]
 
     async def take_made(self) -> list[Piece]:
-        """As `take`, for `stream_for`: with the objects of the messages. Raises KcliError where a registry does not
-        answer; nothing is taken then."""
+        """Like `take`, with the decoded objects of the messages, for `stream_for`. Raises KcliError if a registry does
+        not respond; then nothing is taken."""
         pieces = await self.take()
         if self.objects is not None and self._stream is not None:
             try:
                 for piece in pieces:
                     for batch in piece.fetched.batches:
-                        with contextlib.suppress(DecodeError):  # the iterator raises it in the batch's place
+                        with contextlib.suppress(DecodeError):  # the iterator raises it in place of the batch
                             columns = batch.columns()
                             made = await self.objects.read(columns)
                             for offset, objects in zip(columns.offsets, made, strict=True):
@@ -561,13 +586,14 @@ class Consumer:
         return pieces
 
     def _next_batch(self) -> None:
-        """The messages of a batch are taken. Raises StopIteration where the next one has to be waited for."""
+        """Move on from an exhausted batch. Raises StopIteration if the next one has to be waited for."""
         assert self._stream is not None
         if not self._stream.advance():
             raise StopIteration
 
     def stream_for(self, more: Callable[[], None], soon: Callable[[Callable[[], object]], object]) -> Stream:
-        """The stream of messages, whose `more` opens the next batch. `soon` calls a function in the loop's thread."""
+        """Return the stream of messages, which calls `more` to open the next batch. `soon` schedules a function in the
+        loop's thread."""
         from kcli.consumer.messages import Stream
 
         link = self._link
@@ -575,12 +601,12 @@ class Consumer:
         return self._stream
 
     def _release(self) -> None:
-        """Messages that were fetched and not taken go back: the next call returns them, whichever it is."""
+        """Give back messages that were fetched and not returned: the next call returns them, whichever it is."""
         if self._stream is not None:
             self.give_back(self._stream.release())
 
     async def _decoded(self, pieces: list[Piece], decode: Decode) -> list[Piece]:
-        """Those that `decode` is through with; what it raises for the first is raised, and no piece is taken."""
+        """Apply `decode` and return the finished pieces. If it raises for the first piece, nothing is taken."""
         ready = 0
         try:
             for piece in pieces:
@@ -599,16 +625,16 @@ class Consumer:
         return self._delivery.standing(pieces[:ready], self._owned)
 
     def untake(self) -> None:
-        """What the last `poll` returned did not reach the program: the next call returns it."""
+        """Undo the last `poll`, whose result did not reach the program: the next call returns it."""
         self._delivery.give_back(self._link.untake())
 
     @property
     def link(self) -> Link:
-        """The record of what is taken and done, for a `SyncConsumer`, which takes messages by itself."""
+        """The record of what was taken and processed, for a `SyncConsumer`, which takes messages itself."""
         return self._link
 
     def give_back(self, pieces: Sequence[Piece]) -> None:
-        """Return these, of those that `take` gave and in their order, with the next call."""
+        """Return these pieces of a `take`, in their order, with the next call."""
         self._delivery.give_back(pieces)
 
     # -- exactly once ------------------------------------------------------------------------------------------------
@@ -617,11 +643,14 @@ class Consumer:
     async def transaction(
         self, producer: Transacting, timeout: float | None = None, max_records: int | None = None
     ) -> AsyncIterator[list[Message]]:
-        """`async with consumer.transaction(producer) as messages:` polls, and makes one transaction of what the block
-        sends and of the positions after the messages (KIP-447). An exception in the block aborts it, and the next call
-        returns the same messages. Without messages at the `timeout` (s) there is no transaction. The consumer makes no
-        other commits: with `auto_commit=True` this is a UsageError. Raises as `poll`, `Producer.commit` and
-        `send_offsets`; after UnknownOutcome and Fenced, close both and begin again."""
+        """`async with consumer.transaction(producer) as messages:` polls, and runs the block in one transaction with
+        the commit of the messages' offsets (KIP-447).
+
+        An exception in the block aborts the transaction, and the next call returns the same messages. If no message
+        arrives within `timeout` seconds there is no transaction. The consumer makes no other commits:
+        `auto_commit=True` is a UsageError. Raises like `poll`, `Producer.commit` and `send_offsets`; after
+        UnknownOutcome and Fenced, close both and start again.
+        """
         self.commit_by_hand()
         fetched = await self.poll(timeout, max_records=max_records)
         places, committing = self._link.out.copy(), False
@@ -647,8 +676,8 @@ class Consumer:
     # -- the group --------------------------------------------------------------------------------------------------
 
     async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
-        """Commit the group's next offsets; by default the positions after all that was taken (E37). Raises
-        BrokerError for a partition that is not owned now (E38), UsageError without a group."""
+        """Commit the group's next offsets; by default the positions after all records returned. Raises BrokerError for
+        a partition that is not owned, UsageError without a group."""
         session = self._in_group()
         if offsets is None:
             if self._stream is not None:
@@ -664,14 +693,14 @@ class Consumer:
                 self._stream.confirmed(at, place.offset)
 
     def commit_by_hand(self) -> None:
-        """Commit nothing from now on but by `commit` with offsets, for `Workers`. Raises UsageError if the settings say
-        otherwise."""
+        """Commit only through `commit` with offsets from now on (for `Workers`). Raises UsageError if the settings
+        contradict."""
         if self._group_settings is not None and self._group_settings.auto_commit:
             raise UsageError("auto_commit=True: Workers commit what their function returned from; leave it out")
         self._link.by_hand = True
 
     def _with_epoch(self, at: TopicPartition, offset: OffsetAndMetadata | int) -> OffsetAndMetadata:
-        """An offset that is the position goes with the epoch of the record before it."""
+        """Add the leader epoch of the last record read, if the offset is the position."""
         given = offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
         checked_bound(f"commit of {named(at)}", given.offset)
         cursor = self._reader.cursors.get(at)
@@ -680,8 +709,11 @@ class Consumer:
         return given
 
     def group_metadata(self) -> GroupMetadata:
-        """This member's identity in its group, for `Producer.send_offsets`: the broker refuses the transaction if the
-        group has rebalanced since (KIP-447). Get it for each transaction. Raises UsageError without a group."""
+        """This member's identity in its group, for `Producer.send_offsets`.
+
+        The broker rejects the transaction if the group has rebalanced since (KIP-447), so get it for each transaction.
+        Raises UsageError without a group.
+        """
         session = self._in_group()
         settings = self._group_settings
         assert settings is not None
@@ -690,11 +722,11 @@ class Consumer:
     @property
     def patience(self) -> float | None:
         """During a revocation: the seconds that `on_revoked` may still take before the group continues without this
-        member. 0.0 if the partitions are lost already; None if no revocation is in progress."""
+        member. 0.0 if the partitions are already lost; None if there is no revocation."""
         return None if self._session is None else self._session.patience
 
     async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's committed offsets, None for a partition without one. Raises UsageError without a group."""
+        """Return the group's committed offsets, None for a partition without one. Raises UsageError without a group."""
         return await self._in_group().committed(ats)
 
     def _in_group(self) -> Session:
@@ -712,7 +744,7 @@ class Consumer:
             raise self._reader.failure
 
     def login_failed(self, text: str, error: KcliError | None) -> None:
-        """The client cannot log in now; with an `error` it has failed to for too long."""
+        """Report that the client cannot log in at the moment; an `error` means that it gave up."""
         if not self._closed:
             self._reader.say(text)
             longest = 1.2 * LONGEST_PAUSE + 2 * self._settings.request_timeout
@@ -722,12 +754,14 @@ class Consumer:
                 self._reader.arrived.set()
 
     def forked(self, error: KcliError) -> None:
-        """Refuse everything: this is a copy in the child of a fork."""
+        """Refuse all calls, because this is a copy in a forked child."""
         self._reader.failure = error
 
     async def close(self, timeout: float = 30.0) -> None:
-        """Commit (if automatic), leave the group, end every task; the group is not waited for longer than `timeout`
-        seconds. Again: nothing (B30). Raises why the last commit did not succeed."""
+        """Commit (if automatic), leave the group and end all tasks, waiting for the group at most `timeout` seconds.
+
+        A second call does nothing. Raises the error of the last commit if it failed.
+        """
         if self._closed:
             return
         self._closed = True
@@ -745,7 +779,8 @@ class Consumer:
             await self._reader.close()
 
     async def _leave(self, session: Session, timeout: float) -> None:
-        """Leave the group. A last commit that a rebalance overtook is a notice: the next owner reads its records."""
+        """Leave the group. If a rebalance overtook the last commit, that is only a notice, because the next owner reads
+        the records again."""
         try:
             await session.close(timeout)
         except BrokerError as problem:
@@ -756,8 +791,8 @@ class Consumer:
             self._reader.say(f"the last commit was refused, and its records are read again: {problem}")
 
     async def client_closed(self) -> None:
-        """Close, since the client is closed before the consumer: every poll raises Closed. The group gets the
-        partitions back; what the last poll returned is not committed, and is read again."""
+        """Close because the client is closed first: every poll raises Closed. The group gets the partitions back; the
+        records of the last poll are not committed, and are read again."""
         if not self._closed:
             self._client_closed = True
             self._link.dropped()

@@ -1,4 +1,4 @@
-"""Since when a reader of committed records waits for open transactions."""
+"""How long read_committed consumers have been waiting for open transactions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 class HeldBack:
-    """The partitions that wait at a last stable offset: a transaction that is about to end, as there are many in a busy
-    topic, is not worth a message."""
+    """The partitions that wait at a last stable offset. Short waits are normal in topics with transactions and not
+    worth a message."""
 
     def __init__(self) -> None:
         self._since: dict[tuple[TopicPartition, int], float] = {}

@@ -1,6 +1,7 @@
-"""A member of a KIP-848 consumer group, running (`group.protocol=consumer`): the coordinator assigns, we reconcile.
+"""A running member of a KIP-848 consumer group (`group.protocol=consumer`): the coordinator assigns, the member
+reconciles.
 
-One task sends heartbeats and never waits for anything else (E58); one gives up and takes partitions.
+One task sends heartbeats and never waits for anything else; one gives up and takes partitions.
 """
 
 from __future__ import annotations
@@ -60,11 +61,12 @@ if TYPE_CHECKING:
     Report = dict[str, Any]  # fields of the request
 
 
-# A KIP-848 member's life as a state machine: heartbeats go out, answers and the time come in. No I/O.
+# State machine of a KIP-848 member: sends heartbeats, takes responses and the time. No I/O.
 #
-#     OUT → (heartbeat with epoch 0) → STABLE → fenced: OUT again      AWAY: not polled in time, left until polled again
-# The coordinator assigns: `target` is what it wants us to own, `held` what we do; the difference is reconciled and then
-# reported. What is held when the membership goes is lost, not revoked (E53), and joining waits until that was reported.
+#     OUT → (heartbeat with epoch 0) → STABLE → fenced: OUT again      AWAY: no poll in time, left until the next poll
+#
+# The coordinator assigns: `target` is what we should own, `held` what we own; the difference is reconciled and then
+# reported. Partitions held when the membership ends are lost, not revoked, and joining waits until that was reported.
 
 
 _HEARTBEAT = {
@@ -78,12 +80,12 @@ _OFFSETS = ANSWERS["commit"] | {"STALE_MEMBER_EPOCH": RETRY, "FENCED_MEMBER_EPOC
 
 
 class ConsumerMembership:
-    """One member. Times are seconds of any clock that only goes forward."""
+    """The state of one member. Times are in seconds of any monotonic clock."""
 
     def __init__(self, settings: GroupSettings, now: float) -> None:
         self._settings = settings
         self.state = OUT
-        self.member_id = new_member_id()  # kept for the process's life, whatever happens (E55)
+        self.member_id = new_member_id()  # kept for the life of the process
         self.generation = -1  # the member epoch; -1 while there is no membership
         self.target: frozenset[Place] = frozenset()
         self.held: frozenset[Place] = frozenset()
@@ -91,8 +93,8 @@ class ConsumerMembership:
         self.interval = FIRST_INTERVAL
         self._topics: list[str] = []
         self._pattern: str | None = None
-        self._known: Report | None = None  # what the coordinator acknowledged; None: report everything (E56)
-        self._owed = False  # an assignment came and is not acknowledged, even if nothing changes by it (E56)
+        self._known: Report | None = None  # what the coordinator acknowledged; None: report everything
+        self._owed = False  # an assignment has to be acknowledged, even if it changes nothing
         self._next_heartbeat = now
         self._poll_end = now + settings.max_poll_interval
 
@@ -102,12 +104,12 @@ class ConsumerMembership:
 
     @property
     def reader(self) -> Identity | None:
-        """The identity for reading offsets (E60); none without a membership."""
+        """The identity for fetching offsets; None without a membership."""
         return self.identity if self.generation >= 0 else None
 
     @property
     def rejoining(self) -> bool:
-        """True while the owned partitions differ from the target of the coordinator."""
+        """Whether the owned partitions differ from the coordinator's target."""
         return self.state == OUT or self.held != self.target
 
     @property
@@ -115,10 +117,10 @@ class ConsumerMembership:
         """Whether the coordinator acknowledged the owned partitions."""
         return self._known is not None and self._known["topic_partitions"] == self.held
 
-    # -- what the user does ---
+    # -- user's calls ---
 
     def subscribe(self, wanted: Sequence[str] | str, now: float) -> None:
-        """To topics, or to those the coordinator finds with a pattern of its own kind (RE2, E62)."""
+        """Subscribe to topics, or to those that match a pattern of the coordinator (RE2)."""
         if isinstance(wanted, str):
             self._topics, self._pattern = [], wanted
         else:
@@ -130,30 +132,30 @@ class ConsumerMembership:
         return self._pattern is not None
 
     def polled(self, now: float) -> None:
-        """The user took records: the member is alive, and comes back if it had left for not being so (E47)."""
+        """The user polled: the member is alive, and joins again if it had left because of max.poll.interval."""
         self._poll_end = now + self._settings.max_poll_interval
         if self.state == AWAY:
             self.state, self._next_heartbeat = OUT, now
 
     def hold(self, places: Iterable[Place], now: float) -> None:
-        """These partitions are owned now: the next heartbeat reports them at once (E58)."""
+        """These partitions are owned now; the next heartbeat reports them at once."""
         self.held = frozenset(places)
         self._next_heartbeat = now
 
     def fail(self, error: BaseException) -> None:
-        """The end, for a reason from outside."""
+        """End with an error from outside."""
         if self.state != CLOSED:
             self.state, self.generation, self.error = FAILED, -1, error
 
     def close(self) -> None:
-        """Nothing that comes in later changes anything."""
+        """End: later responses change nothing."""
         if self.state != FAILED:
             self.state = CLOSED
 
     # -- heartbeats ---
 
     def report(self) -> Report:
-        """All fields of a full heartbeat. A joining member owns nothing."""
+        """Return all fields of a full heartbeat. A joining member owns nothing."""
         return {
             "rebalance_timeout_ms": round(self._settings.rebalance_timeout * 1000),
             "rack_id": self._settings.rack or None,
@@ -164,11 +166,11 @@ class ConsumerMembership:
         }
 
     def request(self, report: Report) -> ConsumerGroupHeartbeatRequest:
-        """The next heartbeat: all of the report, or what changed since the last acknowledged one (E56)."""
+        """Return the next heartbeat: the whole report, or the changes since the last acknowledged one."""
         known = self._known or {}
         fields = {name: value for name, value in report.items() if name not in known or known[name] != value}
         if known and "subscribed_topic_regex" in fields:
-            fields["subscribed_topic_regex"] = self._pattern or ""  # null would mean that it did not change
+            fields["subscribed_topic_regex"] = self._pattern or ""  # null would mean unchanged
         if self._owed and self.held == self.target:
             fields["topic_partitions"], self._owed = report["topic_partitions"], False
         if "topic_partitions" in fields:
@@ -177,7 +179,7 @@ class ConsumerMembership:
         return self._identified(epoch, **fields)
 
     def farewell(self) -> ConsumerGroupHeartbeatRequest:
-        """The last heartbeat: a static member announces that it will return (E55)."""
+        """Return the last heartbeat; a static member announces that it will return."""
         return self._identified(LEAVE if self._settings.instance_id is None else LEAVE_STATIC)
 
     def _identified(self, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatRequest:
@@ -190,19 +192,19 @@ class ConsumerMembership:
         )
 
     def sent(self, now: float) -> None:
-        """A heartbeat goes out."""
+        """A heartbeat was sent."""
         self._next_heartbeat = now + self.interval
 
     def unanswered(self, now: float, pause: float) -> None:
-        """No response, or a useless one: send a full heartbeat after `pause` (E56)."""
+        """There was no response, or a useless one: send a full heartbeat after `pause`."""
         self._known = None
         self._next_heartbeat = now + pause
 
     def answered(
         self, answer: ConsumerGroupHeartbeatResponse, asked: Identity, report: Report, now: float, pause: float
     ) -> str:
-        """Take over a heartbeat's response, for the fields that it had; `pause` is the wait before a full one, if
-        needed."""
+        """Handle a response to a heartbeat with these fields. `pause` is the wait before a full heartbeat, if one is
+        needed. Returns the next step."""
         if asked != self.identity or self.state not in (OUT, STABLE):
             return PROCEED
         code = codes.of(answer.error_code)
@@ -213,7 +215,7 @@ class ConsumerMembership:
         self.generation = answer.member_epoch
         self.interval = answer.heartbeat_interval_ms / 1000 or self.interval
         self._next_heartbeat = now if self.report() != report else now + self.interval
-        if answer.assignment is not None:  # null: no change; empty: nothing (E57)
+        if answer.assignment is not None:  # null: no change; empty: nothing
             self.target, self._owed = _flat(answer.assignment), True
             if self.held == self.target:
                 self._next_heartbeat = now
@@ -222,7 +224,7 @@ class ConsumerMembership:
     def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:
         step = _HEARTBEAT.get(code.name) or (RETRY if code.retriable else FATAL)
         if step == LOST:
-            wait = pause if self.state == OUT else 0.0  # a fenced member joins again at once (E59); not for ever
+            wait = pause if self.state == OUT else 0.0  # a fenced member joins again at once, but not endlessly
             self._drop(now + wait)
         elif step == FATAL:
             self.state, self.generation = FAILED, -1
@@ -237,11 +239,11 @@ class ConsumerMembership:
     # -- offsets ---
 
     def committed(self, number: int, asked: Identity) -> str:
-        """A partition of an OffsetCommit was answered with error `number`."""
+        """Handle the error `number` of a partition in an OffsetCommit."""
         return self._about_offsets(number, asked, otherwise=RAISE)
 
     def fetched(self, number: int, asked: Identity | None) -> str:
-        """An OffsetFetch returned error `number`. A client that is no member any more repeats it without an
+        """Handle the error `number` of an OffsetFetch. A client that is no longer a member repeats it without an
         identity."""
         step = self._about_offsets(number, asked, otherwise=RAISE)
         return RETRY if step == LOST and asked is not None else step
@@ -254,7 +256,7 @@ class ConsumerMembership:
         step = LOST if step == RESET else step
         if asked == self.identity and self.state == STABLE:
             if code is codes.STALE_MEMBER_EPOCH:
-                self._next_heartbeat = 0.0  # its answer has the new epoch (E60)
+                self._next_heartbeat = 0.0  # its response has the new epoch
             elif step == LOST:
                 self._drop(0.0)
             elif step == FATAL:
@@ -264,10 +266,10 @@ class ConsumerMembership:
             return LOST if asked.generation < 0 or self.state != OUT else RETRY
         return step
 
-    # -- the time ---
+    # -- time ---
 
     def tick(self, now: float) -> str | None:
-        """What time demands: "heartbeat", "away" (the user did not poll: leave), or nothing."""
+        """Return what is due: "heartbeat", "away" (no poll in time: leave), or None."""
         if self.state == STABLE and now >= self._poll_end:
             self.state = AWAY
             self.generation, self.target, self._known = -1, frozenset(), None
@@ -276,7 +278,7 @@ class ConsumerMembership:
         return "heartbeat" if due and now >= self._next_heartbeat else None
 
     def deadline(self) -> float | None:
-        """When `tick` has something to say next."""
+        """When `tick` next has something due."""
         if self.state == STABLE:
             return min(self._next_heartbeat, self._poll_end)
         return self._next_heartbeat if self.state == OUT and not self.held else None
@@ -304,7 +306,7 @@ HEARTBEAT = 68
 
 
 class ConsumerGroupSession(Session):
-    """A member by KIP-848."""
+    """A session of a KIP-848 member."""
 
     _member: ConsumerMembership
     _share: Reconciliation
@@ -328,13 +330,13 @@ class ConsumerGroupSession(Session):
             retry_backoff=retry_backoff,
             retry_backoff_max=retry_backoff_max,
         )
-        self._pauses = self._coordinator.pauses()  # between heartbeats that fail
+        self._pauses = self._coordinator.pauses()  # between failed heartbeats
         self._member = ConsumerMembership(settings, self._loop.time())
         self._offsets = Offsets(cluster, self._coordinator, self._member, settings.instance_id, self._wake)
         self._share = Reconciliation(
             cluster, self._member, self._offsets, settings, callbacks, positions, self._loop.time
         )
-        self._floor = Floor()  # here the coordinator sets the interval
+        self._floor = Floor()  # the coordinator sets the interval
 
     def _subscribe(self, wanted: Sequence[str] | str) -> None:
         self._member.subscribe(wanted, self._loop.time())
@@ -347,7 +349,7 @@ class ConsumerGroupSession(Session):
     async def _reconcile(self) -> None:
         pauses = self._coordinator.pauses()
         while True:
-            self._changed.clear()  # level-triggered: cleared before the state is read (A3.09)
+            self._changed.clear()  # cleared before the state is read, so that no change is missed
             if self._share.needed:
                 self._rebalance_begins()
                 done = await self._step()
@@ -415,25 +417,25 @@ class ConsumerGroupSession(Session):
         )
 
     async def _leave(self, reason: str) -> None:
-        """One heartbeat more, if the coordinator may know us; after what was owned is given up (E58)."""
+        """Send a last heartbeat if the coordinator may know this member, after all partitions were given up."""
         member = self._member
         if not self._tasks or member.state == FAILED:
             return
         request = member.farewell()
         if member.state != AWAY:
-            member.close()  # heartbeats that are answered later mean nothing
+            member.close()  # later heartbeat responses are ignored
         try:
             await self._coordinator.leave(lambda _: request, HEARTBEAT, lambda answer: answer.error_code)
         except KcliError:
-            return  # the coordinator knows it after the session timeout
+            return  # the coordinator notices after the session timeout
 
 
-# Make the coordinator's target the owned partitions: revoke, report it, then add (KIP-848, E58).
+# Reconciles the owned partitions with the coordinator's target: revoke, report, then add (KIP-848).
 #
-# Topics come by id. An unknown id is looked up, and its partitions are added when it has a name (E57): the coordinator
-# is right, also about topics that the metadata does not have yet.
+# The target contains topic ids. An unknown id is looked up, and its partitions are added when its name is known: the
+# coordinator is right, even about topics that are not in the metadata yet.
 class Reconciliation(Holdings):
-    """What a KIP-848 member owns, under the names its user knows."""
+    """The partitions that a KIP-848 member owns, by the topic names that the user knows."""
 
     _member: ConsumerMembership
 
@@ -449,7 +451,8 @@ class Reconciliation(Holdings):
     ) -> None:
         super().__init__(member, offsets, settings, callbacks, positions, now)
         self._cluster = cluster
-        self._places: dict[Place, TopicPartition] = {}  # of what is owned: a name may get another id meanwhile
+        # owned partitions by id, because a name may get another id meanwhile
+        self._places: dict[Place, TopicPartition] = {}
 
     @property
     def needed(self) -> bool:
@@ -460,7 +463,7 @@ class Reconciliation(Holdings):
         return bool(member.held - member.target) or (member.reported and member.held != member.target)
 
     async def step(self) -> bool:
-        """One step towards the target. False when topics are still without a name: try again later."""
+        """Take one step towards the target. Returns False if some topics have no known name yet: try again later."""
         member = self._member
         if member.generation < 0:
             await self.lose()
@@ -474,13 +477,13 @@ class Reconciliation(Holdings):
         wanted = member.target - member.held
         named = await self._named(wanted)
         if member.generation < 0 or member.state != STABLE or not wanted <= member.target:
-            return True  # the coordinator changed its mind while names were looked up
+            return True  # the target changed while names were looked up
         if named:
             await self._add(named)
         return len(named) == len(wanted)
 
     async def lose(self) -> None:
-        """Report what others may own by now; only then the member joins again."""
+        """Report partitions that may already have another owner; only then does the member join again."""
         await super().lose()
         self._hold(frozenset())
 
@@ -495,7 +498,7 @@ class Reconciliation(Holdings):
         self._member.hold(places, self._now())
 
     async def _named(self, wanted: Iterable[Place]) -> dict[Place, TopicPartition]:
-        """The partitions whose topics have a name. Raises what the way to the cluster raises."""
+        """Return the partitions whose topic names are known. Raises the errors of requests to the cluster."""
         ids = {topic_id for topic_id, _ in wanted}
         names = {topic_id: name for topic_id in ids if (name := self._cluster.topic_name(topic_id))}
         unknown = sorted(ids - names.keys())

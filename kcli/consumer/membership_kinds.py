@@ -1,4 +1,4 @@
-"""A membership of the kind that group.protocol names. Imported only by a consumer that subscribes."""
+"""Creates the kind of membership that group.protocol selects. Imported only by consumers that subscribe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def open_session(
     cluster: Cluster, settings: ConsumerSettings, group: GroupSettings, link: Link, metadata_max_age: float
 ) -> Session:
-    """A session that has not joined yet. `metadata_max_age` is in seconds."""
+    """Create a session that has not joined yet. `metadata_max_age` is in seconds."""
     times = {
         "request_timeout": settings.request_timeout,
         "retry_backoff": settings.retry_backoff,

@@ -1,4 +1,4 @@
-"""The messages of a consumer, one after another: of pieces that it took."""
+"""Iterates over the single messages of a consumer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def messages_of(fetched: Fetched) -> list[Message]:
-    """The messages of what a poll returned. Raises CorruptBatch."""
+    """Return the messages in the result of a poll. Raises CorruptBatch."""
 
     def more() -> None:
         raise StopIteration
@@ -34,32 +34,34 @@ def messages_of(fetched: Fetched) -> list[Message]:
     return found
 
 
-# The program of a `SyncConsumer` takes messages in its own thread, without a step of the loop for each. The loop's
-# thread looks at the messages' counter whenever it has to know what is done, or whether the program is alive, and can
-# take the rest away between two messages. A lock keeps both apart where more than the counter changes.
+# The program of a `SyncConsumer` takes messages in its own thread, without a step of the loop per message. The loop's
+# thread reads the messages' counter when it has to know what was processed, or whether the program is alive, and can
+# take the rest away between two messages. A lock protects changes of more than the counter.
 class Stream:
-    """`more` is called when the open batch is used up. `wake` sets an event of the loop from any thread."""
+    """`more` is called when the open batch is exhausted. `wake` sets an event of the loop from any thread."""
 
     def __init__(self, link: Link, more: Callable[[], None], wake: Callable[[], object]) -> None:
         self.messages = core.Messages(more)
         self._link = link
         self._wake = wake
         self._lock = Lock()
-        self._pieces: deque[Piece] = deque()  # not iterated over; the first may be open
-        self._batch: Batch | None = None  # the open one, of the first piece
-        self._batches: deque[Batch] | None = None  # of the first piece, after the open one; None: it is not open
+        self._pieces: deque[Piece] = deque()  # not iterated over yet; the first may be open
+        self._batch: Batch | None = None  # the open batch of the first piece
+        self._batches: deque[Batch] | None = None  # the first piece's batches after the open one; None: not open
         self._hand: tuple[TopicPartition, OffsetAndMetadata] | None = (
-            None  # what was taken last, of a piece that is gone
+            None  # end of the last message taken, from a piece that is gone
         )
-        self._confirmed = -1  # the counter of the last message, if that was committed by the program
-        self.objects: dict[tuple[str, int, int], tuple[Any, Any]] = {}  # keys and values that a format made
+        self._confirmed = -1  # counter of the last message, if the program committed it
+        self.objects: dict[tuple[str, int, int], tuple[Any, Any]] = {}  # decoded keys and values
         self._opened = 0
 
     # -- the program's thread ---------------------------------------------------------------------------------------
 
     def advance(self) -> bool:
-        """The program asks for the next message, so the last one is done: open the next batch, False where there is
-        none. Raises a piece's error in its place, and CorruptBatch again and again until a seek."""
+        """The program asks for the next message, so the last one is processed: open the next batch.
+
+        Returns False if there is none. Raises a piece's error at its position, and CorruptBatch each time until a seek.
+        """
         with self._lock:
             if self.messages.left():
                 return True  # another thread has opened it
@@ -83,7 +85,7 @@ class Stream:
             return False
 
     def next_made(self, objects: Objects) -> Message:
-        """The next message with the objects of its key and value. Raises as the iterator does, and DecodeError."""
+        """Return the next message with decoded key and value. Raises like the iterator, and DecodeError."""
         while True:
             message = next(self.messages)
             place = message.topic, message.partition, message.offset
@@ -99,19 +101,20 @@ class Stream:
             self._pieces.extend(pieces)
 
     def look(self) -> tuple[int, int]:
-        """Note what is done: all before the message taken last. Return a value that changes with each message."""
+        """Note that everything before the last message taken is processed. Returns a value that changes with each
+        message."""
         with self._lock:
-            after = self.messages.after  # read once: the program's thread moves it
+            after = self.messages.after  # read once, because the program's thread changes it
             self._note(after)
             return self._opened, after
 
     def finish(self) -> None:
-        """The program commits, or ends without an error: the message that was taken last is done."""
+        """The program commits, or ends without an error: the last message taken is processed."""
         with self._lock:
             self._finish()
 
     def confirmed(self, at: TopicPartition, offset: int) -> None:
-        """The program committed this offset: if it is after the message taken last, that is done."""
+        """The program committed this offset: if it is after the last message taken, that is processed."""
         with self._lock:
             if self._hand is not None and self._hand[0] == at and self._hand[1].offset <= offset:
                 self._finish()
@@ -120,7 +123,7 @@ class Stream:
 
     @property
     def in_hand(self) -> TopicPartition | None:
-        """The partition of the message that was taken last and is not done."""
+        """The partition of the last message taken, if that is not processed yet."""
         with self._lock:
             if self._hand is not None:
                 return self._hand[0]
@@ -128,7 +131,7 @@ class Stream:
             return self._pieces[0].at if open_one else None
 
     def stop(self, partitions: set[TopicPartition], *, gone: bool = False) -> None:
-        """Give no more messages of these. With `gone` the message that was taken last is not ours to commit."""
+        """Return no more messages of these. With `gone`, the last message taken must not be committed any more."""
         with self._lock:
             if self._batches is not None and self._pieces[0].at in partitions:
                 self._leave()
@@ -139,7 +142,7 @@ class Stream:
                 self._hand = None
 
     def release(self) -> list[Piece]:
-        """Give no more messages: what is left of the pieces."""
+        """Return no more messages; give back the rest of the pieces."""
         with self._lock:
             self.objects.clear()
             if self._batches is not None:
@@ -152,13 +155,13 @@ class Stream:
             return pieces
 
     def sought(self, at: TopicPartition) -> None:
-        """The program moved the position: what it took of this partition says nothing any more."""
+        """The program moved the position: what it took of this partition no longer counts."""
         with self._lock:
             if self._hand is not None and self._hand[0] == at:
                 self._hand = None
 
     def position(self, at: TopicPartition) -> int | None:
-        """The offset of the next message of a partition, None where no piece of it is here."""
+        """The offset of the next message of a partition, None without a piece of it."""
         with self._lock:
             for piece in self._pieces:
                 if piece.at == at:
@@ -170,7 +173,7 @@ class Stream:
     # -- inside -----------------------------------------------------------------------------------------------------
 
     def _place(self) -> OffsetAndMetadata:
-        """The position in the open piece after the last message: past what has no message."""
+        """The position in the open piece after the last message, past offsets without messages."""
         piece, after = self._pieces[0], self.messages.after
         epoch = piece.start_epoch if self._batch is None else self._batch.leader_epoch
         if self._batch is not None and self.messages.left():
@@ -184,7 +187,7 @@ class Stream:
         return max(self._batch.first, self._batch.base_offset)
 
     def _note(self, after: int) -> None:
-        """The message before the offset `after` was taken last, so the records before that message are done."""
+        """The message before the offset `after` was taken last, so the records before that message are processed."""
         if self._batches is None or self._batch is None or after < 0:
             return
         piece = self._pieces[0]
@@ -192,7 +195,7 @@ class Stream:
             self._link.note(piece.at, OffsetAndMetadata(after - 1, self._batch.leader_epoch))
 
     def _finish(self) -> None:
-        """The message that was taken last is done."""
+        """The last message taken is processed."""
         if self._hand is not None:
             at, place = self._hand
             self._link.note(at, place)
@@ -203,7 +206,7 @@ class Stream:
             self._confirmed = self.messages.after
 
     def _leave(self) -> Piece | None:
-        """Close the first piece. Returns what is left of it."""
+        """Close the first piece and return the rest of it."""
         assert self._batches is not None
         piece, after, place = self._pieces[0], self.messages.after, self._place()
         if after >= 0:

@@ -1,7 +1,6 @@
-"""Bounds as offsets: start and end positions, looked up in the logs.
+"""Converts bounds to offsets: start and end positions, looked up in the logs.
 
-Always at the leader, whatever replica is read from (C14). A partition that fails has an error next to the good answers
-(C17).
+The leader is asked, whichever replica is read. A partition that fails has an error beside the results of the others.
 """
 
 from __future__ import annotations
@@ -30,10 +29,12 @@ async def resolve(
     deadline: float = 30.0,
     wait_for_leaders: bool = True,
 ) -> Answers:
-    """Every bound as an offset. "latest" and bounds relative to the end mean the last stable offset with read_committed
-    (E17). "stored" becomes the reset policy: a consumer with a group reads its commits first. A position before the
-    start or after the end of the log becomes the start or the end; an explicit offset stays. `wait_for_leaders` is
-    that of `list_offsets`."""
+    """Return the offset of every bound.
+
+    With read_committed, "latest" and bounds relative to the end mean the last stable offset. "stored" becomes the reset
+    policy, because a consumer with a group fetches its commits first. A position outside the log becomes its start or
+    end; an explicit offset is kept. `wait_for_leaders` is that of `list_offsets`.
+    """
     rounds: list[dict[TopicPartition, int]] = [{}, {}, {}]
     for at, bound in bounds.items():
         kind = reset if bound.kind == "stored" else bound.kind

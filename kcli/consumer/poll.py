@@ -1,5 +1,5 @@
-"""What a poll hands out: the partitions that waited longest first, a chunk of each or a piece of one that is large when
-decompressed, cut to the position and the end."""
+"""Chooses what a poll returns: the partitions that waited longest first, one chunk of each, or a piece of a chunk that
+is large when decompressed, cut to the position and the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
     class Window(NamedTuple):
-        """The batches that are left of a cursor's first chunk, and the position after all of them."""
+        """The remaining batches of a cursor's first chunk, and the position after all of them."""
 
         cursor: Cursor
         chunk: Chunk
@@ -37,7 +37,7 @@ else:
 
 
 def _within(batches: Iterable[Batch], times: tuple[int, int]) -> Iterator[Batch]:
-    """The records with a timestamp in [start, stop). A batch that cannot be read is left to its reader."""
+    """Select the records with a timestamp in [start, stop). A batch that cannot be read is left to its reader."""
     for batch in batches:
         try:
             kept = batch.within(*times)
@@ -48,7 +48,7 @@ def _within(batches: Iterable[Batch], times: tuple[int, int]) -> Iterator[Batch]
 
 
 class Delivery:
-    """Takes pieces from the cursors, in turn: first those that were given back, then those of buffered chunks."""
+    """Takes pieces from the cursors in turn: first those that were given back, then those of buffered chunks."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -57,14 +57,16 @@ class Delivery:
         self._unpacking = Unpacking(reader)
 
     def hand_out(self, most: int, owned: Collection[TopicPartition] | None, *, single: bool = False) -> list[Piece]:
-        """The first chunk of each that may be delivered, until `most` bytes are reached, decompressed; they go to the
-        end of the queue. `owned` is what the group gives at this moment, None without one; `single` returns one
-        piece."""
+        """Return the first chunk of each partition that may be delivered, decompressed, until `most` bytes are reached.
+
+        The partitions go to the end of the queue. `owned` is what the group currently assigns, None without one;
+        `single` returns one piece.
+        """
         got = self._take_back(most, owned, single)
         size = sum(piece.size for piece in got)
         if got and (single or size >= most):
             return got
-        served: dict[Cursor, int] = {}  # and the bytes that it no longer holds
+        served: dict[Cursor, int] = {}  # with the bytes that each no longer buffers
         blocked: Window | None = None
         for cursor in self._deliverable(owned):
             if not cursor.chunks:
@@ -98,7 +100,7 @@ class Delivery:
         return got
 
     def _take_back(self, most: int, owned: Collection[TopicPartition] | None, single: bool) -> list[Piece]:
-        """Pieces that were given back and may be delivered now."""
+        """Return pieces that were given back and may be delivered now."""
         got: list[Piece] = []
         empty: list[Cursor] = []
         size = 0
@@ -120,7 +122,8 @@ class Delivery:
         return got
 
     def give_back(self, pieces: Sequence[Piece]) -> None:
-        """The program did not take these, which were handed out in this order: the next call returns them."""
+        """Take back these pieces, in the order in which they were returned, because the program did not use them: the
+        next call returns them."""
         for piece in reversed(pieces):
             if self._reader.cursors.get(piece.at) is piece.cursor:
                 piece.cursor.give_back(piece)
@@ -129,7 +132,7 @@ class Delivery:
             self._reader.arrived.set()
 
     def limit(self, pieces: list[Piece], records: int | None, size: int | None) -> list[Piece]:
-        """As many of these as are within so many records and bytes, one record at least; the others are given back."""
+        """Return the pieces that fit into so many records and bytes, at least one record; give back the others."""
         most, room = 1 << 62 if records is None else records, 1 << 62 if size is None else size
         for number, piece in enumerate(pieces):
             if number and (most <= 0 or room <= 0):
@@ -142,8 +145,8 @@ class Delivery:
         return pieces
 
     def standing(self, pieces: Sequence[Piece], owned: Collection[TopicPartition] | None) -> list[Piece]:
-        """Those that may still be returned after a wait; of a partition that may not be read now they are given back,
-        and after a seek or a rebalance dropped."""
+        """Return the pieces that may still be delivered after a wait; those of a partition that may not be read now are
+        given back, and after a seek or a rebalance dropped."""
         good: list[Piece] = []
         held: list[Piece] = []
         for piece in pieces:
@@ -170,7 +173,7 @@ class Delivery:
                 yield cursors[at]
 
     def _window_of(self, cursor: Cursor) -> Window:
-        """What is left of the first chunk."""
+        """Return the rest of the first chunk."""
         settings, chunk = self._reader.settings, cursor.chunks[0]
         chunk.open(cursor.at, settings)
         batches, following = chunk.window(
@@ -184,13 +187,13 @@ class Delivery:
         return Window(cursor, chunk, batches, following)
 
     def _ready(self, window: Window, room: int) -> tuple[int, int]:
-        """How many of the batches may be handed out now, and their bytes."""
+        """Return how many of the batches may be delivered now, and their bytes."""
         if not self._reader.settings.decompress or not core.any_compressed(window.batches):
             return len(window.batches), window.chunk.size
         return self._unpacking.ready(window.chunk, window.batches, room)
 
     def _next_blocked(self, owned: Collection[TopicPartition] | None) -> Window | None:
-        """What the next poll would have to wait for: the thread may begin with it."""
+        """Return what the next poll would have to wait for, so that the thread can start on it."""
         for cursor in self._deliverable(owned):
             if cursor.chunks:
                 if not self._unpacking.opened(cursor.chunks[0], cursor.at):
@@ -209,7 +212,7 @@ class Delivery:
         return Piece(cursor, fetched, cursor.position, cursor.epoch, 0)
 
     def _piece_of(self, window: Window, count: int, size: int) -> Piece:
-        """The first `count` batches; the chunk is done with the last of them."""
+        """Return the first `count` batches; with the last of them the chunk is finished."""
         cursor, chunk, batches, following = window
         start, epoch = cursor.position, cursor.epoch
         trouble: KcliError | None = None
@@ -226,7 +229,7 @@ class Delivery:
             if trouble is not None and not ended:
                 cursor.rewind()
                 cursor.fail(trouble)
-                cursor.error = None  # handed out right here
+                cursor.error = None  # returned right here
                 self._reader.fail_again(cursor, trouble)
             else:
                 trouble = None
@@ -251,8 +254,8 @@ class Delivery:
 
 
 def cut(piece: Piece, records: int, size: int) -> tuple[Piece, Piece | None, int, int]:
-    """The beginning of a piece within so many records and bytes, but one record at least; the rest of it, None
-    if that is nothing; and the room that is left."""
+    """Split a piece after so many records and bytes, but at least one record. Returns the beginning, the rest (None if
+    empty), and the remaining room."""
     batches = piece.fetched.batches
     for number, batch in enumerate(batches):
         within = _end_within(batch, records, size)
@@ -279,7 +282,7 @@ def _first(batch: Batch) -> int:
 
 
 def _records(batch: Batch) -> int:
-    """How many records a reader of it gets; those of a batch that cannot be read by its own account."""
+    """Number of records in a batch for its reader; if the batch cannot be read, the number in its header."""
     try:
         return batch.visible
     except CorruptBatch:
@@ -287,8 +290,10 @@ def _records(batch: Batch) -> int:
 
 
 def _end_within(batch: Batch, records: int, size: int) -> int | None:
-    """The offset where a batch has to be cut to have at most so many records and bytes; None if it fits. A batch that
-    cannot be read is not cut: its reader gets the error."""
+    """Return the offset where a batch has to be cut to have at most so many records and bytes; None if it fits.
+
+    A batch that cannot be read is not cut, because its reader gets the error.
+    """
     if batch.compressed:
         return None
     fits = batch.body_end - batch.body_start <= size

@@ -1,4 +1,4 @@
-"""What `client.consumer("orders", …)` says: which topics, from where, to where."""
+"""The arguments of `client.consumer("orders", …)`: which topics, from where, to where."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 WORDS = ("earliest", "latest")
 MOVING = ("latest", "relative", "time")
-"""Starts that depend on when they are looked up."""
+"""Starts that depend on the time of the look-up."""
 
 
 class Selection(Frozen):
-    """Topics that a consumer reads from the beginning of its block: a member of its `group` subscribes to them, any
-    other is assigned all their partitions, from `start`."""
+    """Topics that a consumer reads from the beginning of its block: a member of `group` subscribes to them, any other
+    consumer is assigned all their partitions, from `start`."""
 
     topics: tuple[str, ...] = ()
     group: bool = False
@@ -49,7 +49,7 @@ class Selection(Frozen):
 
 
 def start_of(given: Bound | str | None, reset: str, *, group: bool) -> Bound:
-    """Where reading starts: `start` of the call, else the settings' `reset`. Raises UsageError."""
+    """Return where reading starts: the `start` argument, else the settings' `reset`. Raises UsageError."""
     if isinstance(given, str):
         if given not in WORDS:
             raise UsageError(f"start {given!r}: expected {' or '.join(WORDS)}, or a Bound")

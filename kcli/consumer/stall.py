@@ -1,4 +1,4 @@
-"""A read up to fixed ends that cannot reach them: the broker reports records before the end, and sends none."""
+"""Detects a read up to fixed ends that cannot finish: the broker reports records before the end but sends none."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
 
 PATIENCE = 30.0
-"""Seconds of waiting in which a partition that is fetched has to advance."""
+"""Seconds within which a fetched partition has to advance."""
 STEP = 5.0
-"""Seconds that a poll may wait before `check` is called."""
+"""Longest time in seconds that a poll may wait before `check` is called."""
 NAMED = 3
 
 
 class Stall:
-    """Watches the partitions that are fetched; one whose broker is away or fails is waited for, as ever."""
+    """Watches partitions that are being fetched; those whose broker is unavailable or failing are not counted."""
 
     def __init__(self, consumer: Consumer) -> None:
         self.step = min(STEP, PATIENCE / 3)
@@ -32,8 +32,8 @@ class Stall:
         self._since: dict[TopicPartition, tuple[int, float]] = {}
 
     def check(self, got: Sequence[Fetched] = ()) -> None:
-        """Note what a poll returned. Raises KcliError where a partition has not advanced for PATIENCE seconds. Time in
-        which the process was stopped, or busy with records, does not count."""
+        """Note the result of a poll. Raises KcliError if a partition has not advanced for PATIENCE seconds, not
+        counting time in which the process was stopped or busy with records."""
         now = monotonic()
         waited, self._polled = now - self._polled, now
         if got:

@@ -1,7 +1,7 @@
-"""A member's subscription, and its topics that exist now.
+"""A member's subscription, and its topics that currently exist.
 
-The group's leader assigns by the cluster at that moment, for all members' topics, also those it does not read itself
-(E49). It requests Metadata directly: replicas' racks and counts come in one response and nothing is cached.
+The group's leader assigns the topics of all members, including topics that it does not read itself, by the current
+metadata. It requests Metadata directly, so that racks and partition counts come from one response and are not cached.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     Layout = dict[str, list[tuple[str, ...]]]
 
 
-PATIENCE = 5.0  # seconds until a topic that does not exist is named
+PATIENCE = 5.0  # seconds until missing topics are reported
 
 
 async def name_missing(cluster: Cluster, topics: Sequence[str], say: Callable[[str], None]) -> None:
-    """Name the topics of a subscription that do not exist after a while: the member waits for them."""
+    """Report the topics of a subscription that do not exist after a while; the member keeps waiting for them."""
     interest = Interest(cluster, topics)
     await asyncio.sleep(PATIENCE)
     try:
@@ -45,7 +45,7 @@ async def name_missing(cluster: Cluster, topics: Sequence[str], say: Callable[[s
 
 
 class Interest:
-    """Topics by name, or all that a regular expression matches whole (internal ones never)."""
+    """Topics by name, or all that fully match a regular expression (never internal ones)."""
 
     def __init__(self, cluster: Cluster, wanted: Sequence[str] | str) -> None:
         self._cluster = cluster
@@ -68,11 +68,12 @@ class Interest:
         return self._fits is not None
 
     def covers(self, topic: str) -> bool:
-        """True when this is one of the topics wanted. Raises KcliError for a name that takes the pattern a second."""
+        """Whether the subscription includes a topic. Raises KcliError for a name on which the pattern takes a
+        second."""
         return topic in self.topics if self._fits is None else bool(self._fits(topic))
 
     async def look(self) -> frozenset[str]:
-        """The topics wanted that exist now, if by pattern; else the ones named."""
+        """Return the topics that currently match the pattern, or else the listed names."""
         if self._fits is None:
             return self.topics
         answer = await self._metadata(None)
@@ -83,8 +84,8 @@ class Interest:
         )
 
     async def layout(self, topics: Iterable[str], *, with_racks: bool) -> Layout:
-        """Of those that exist: per partition the racks of its replicas, none unless asked for. Raises BrokerError for
-        what only the user can fix (no permission, not a name)."""
+        """Return, for each existing topic, the racks of each partition's replicas, which are empty unless requested.
+        Raises BrokerError for errors that only the user can fix (no permission, invalid name)."""
         asked = sorted(set(topics))
         if not asked:
             return {}
@@ -97,7 +98,7 @@ class Interest:
                 raise BrokerError(code, topic.name or "", api=MetadataRequest.api_key, topic=topic.name or "")
             if code or topic.name is None or not topic.partitions:
                 continue
-            # numbers begin at 0 and have no gaps: a broker that says 2147483647 names no partition, and makes no list
+            # Numbers begin at 0 without gaps: 2147483647 is not a partition, and must not lead to a huge list.
             count = len({partition.partition_index for partition in topic.partitions})
             places: list[tuple[str, ...]] = [()] * count
             for partition in topic.partitions:

@@ -1,11 +1,11 @@
-"""A worker for each partition, and two thresholds between them and the poller (A3).
+"""Parallel processing: a worker per partition, with backpressure between the workers and the poller.
 
-The poller never waits for a worker: a partition is paused while its worker has half of its queue to do, and resumed at
-a quarter. A revoked partition is given back only after its worker has ended and its offsets are committed; records that
-it had not begun are read by the next owner.
+The poller never waits for a worker: a partition is paused while its worker's queue is half full, and resumed at a
+quarter. A revoked partition is given back only after its worker has finished and its offsets are committed; records
+that the worker had not started are read by the next owner.
 
-The group does not wait for ever. A worker that does not end in time loses its partition (E36): its stop event is set,
-its later work is not committed, and the member stays in the group.
+The group does not wait forever. A worker that does not finish in time loses its partition: its stop event is set, its
+later work is not committed, and the member stays in the group.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     Work = Callable[[Fetched, asyncio.Event], Awaitable[None]]
     PlainWork = Callable[[Fetched, asyncio.Event], None]
 
-PATIENCE = 0.2  # seconds of a poll: what a worker did meanwhile is committed in between
-LAST_COMMIT = 5.0  # seconds for a commit while an exception is on its way
+PATIENCE = 0.2  # seconds of a poll; between polls, finished work is committed
+LAST_COMMIT = 5.0  # seconds for a commit while an exception is propagating
 HIGH, LOW = 0.5, 0.25
 LEFT = "this member lost its place in the group"
 
 
 class Worker:
-    """The worker of one partition: takes fetches in order. `done` is what may be committed. It begins when the task
-    `after` has ended: the partition's earlier worker, which lost it."""
+    """The worker of one partition, which processes fetches in order. `done` is what may be committed. It starts after
+    the task `after`, the partition's previous worker, which lost it."""
 
     def __init__(
         self,
@@ -58,18 +58,18 @@ class Worker:
         self.task = asyncio.get_running_loop().create_task(self._run(), name=f"work on {at.topic}[{at.partition}]")
 
     def give(self, fetched: Fetched) -> None:
-        """More to do. Never waits."""
+        """Queue a fetch. Never waits."""
         self.queue.append(fetched)
         self._more.set()
 
     def end(self, *, drop: bool) -> None:
-        """Finish the current call, and the queue unless it is dropped; then the task ends."""
+        """Finish the current call, and the queue unless `drop`; then the task ends."""
         self._ending = True
         self._more.set()
         if drop:
             self.queue.clear()
             if self._after is not None and not self._after.done():
-                self.task.cancel()  # it has not begun
+                self.task.cancel()  # it has not started
 
     def lose(self, grace: float) -> None:
         """The partition is lost: nothing more is `done`. The task is cancelled if it does not end within `grace`
@@ -100,17 +100,19 @@ class Worker:
 
 
 class Workers:
-    """`work(fetched, stop)` is called with what was fetched of one partition, one call at a time for each partition and
-    in order. It is a coroutine function, or a plain function, which is called in one of `threads` threads. A record is
-    done when `work` has returned: that is committed every `commit_interval` seconds, when a partition goes, and at the
-    end. Nothing else is, so a consumer with `auto_commit=True` is a UsageError. What it raises ends `run` with it.
-    `size` is how many fetches of a partition may wait.
+    """Process a group's partitions in parallel.
 
-    The event `stop` is set when the partition is lost: the group took it away and `work` did not return within the
-    rebalance timeout less a margin, or the membership is gone. Another member reads the same records then; `work`
-    should return soon, and is cancelled after `grace` seconds. A thread may ask `stop.is_set()`. The consumer's
-    `on_notice` gets a notice for each partition that is lost so. If this member gets the partition again, its next
-    call waits until the lost one has ended.
+    `work(fetched, stop)` is called with the records fetched from one partition: one call at a time per partition, in
+    order. It is a coroutine function, or a plain function, which is called in one of `threads` threads. Records count
+    as processed when `work` has returned; they are committed every `commit_interval` seconds, when a partition is
+    revoked, and at the end. Nothing else is committed, so a consumer with `auto_commit=True` is a UsageError. An
+    exception of `work` ends `run` with that exception. `size` is how many fetches of a partition may be queued.
+
+    The event `stop` is set when the partition is lost: the group revoked it and `work` did not return within the
+    rebalance timeout less a margin, or the membership ended. Another member then reads the same records; `work` should
+    return soon, and is cancelled after `grace` seconds. A thread can check `stop.is_set()`. The consumer's `on_notice`
+    is called for each partition lost in this way. If this member gets the partition again, its next call waits until
+    the lost one has ended.
 
         async with client.consumer("orders", group="g") as consumer:
             await Workers(consumer, work).run(["orders"])
@@ -139,8 +141,8 @@ class Workers:
         self._stopping = False
 
     def _in_threads(self, work: Work | PlainWork, threads: int) -> Work:
-        """The function as a coroutine function. A call of a plain one cannot be cancelled: its worker ends when it has
-        returned, so that a partition never has two calls."""
+        """Wrap the function as a coroutine function. A call of a plain function cannot be cancelled: its worker ends
+        only when it has returned, so that a partition never has two calls."""
         from concurrent.futures import ThreadPoolExecutor
         from inspect import isawaitable, iscoroutinefunction
 
@@ -158,22 +160,22 @@ class Workers:
                 await asyncio.wait({under_way})
                 raise
             result = under_way.result()
-            if isawaitable(result):  # of a callable that hides a coroutine function
+            if isawaitable(result):  # from a callable that hides a coroutine function
                 await result
 
         return call
 
     @property
     def partitions(self) -> set[TopicPartition]:
-        """Those that have a worker now."""
+        """Partitions that currently have a worker."""
         return set(self._workers)
 
     def stop(self) -> None:
-        """Have `run` end: queued records are still processed and committed."""
+        """Make `run` finish: queued records are still processed and committed."""
         self._stopping = True
 
     async def run(self, topics: Sequence[str] | str) -> None:
-        """Join the group and work until `stop`, or until a worker or the consumer raises."""
+        """Join the group and process records until `stop` is called, or until a worker or the consumer raises."""
         await self._consumer.subscribe(topics, on_assigned=self._assigned, on_revoked=self._revoked, on_lost=self._lost)
         loop = asyncio.get_running_loop()
         committed_at = loop.time()
@@ -198,7 +200,7 @@ class Workers:
                 self._threads.shutdown(wait=False)
 
     async def _commit_last(self, workers: Sequence[Worker]) -> None:
-        """What is done when `run` ends by an exception; after a regular end nothing is left."""
+        """Commit finished work when `run` ends by an exception; otherwise nothing is left to commit."""
         try:
             async with asyncio.timeout(LAST_COMMIT):
                 await self._commit(workers)
@@ -206,7 +208,7 @@ class Workers:
             self._say(f"{_names(workers)}: what was done since the last commit will be read again: {error}")
 
     async def _finish(self) -> None:
-        """Do what is queued and commit it. The member keeps polling, or it would leave the group meanwhile."""
+        """Process what is queued and commit it. The member keeps polling, or it would leave the group."""
         for worker in self._workers.values():
             worker.end(drop=False)
         self._consumer.pause(*self._consumer.assignment)
@@ -227,7 +229,7 @@ class Workers:
         at = TopicPartition(fetched.topic, fetched.partition)
         worker = self._workers.get(at)
         if worker is None:
-            return  # taken away meanwhile: the next owner reads it (A3.15)
+            return  # revoked meanwhile: the next owner reads it
         worker.give(fetched)
         if len(worker.queue) >= HIGH * self._size and at not in self._consumer.paused:
             self._held.add(at)
@@ -239,7 +241,7 @@ class Workers:
             if worker.at in self._consumer.assignment:
                 self._consumer.resume(worker.at)
 
-    # -- what the group tells ---------------------------------------------------------------------------------------
+    # -- called by the group ----------------------------------------------------------------------------------------
 
     async def _assigned(self, partitions: set[TopicPartition]) -> None:
         if self._stopping:
@@ -250,9 +252,10 @@ class Workers:
             self._workers[at] = Worker(at, self._work, self._progress, None if before is None else before.task)
 
     async def _revoked(self, partitions: set[TopicPartition]) -> None:
-        """The join waits for this, as long as the group waits for us: workers end, then their commits are made
-        (A3.13). A worker that does not end in time loses its partition (E36); all do if the membership goes
-        meanwhile (E53)."""
+        """Finish and commit the work of revoked partitions, while the group waits for this.
+
+        A worker that does not finish in time loses its partition; all do if the membership ends meanwhile.
+        """
         ending = [self._workers[at] for at in sorted(partitions) if at in self._workers]
         for worker in ending:
             worker.end(drop=True)
@@ -271,7 +274,7 @@ class Workers:
         self._raise_failure(ending)
 
     async def _lost(self, partitions: set[TopicPartition]) -> None:
-        """Other members own them already: nothing of ours is committed."""
+        """Stop the workers: other members already own these partitions, and nothing is committed."""
         losing = [self._workers[at] for at in sorted(partitions & self._workers.keys())]
         self._lose(losing, LEFT)
         self._forget(partitions)
@@ -285,7 +288,8 @@ class Workers:
             self._say(f"{_names(stopping)}: lost, {why}; what was not committed will be read again")
 
     def _gone(self, loser: Worker) -> None:
-        """It ended at last. What it raised is no reason to end: the next owner meets the same records."""
+        """A worker that lost its partition has ended. Its exception is ignored: the next owner gets the same
+        records."""
         if self._losers.get(loser.at) is loser:
             del self._losers[loser.at]
         if not loser.task.cancelled() and (problem := loser.task.exception()) is not None:
@@ -309,7 +313,7 @@ class Workers:
             if error.retriable:
                 self._say(f"no commit was made, the next one is tried in {self._every:g} s: {error}")
             elif not overtaken(error):
-                raise  # else it is made when the partitions are given up, or after the rebalance
+                raise  # otherwise it is repeated on revocation, or after the rebalance
 
     async def _commit(self, workers: Iterable[Worker]) -> None:
         done = {worker.at: worker.done for worker in workers if worker.done is not None}

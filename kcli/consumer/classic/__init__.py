@@ -1,1 +1,1 @@
-"""A member of a classic group: join, sync, heartbeats, and the assignors of the Java client."""
+"""Membership in a classic group: join, sync, heartbeats, and the assignors of the Java client."""

@@ -1,8 +1,7 @@
-"""The assignors of classic groups: range, roundrobin, sticky and cooperative-sticky, with the same results as Java's
-(E50).
+"""The assignors of classic groups: range, roundrobin, sticky and cooperative-sticky, with the same results as Java's.
 
-The leader of a group may be a Java client one day and kcli the next; if their assignments differed, every change of
-leader would move partitions. So even the iteration order of Java's hash maps is kept.
+A group may be led by a Java client at one time and by kcli at another. If their assignments differed, every change of
+leader would move partitions, so even the iteration order of Java's hash maps is reproduced.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from kcli.proto.consumer_protocol import Subscription
 
 COOPERATIVE = frozenset({"cooperative-sticky"})
-"""The assignors that let members keep their partitions through a rebalance (KIP-429)."""
+"""The assignors with which members keep their partitions through a rebalance (KIP-429)."""
 
 
 def assign(name: str, layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """The assignment of each member. `members` by member id, in the order of the JoinGroup response; `layout` holds the
-    topics that exist. Raises UsageError for an unknown assignor."""
+    """Return the partitions of each member. `members` by member id, in the order of the JoinGroup response; `layout`
+    holds the existing topics. Raises UsageError for an unknown assignor."""
     assignor = ASSIGNORS.get(name)
     if assignor is None:
         raise UsageError(f"unknown assignor {name!r}; known: {', '.join(ASSIGNORS)}")
@@ -37,7 +36,7 @@ def assign(name: str, layout: Layout, members: Mapping[str, Subscription]) -> As
 
 
 def _sorted_members(members: Mapping[str, Subscription]) -> list[str]:
-    """Static members first, by instance id; then the others by member id (KIP-345)."""
+    """Sort static members first, by instance id, then the others by member id (KIP-345)."""
 
     def order(name: str) -> tuple[bool, bytes]:
         instance = members[name].instance_id
@@ -50,7 +49,7 @@ def _sorted_members(members: Mapping[str, Subscription]) -> list[str]:
 
 
 def _roundrobin(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """All partitions of all topics in turn to the members that want them."""
+    """Assign all partitions of all topics in turn to their subscribers."""
     given: Assignment = {name: [] for name in members}
     ring = _sorted_members(members)
     turn = 0
@@ -67,11 +66,11 @@ def _roundrobin(layout: Layout, members: Mapping[str, Subscription]) -> Assignme
 
 
 class _Range:
-    """One topic being dealt out: consecutive partitions to members in order, the first ones get one more."""
+    """The assignment of one topic: consecutive partitions to members in order; the first members get one more."""
 
     def __init__(self, topic: str, racks: list[set[str]], members: dict[str, str | None]) -> None:
         self.topic = topic
-        self.members = members  # name to rack, in order
+        self.members = members  # rack by name, in order
         self._racks = racks
         self._free = dict.fromkeys(range(len(racks)))
         self._count = dict.fromkeys(members, 0)
@@ -82,7 +81,7 @@ class _Range:
 
     @property
     def size(self) -> int:
-        """How many partitions are grouped as co-partitioned: Java counts none where no member has a rack."""
+        """Number of partitions that co-partitioning considers; as in Java, none if no member has a rack."""
         return len(self._racks) if any(self.members.values()) else 0
 
     def room(self, name: str) -> int:
@@ -108,7 +107,7 @@ class _Range:
 
 
 def _range(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """Topic by topic, so that equal partition numbers of equal topics meet at one member."""
+    """Assign topic by topic, so that equal partition numbers of equally sized topics go to the same member."""
     given: Assignment = {name: [] for name in members}
     ordered = _sorted_members(members)
     topics = []
@@ -127,7 +126,8 @@ def _range(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
 
 
 def _deal_within_racks(topics: list[_Range], given: Assignment) -> None:
-    """Rack by rack as far as the shares allow; topics with the same readers and size stay aligned (KIP-881)."""
+    """Assign within racks as far as the quotas allow; topics with the same subscribers and size stay aligned
+    (KIP-881)."""
     alike: dict[tuple[tuple[tuple[str, str | None], ...], int], list[_Range]] = {}
     for topic in topics:
         readers = tuple(sorted(topic.members.items(), key=lambda pair: pair[0]))
@@ -140,7 +140,7 @@ def _deal_within_racks(topics: list[_Range], given: Assignment) -> None:
 
 
 def _deal_aligned(group: list[_Range], size: int, given: Assignment) -> None:
-    """Give partition n of every topic of the group to one member whose rack has them all."""
+    """Assign partition n of every topic of the group to one member whose rack has all of them."""
     remaining = list(group[0].members)
     for number in range(size):
         for name in remaining:
@@ -160,7 +160,8 @@ def _deal_aligned(group: list[_Range], size: int, given: Assignment) -> None:
 
 
 def _sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """Eager: the past comes from the user data, because an eager member owns nothing while it joins."""
+    """Assign with the eager protocol: former partitions come from the user data, because an eager member owns nothing
+    while it joins."""
     from kcli.consumer.classic.claims import Past
     from kcli.consumer.classic.sticky import assign_sticky
 
@@ -171,7 +172,7 @@ def _sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
 
 
 def _cooperative_past(member: Subscription) -> Past:
-    """The generation is in protocol v2; before that, in the user data."""
+    """Return the former partitions. The generation is a field in protocol v2; before that it is in the user data."""
     from kcli.consumer.classic.claims import Past
 
     if member.generation >= 0:
@@ -180,7 +181,7 @@ def _cooperative_past(member: Subscription) -> Past:
 
 
 def _cooperative_sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """As sticky, but a partition that changes hands stays unassigned until its owner has given it up (KIP-429)."""
+    """Like sticky, but a partition that moves stays unassigned until its owner has revoked it (KIP-429)."""
     from kcli.consumer.classic.sticky import assign_sticky
 
     pasts = {name: _cooperative_past(member) for name, member in members.items()}

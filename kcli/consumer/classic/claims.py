@@ -1,4 +1,4 @@
-"""What members of a group say they had, and which of it counts (E51)."""
+"""The partitions that members claim to have owned, and which claims count."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     Assignment = dict[str, list[TopicPartition]]
     Layout = Mapping[str, Sequence[Collection[str]]]
-    """Topic to, per partition, the racks of its replicas (empty where unknown)."""
+    """Topic to the racks of each partition's replicas (empty if unknown)."""
 
 
 class Past:
-    """A member's former partitions, and the generation in which it owned them; None if it did not report them."""
+    """A member's former partitions and the generation in which it owned them; None if it did not report them."""
 
     __slots__ = ("generation", "partitions")
 
@@ -27,7 +27,7 @@ class Past:
 
 
 class Claims:
-    """All members' pasts, with the conflicts settled. `members` is in Java's order."""
+    """The former partitions of all members, with conflicts resolved. `members` is in Java's order."""
 
     def __init__(self, layout: Layout, members: Mapping[str, Subscription], pasts: Mapping[str, Past]) -> None:
         self.newest = NO_GENERATION
@@ -49,7 +49,7 @@ class Claims:
             self.owned[name].append(at)
             self._owner[at] = name
             return
-        # The other's generation is the one of the subscription, whatever its user data says: Java's way.
+        # As in Java, the other member's generation is taken from its subscription, not from its user data.
         theirs = members[other].generation
         if generation < theirs:
             return
@@ -63,14 +63,14 @@ class Claims:
 
 
 def worth_it(consumer_racks: set[str], partition_racks: Mapping[TopicPartition, set[str]]) -> bool:
-    """True when racks can make a difference: some consumer shares a rack with some replica, and not every
-    partition is in every rack."""
+    """Whether racks can make a difference: some consumer shares a rack with some replica, and not every partition is in
+    every rack."""
     everywhere: set[str] = set().union(*partition_racks.values())
     return not consumer_racks.isdisjoint(everywhere) and any(racks != everywhere for racks in partition_racks.values())
 
 
 class Racks:
-    """`consumers` and `partitions` are empty when racks make no difference."""
+    """The racks of consumers and partitions; both empty if racks make no difference."""
 
     def __init__(self, layout: Layout, members: Mapping[str, Subscription]) -> None:
         by_rack: dict[str, int] = {}
@@ -85,22 +85,23 @@ class Racks:
         useful = bool(consumers) and worth_it(set(by_rack), partitions)
         self.consumers: dict[str, str] = consumers if useful else {}
         self.partitions: dict[TopicPartition, set[str]] = partitions if useful else {}
-        # As in Java this counts also when racks are not used otherwise, and so orders what is handed out.
+        # As in Java, this is counted even if racks are not used otherwise, because it affects the order.
         self._readers = {at: sum(by_rack.get(rack, 0) for rack in racks) for at, racks in partitions.items()}
 
     def mismatch(self, consumer: str, at: TopicPartition) -> bool:
-        """True when `consumer` would read `at` across racks."""
+        """Whether `consumer` would read `at` from a different rack."""
         rack = self.consumers.get(consumer)
         return rack is not None and rack not in self.partitions.get(at, ())
 
     def scarcest_first(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
-        """Those with the fewest consumers in their racks come first."""
+        """Sort partitions by the number of consumers in their racks, lowest first."""
         if not self._readers:
             return partitions
         return sorted(partitions, key=lambda at: self._readers.get(at, 0))
 
     def next_match(self, at: TopicPartition, consumers: list[str], first: int) -> int:
-        """The place in `consumers`, counted round from `first`, of one in a rack of `at`; -1 without one."""
+        """Return the index in `consumers`, searching cyclically from `first`, of a consumer in a rack of `at`; -1 if
+        there is none."""
         racks = self.partitions.get(at)
         if not racks:
             return -1

@@ -1,6 +1,6 @@
-"""A running member of a classic consumer group: the tasks around the membership's state machine.
+"""A running member of a classic consumer group: the tasks that drive the membership's state machine.
 
-One task rebalances, one sends heartbeats (E46), one watches the topics of the last assignment.
+One task rebalances, one sends heartbeats, one watches the topics of the last assignment.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ if TYPE_CHECKING:
 
 LOG = Log("consumer.group")
 LEAVE_GROUP = 13
-FIRST_WATCH = 1.0  # seconds, doubling: how often topics that do not exist yet are looked for
+FIRST_WATCH = 1.0  # seconds, doubling: how often missing topics are looked for
 
 
 class Rebalance(Holdings):
-    """A classic member's share: what it owns and how it came by it."""
+    """The partitions of a classic member, and how it joins to get them."""
 
     _member: Membership
 
@@ -86,14 +86,15 @@ class Rebalance(Holdings):
         self.cooperative = set(settings.assignors) <= COOPERATIVE
         self.joined_topics: frozenset[str] = frozenset()
         self.racks_matter = False
-        self.watched: Layout | None = None  # as the leader saw it when it assigned; None when not the leader
-        self.watched_topics: frozenset[str] = frozenset()  # all members'
-        self._last: tuple[frozenset[TopicPartition], int] = (frozenset(), -1)  # the sticky assignor's memory
-        self._floor = Floor(LEAST)  # between two joins: a coordinator may want another member id each time
+        self.watched: Layout | None = None  # the layout that the leader used to assign; None if not the leader
+        self.watched_topics: frozenset[str] = frozenset()  # topics of all members
+        # the sticky assignor's previous assignment
+        self._last: tuple[frozenset[TopicPartition], int] = (frozenset(), -1)
+        self._floor = Floor(LEAST)  # between joins: a coordinator may return a new member id each time
 
     async def give_up(self, interest: Interest) -> None:
-        """Before a join: all is lost if the generation is gone; eager members give up all, cooperative ones keep
-        what they still want."""
+        """Give up partitions before a join: all are lost if the generation is gone; eager members revoke all,
+        cooperative ones keep those they are still subscribed to."""
         if self._member.generation < 0:
             await self.lose()
         elif not self.cooperative:
@@ -104,10 +105,11 @@ class Rebalance(Holdings):
     # -- joining ---
 
     async def join(self, interest: Interest) -> str:
-        """One JoinGroup and, if it succeeds, one SyncGroup and its consequences; what to do next."""
+        """Send one JoinGroup and, if it succeeds, one SyncGroup, and apply the result. Returns the next step."""
         member = self._member
         topics = await interest.look()
-        long = max(self._coordinator.request_timeout, self._settings.rebalance_timeout + 5)  # B6: the broker holds it
+        # the broker holds the request that long
+        long = max(self._coordinator.request_timeout, self._settings.rebalance_timeout + 5)
         LOG.info("%s: joins: %s", self._settings.group, member.reason)
         member.start_join()
         try:
@@ -119,7 +121,7 @@ class Rebalance(Holdings):
                 if step != AGAIN:
                     break
                 if has_id:
-                    return RETRY  # the id that it gave us was no good either
+                    return RETRY  # the returned member id did not work either
             if step != PROCEED:
                 return step
             self._check_protocol(answer.protocol_type, answer.protocol_name)
@@ -165,7 +167,8 @@ class Rebalance(Holdings):
         )
 
     def _check_protocol(self, protocol_type: str | None, name: str | None) -> None:
-        """KIP-559: a group of another kind has the same name, or of assignors we do not know."""
+        """Check the group's protocol (KIP-559): the name may belong to another kind of group, or the assignors may
+        differ."""
         if protocol_type not in (None, "", PROTOCOL_TYPE) or name not in self._settings.assignors:
             raise BrokerError(
                 codes.INCONSISTENT_GROUP_PROTOCOL,
@@ -175,7 +178,8 @@ class Rebalance(Holdings):
             )
 
     async def _lead(self, answer: JoinGroupResponse, interest: Interest) -> dict[str, list[TopicPartition]]:
-        """The leader's work: the assignment of all members. With `skip_assignment` (KIP-814) it only has to watch."""
+        """Compute the assignment of all members as leader. With `skip_assignment` (KIP-814) only the topics are
+        watched."""
         members = {
             member.member_id: decode_subscription(member.metadata, member.group_instance_id)
             for member in answer.members
@@ -206,7 +210,7 @@ class Rebalance(Holdings):
             ),
             timeout=timeout,
         )
-        if member.state != SYNCING:  # a heartbeat heard before us that the membership is over
+        if member.state != SYNCING:  # a heartbeat reported first that the membership is over
             return RESET if member.generation < 0 else LOST
         if not answer.error_code:
             self._check_protocol(answer.protocol_type, answer.protocol_name or protocol)
@@ -221,7 +225,7 @@ class Rebalance(Holdings):
     # -- taking ---
 
     async def _take(self, assigned: frozenset[TopicPartition], interest: Interest) -> None:
-        """Make the assignment ours. Strange topics mean that it answers an older subscription: join again (E54)."""
+        """Adopt the assignment. Unexpected topics mean that it is based on an older subscription: join again."""
         member = self._member
         self._last = (assigned, member.generation)
         if any(not interest.covers(at.topic) for at in assigned):
@@ -229,7 +233,7 @@ class Rebalance(Holdings):
             return
         revoked = self.owned - assigned
         added = assigned - self.owned
-        if revoked:  # cooperative: others wait for these, so join again at once (KIP-429)
+        if revoked:  # cooperative: other members wait for these, so join again at once (KIP-429)
             await self.revoke(revoked)
             member.ask_rejoin("partitions were revoked")
         if member.generation < 0 or member.state != STABLE:
@@ -238,7 +242,7 @@ class Rebalance(Holdings):
 
 
 class GroupSession(Session):
-    """A classic member. The `request_timeout` is of one request, JoinGroup and SyncGroup have their own."""
+    """A classic member's session. `request_timeout` applies to single requests, except JoinGroup and SyncGroup."""
 
     _member: Membership
     _share: Rebalance
@@ -306,10 +310,11 @@ class GroupSession(Session):
             elif step in (FIND, RETRY) or (step != FATAL and pauses.failures):
                 await pauses.pause()
             else:
-                pauses.next()  # it counts, and joins again at once
+                pauses.next()  # counts a failure, and joins again at once
 
     async def _until_needed(self) -> None:
-        """Level-triggered: the flag is cleared before the state is read (A3.09)."""
+        """Wait until there is something to do. The event is cleared before the state is read, so no change is
+        missed."""
         while True:
             self._changed.clear()
             member = self._member
@@ -331,7 +336,7 @@ class GroupSession(Session):
             return
         name = member.member_id
         if self._closed:
-            member.close()  # heartbeats that are answered later mean nothing
+            member.close()  # later heartbeat responses are ignored
         else:
             member.member_id = ""
 
@@ -377,10 +382,10 @@ class GroupSession(Session):
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
         return step not in (FIND, RETRY)
 
-    # -- looking ---
+    # -- watching topics ---
 
     async def _watch(self) -> None:
-        """Join again when what the assignment was made from has changed (E49, E54)."""
+        """Join again when the topics on which the assignment is based have changed."""
         pauses = Backoff(FIRST_WATCH, self._metadata_max_age)
         while True:
             await pauses.pause()

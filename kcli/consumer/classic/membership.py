@@ -1,7 +1,8 @@
-"""A classic member's life as a state machine: answers and the time go in, what to do next comes out. No I/O.
+"""State machine of a classic member: takes responses and the time, returns what to do next. No I/O.
 
-    OUT → JOINING → SYNCING → STABLE → (rejoin) JOINING …      AWAY: not polled in time, left until polled again
-`generation` is -1 when the membership is gone: whatever was owned then is lost, not revoked (E53).
+    OUT → JOINING → SYNCING → STABLE → (rejoin) JOINING …      AWAY: no poll in time, left until the next poll
+
+`generation` is -1 without a membership: partitions owned until then are lost, not revoked.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
     from kcli.settings import GroupSettings
 
-JOIN_GROUP = 11  # SyncGroup and Heartbeat take the same right
+JOIN_GROUP = 11  # SyncGroup and Heartbeat require the same permission
 
 
 class Membership:
-    """One member. Times are seconds of any clock that only goes forward."""
+    """The state of one member. Times are in seconds of any monotonic clock."""
 
     def __init__(self, settings: GroupSettings, now: float) -> None:
         self._settings = settings
         self.state = OUT
         self.member_id = ""
         self.generation = -1
-        self.reason: str | None = "joining"  # why a (re)join is wanted
+        self.reason: str | None = "joining"  # why a (re)join is needed
         self.error: BaseException | None = None
         self._next_heartbeat = now
         self._session_end = now + settings.session_timeout
@@ -56,7 +57,7 @@ class Membership:
 
     @property
     def reader(self) -> None:
-        """The identity for reading offsets: none."""
+        """The identity for fetching offsets: none."""
 
     @property
     def wants_join(self) -> bool:
@@ -64,40 +65,40 @@ class Membership:
 
     @property
     def rejoining(self) -> bool:
-        """True from the moment a rebalance is known until its assignment is there."""
+        """Whether a rebalance is known and its assignment has not arrived yet."""
         return self.state in (OUT, JOINING, SYNCING) or self.reason is not None
 
-    # -- what the user does ---
+    # -- user's calls ---
 
     def polled(self, now: float) -> None:
-        """The user took records: the member is alive, and comes back if it had left for not being so (E47)."""
+        """The user polled: the member is alive, and joins again if it had left because of max.poll.interval."""
         self._poll_end = now + self._settings.max_poll_interval
         if self.state == AWAY:
             self.state, self.reason = OUT, "polled again"
 
     def ask_rejoin(self, reason: str) -> None:
-        """Rebalance when the present one, if any, is over. The first reason stays."""
+        """Request a rebalance after the current one, if any. The first reason is kept."""
         if self.state not in (FAILED, CLOSED):
             self.reason = self.reason or reason
 
     def fail(self, error: BaseException) -> None:
-        """The end, for a reason from outside."""
+        """End with an error from outside."""
         if self.state != CLOSED:
             self.state, self.generation, self.error = FAILED, -1, error
 
     def close(self) -> None:
-        """Nothing that comes in later changes anything."""
+        """End: later responses change nothing."""
         if self.state != FAILED:
             self.state = CLOSED
 
     # -- joining ---
 
     def start_join(self) -> None:
-        """A JoinGroup goes out: the coordinator keeps us alive without heartbeats while it holds it."""
+        """A JoinGroup is sent; while the coordinator holds it, no heartbeats are needed."""
         self.state, self.reason = JOINING, None
 
     def joined(self, number: int, generation: int, member_id: str, now: float) -> str:
-        """JoinGroup was answered with error `number`."""
+        """Handle the error `number` of JoinGroup."""
         if self.state != JOINING:
             return PROCEED
         code = codes.of(number)
@@ -113,7 +114,7 @@ class Membership:
         return self._apply(step, code)
 
     def synced(self, number: int, now: float) -> str:
-        """SyncGroup was answered with error `number`."""
+        """Handle the error `number` of SyncGroup."""
         if self.state != SYNCING:
             return PROCEED
         code = codes.of(number)
@@ -122,25 +123,25 @@ class Membership:
             self.state = STABLE
             self._alive(now)
             return PROCEED
-        if step in (REJOIN, RETRY, FIND):  # the assignment of this generation will not come
+        if step in (REJOIN, RETRY, FIND):  # the assignment of this generation will not arrive
             self.state, self.reason = OUT, code.name
             return step
         return self._apply(step, code)
 
     def interrupted(self, reason: str) -> None:
-        """A join or sync was not answered: it starts over, with the same member id and generation."""
+        """A join or sync got no response: start over with the same member id and generation."""
         if self.state in (JOINING, SYNCING):
             self.state, self.reason = OUT, reason
 
-    # -- staying ---
+    # -- heartbeats and offsets ---
 
     def heartbeat(self, number: int, asked: Identity, now: float) -> str:
-        """A heartbeat was answered with error `number`."""
+        """Handle the error `number` of a heartbeat."""
         if asked != self.identity or self.state not in (STABLE, SYNCING):
             return PROCEED
         code = codes.of(number)
         step = judge("heartbeat", code)
-        if step in (PROCEED, REJOIN):  # either way the coordinator knows us (E46)
+        if step in (PROCEED, REJOIN):  # in both cases the coordinator knows this member
             self._alive(now)
             if step == REJOIN and self.state == STABLE:
                 self.ask_rejoin("a rebalance is in progress")
@@ -148,8 +149,8 @@ class Membership:
         return self._apply(step, code)
 
     def committed(self, number: int, asked: Identity) -> str:
-        """A partition of an OffsetCommit was answered with error `number`. A commit that meets the group's own
-        rebalance half-way never starts another one (E52)."""
+        """Handle the error `number` of a partition in an OffsetCommit. A commit that coincides with a rebalance never
+        starts another one."""
         code = codes.of(number)
         step = judge("commit", code)
         if asked == self.identity and self.state == STABLE:
@@ -161,25 +162,25 @@ class Membership:
 
     @staticmethod
     def fetched(number: int, asked: Identity | None) -> str:
-        """An OffsetFetch was answered with error `number`."""
+        """Handle the error `number` of an OffsetFetch."""
         return judge("commit", codes.of(number))
 
     def heartbeat_sent(self, now: float) -> None:
         self._next_heartbeat = now + self._settings.heartbeat_interval
 
     def heartbeat_failed(self, now: float, pause: float) -> None:
-        """No answer: the next one comes sooner, the session's time runs on."""
+        """A heartbeat got no response: the next one is sent sooner, while the session timeout keeps running."""
         self._next_heartbeat = min(self._next_heartbeat, now + pause)
 
     def tick(self, now: float) -> str | None:
-        """What time demands: "heartbeat", "expired" (the session is over: all is lost), "away" (the user did not
-        poll: leave), or nothing."""
+        """Return what is due: "heartbeat", "expired" (the session timed out: all partitions are lost), "away" (no poll
+        in time: leave), "silent", or None."""
         if self.state == STABLE and now >= self._poll_end:
             self.state, self.generation = AWAY, -1
             self.reason = None
             if self._settings.instance_id is None:
                 return "away"
-            return "silent"  # a static member just stops; the session's end will tell the others (E48)
+            return "silent"  # a static member just stops; the others learn of it when its session ends
         if self.generation >= 0 and self.state in (STABLE, SYNCING, OUT) and now >= self._session_end:
             self._drop("the session expired", forget_id=False)
             return "expired"
@@ -188,7 +189,7 @@ class Membership:
         return None
 
     def deadline(self) -> float | None:
-        """When `tick` has something to say next."""
+        """When `tick` next has something due."""
         if self.state == STABLE:
             return min(self._next_heartbeat, self._session_end, self._poll_end)
         if self.state == SYNCING:

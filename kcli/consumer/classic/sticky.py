@@ -1,10 +1,10 @@
-"""Sticky assignment: balanced first, then as few moves as possible. The same results as Kafka's own (E50).
+"""Sticky assignment: balanced first, then with as few moves as possible. Same results as Kafka's own assignors.
 
-Two algorithms: this file's for groups in which all members subscribe to the same topics, `sticky_general`'s for the
-rest. A partition that two members of the same generation claim belongs to neither; else the newest generation wins
-(E51). Three inputs have another result than in Java 4.3, whose result would be wrong: owned partitions that do not
+There are two algorithms: `_Constrained` for groups in which all members subscribe to the same topics, `General` for the
+rest. A partition that two members of the same generation claim belongs to neither; otherwise the newest generation
+wins. Three inputs give a different result than Java 4.3, whose result would be wrong: owned partitions that do not
 exist are ignored, a member without a subscription never gets a partition, and a partition returns to an earlier owner
-only if that one still subscribes to the topic (Java returns it all the same, or ends in a NullPointerException).
+only if that member still subscribes to the topic (Java returns it anyway, or throws a NullPointerException).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def assign_sticky(
     layout: Layout, members: Mapping[str, Subscription], pasts: Mapping[str, Past]
 ) -> tuple[Assignment, dict[TopicPartition, str] | None]:
-    """The assignment, and which partitions move to which member: None if the caller must compare. `layout` and
-    `members` are in the order in which Java's HashMaps yield them."""
+    """Return the assignment, and which partitions move to which member (None if the caller has to compare). `layout`
+    and `members` are in the order in which Java's HashMaps iterate over them."""
     claims = Claims(layout, members, pasts)
     racks = Racks(layout, members)
     wanted = [set(member.topics) for member in members.values()]
@@ -41,8 +41,8 @@ def assign_sticky(
 
 
 class _Constrained:
-    """All members have the same subscription, so each gets `floor` or `floor + 1` partitions. Keep what is owned within
-    that, then deal out the rest in turn; first within racks, if those matter."""
+    """Assignment if all members have the same subscription, so that each gets `floor` or `floor + 1` partitions. Owned
+    partitions are kept within that limit; the rest is assigned in turn, first within racks if racks matter."""
 
     def __init__(self, layout: Layout, racks: Racks, claims: Claims) -> None:
         self._racks = racks
@@ -53,9 +53,9 @@ class _Constrained:
         self._ceiling = self._floor + (self._extra > 0)
         self._above = 0  # members with more than the floor
         self._hungry: list[str] = []  # members below the floor
-        self._content: list[str] = []  # members at the floor that may still get one more
+        self._content: list[str] = []  # members at the floor that may get one more
         self._given: Assignment = {name: [] for name in self._owned}
-        self._lost: dict[TopicPartition, str] = {}  # the member that must give it up
+        self._lost: dict[TopicPartition, str] = {}  # partitions to revoke, and their owners
         self.moving: dict[TopicPartition, str] = {}
 
     def build(self) -> Assignment:
@@ -71,7 +71,7 @@ class _Constrained:
         return self._given
 
     def _keep(self, name: str) -> None:
-        """Let a member keep what it owns, as far as its share goes."""
+        """Let a member keep what it owns, up to its quota."""
         mine = []
         for at in self._owned[name]:
             if self._racks.mismatch(name, at):
@@ -96,7 +96,7 @@ class _Constrained:
             self._lost[at] = name
 
     def _deal_within_racks(self, rest: list[TopicPartition]) -> list[TopicPartition]:
-        """Deal what can be dealt within racks; what cannot is returned."""
+        """Assign partitions within racks; return the rest."""
         left = []
         turn = 0
         for at in rest:
@@ -127,7 +127,7 @@ class _Constrained:
         return left
 
     def _deal(self, rest: list[TopicPartition]) -> None:
-        """In turn to the hungry until all have the floor, then one each to the content."""
+        """Assign in turn to members below the floor, then one each to members at the floor."""
         turn = 0
         for at in rest:
             if self._hungry:
@@ -149,8 +149,8 @@ class _Constrained:
 
 
 class Moves:
-    """The partitions moved so far, by topic and (from, to). Instead of moving one back along a pair that was already
-    used, the one that moved the other way returns: that keeps more partitions where they were."""
+    """Partitions moved so far, by topic and (from, to). If a move would go back along a pair that was already used, the
+    partition that moved the other way returns instead, so that more partitions keep their owner."""
 
     def __init__(self) -> None:
         self._pair: dict[TopicPartition, tuple[str, str]] = {}
@@ -170,7 +170,7 @@ class Moves:
         self._moved.setdefault((at.topic, source, target), _HashSet()).add(at)
 
     def instead(self, at: TopicPartition, source: str, target: str) -> TopicPartition:
-        """The partition to move when `at` should go from `source` to `target`."""
+        """Return the partition to move when `at` should move from `source` to `target`."""
         if at in self._pair:
             source = self._pair[at][0]
         reverse = self._moved.get((at.topic, target, source))
@@ -178,7 +178,7 @@ class Moves:
 
 
 class _HashSet:
-    """A set of partitions whose first element is the one Java's HashSet would yield."""
+    """A set of partitions whose first element is the first one in Java's HashSet."""
 
     def __init__(self) -> None:
         self._members: dict[TopicPartition, None] = {}
@@ -200,7 +200,7 @@ class _HashSet:
 
 
 class ByLoad:
-    """Members ordered by how much they have, then by name. Take a member out before its load changes."""
+    """Members sorted by number of partitions, then by name. Remove a member before its number changes."""
 
     def __init__(self, given: Assignment) -> None:
         self._given = given
@@ -221,12 +221,12 @@ class ByLoad:
             del self._order[place]
 
     def spread(self) -> int:
-        """The largest load minus the smallest."""
+        """The largest number of partitions minus the smallest."""
         return self._order[-1][0] - self._order[0][0]
 
 
 class General:
-    """One assignment in the making."""
+    """Assignment in the general case."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class General:
         return self._given
 
     def _keep(self) -> set[TopicPartition]:
-        """Drop what a member owns and may not keep; the rest stays where it is."""
+        """Remove owned partitions that a member must not keep; return the others."""
         kept: set[TopicPartition] = set()
         for name, given in self._given.items():
             wanted = set(self._wants[name])
@@ -281,7 +281,7 @@ class General:
         return kept
 
     def _hand_out(self, at: TopicPartition, *, within_rack: bool) -> bool:
-        """Give `at` to the member with the least that wants its topic."""
+        """Give `at` to the subscriber with the fewest partitions."""
         for name in self._loads:
             if at.topic in self._wants[name] and not (within_rack and self._racks.mismatch(name, at)):
                 self._loads.remove(name)
@@ -292,7 +292,7 @@ class General:
         return False
 
     def _balance(self, rest: list[TopicPartition], starting: bool) -> None:
-        """Move partitions from the loaded to the idle, within the part of the group where that is possible."""
+        """Move partitions from members with many to members with few, where moves are possible."""
         movable = {topic for topic, readers in self._readers.items() if len(readers) >= 2}
         everything = [at for at in self._all if at.topic in movable]
         fixed = {name: self._given[name] for name in self._members if not self._can_change(name, movable)}
@@ -300,7 +300,7 @@ class General:
             self._loads.remove(name)
             del self._given[name]
         earlier = {name: list(given) for name, given in self._given.items()}
-        if not self._must_revoke:  # first try with the new ones only: they have no owner yet
+        if not self._must_revoke:  # first try with the unowned ones only
             self._move([at for at in rest if at.topic in movable])
         moved = self._move(everything)
         if not starting and moved and _unevenness(self._given) >= _unevenness(earlier):
@@ -316,7 +316,7 @@ class General:
         return sum(len(self._layout[topic]) for topic in self._wants[name])
 
     def _balanced(self) -> bool:
-        """True when no member could take a partition from one that has at least two more."""
+        """Whether no member can take a partition from one that has at least two more."""
         if self._loads.spread() <= 1:
             return True
         for name in self._loads:
@@ -331,7 +331,7 @@ class General:
         return True
 
     def _move(self, partitions: list[TopicPartition]) -> bool:
-        """Go round until nothing can be improved; True when something was moved."""
+        """Repeat until nothing improves; return whether anything moved."""
         moved = False
         while True:
             again = False
@@ -346,7 +346,8 @@ class General:
                 return moved
 
     def _better(self, at: TopicPartition) -> str | None:
-        """The member that should have `at` instead: its former owner if that helps, else the one with the fewest."""
+        """Return the member that should get `at` instead: its former owner if that helps, else the one with the
+        fewest."""
         load = len(self._given[self._owner[at]])
         old = self._before.get(at)
         if old is not None and old in self._readers[at.topic] and load > len(self._given[old]) + 1:
@@ -369,7 +370,7 @@ class General:
 
 
 def _previous(members: Iterable[str], pasts: Mapping[str, Past], newest: int) -> dict[TopicPartition, str]:
-    """The owner of a partition in the latest generation before the newest."""
+    """Return each partition's owner in the latest generation before the newest."""
     owners: dict[TopicPartition, tuple[int, str]] = {}
     for name in members:
         past = pasts[name]
@@ -382,16 +383,16 @@ def _previous(members: Iterable[str], pasts: Mapping[str, Past], newest: int) ->
 
 
 def _unevenness(given: Mapping[str, list[TopicPartition]]) -> int:
-    """The sum over all pairs of members of how much their loads differ."""
+    """Return the sum of the differences in load over all pairs of members."""
     loads = sorted(map(len, given.values()))
     return sum(load * (2 * place - len(loads) + 1) for place, load in enumerate(loads))
 
 
-# The order in which a Java HashMap yields its keys.
+# The iteration order of a Java HashMap.
 #
-# Kafka's own assignors iterate over HashMaps, so the owner of the odd partition depends on that order, and a group may
-# be led by a Java client one day and by kcli the next (E50). A bucket that Java turned into a tree (eight colliding
-# keys in a table of 64 or more) is the one thing not reproduced.
+# Kafka's own assignors iterate over HashMaps, so the owner of some partitions depends on that order, and a group may be
+# led by a Java client at one time and by kcli at another. Not reproduced: buckets that Java turned into trees (eight
+# colliding keys in a table of 64 or more).
 
 
 def string_hash(text: str) -> int:
@@ -409,13 +410,13 @@ def partition_hash(at: TopicPartition) -> int:
 
 
 def text_order(text: str) -> bytes:
-    """The sort key of `String.compareTo`: by UTF-16 code unit."""
+    """Return the sort key of `String.compareTo`: UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def hash_order(keys: Iterable[K], hashed: Callable[[K], int], capacity: int = 16) -> list[K]:
-    """`keys`, given in the order of their insertion, in the order a HashMap yields them. `capacity` is the size of
-    its first table."""
+    """Return `keys`, given in insertion order, in the iteration order of a HashMap. `capacity` is its initial table
+    size."""
     kept = list(dict.fromkeys(keys))
     size = capacity
     while len(kept) * 4 > size * 3:

@@ -1,1 +1,2 @@
-"""Fetching: one task per broker, a cursor per partition, sessions (KIP-227), chunks that a poll opens and hands out."""
+"""Fetching: a task per broker, a cursor per partition, fetch sessions (KIP-227), and chunks that a poll opens and
+returns."""

@@ -1,7 +1,7 @@
 """The data of one fetch for one partition: kept as received, decoded when a poll returns it.
 
-So memory is bounded by the bytes on the wire, and the next fetch is sent before this one is decoded: its offset is in
-the batch headers. Work is per batch, not per record.
+So memory is limited by the bytes on the wire, and the next fetch can be sent before this one is decoded, because its
+offset is in the batch headers. Work is per batch, not per record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kcli.settings import ConsumerSettings
 
     class BatchHeader(Protocol):
-        """What the filter reads of a batch: nothing of its records."""
+        """The fields of a batch that the filter needs."""
 
         @property
         def last_offset(self) -> int: ...
@@ -45,10 +45,10 @@ ABORT = 0
 
 
 class CorruptRecords(DecodeError):
-    """A batch whose bytes are corrupt, at partition `at` and `offset`."""
+    """A batch with corrupt bytes, at partition `at` and `offset`."""
 
     def __init__(self, at: TopicPartition, offset: int, reason: object) -> None:
-        place = f"{at.topic}[{at.partition}]"  # a CorruptBatch says its offset itself
+        place = f"{at.topic}[{at.partition}]"  # the text of a CorruptBatch already has its offset
         super().__init__(
             f"{place}: {reason}" if isinstance(reason, CorruptBatch) else f"{place} offset {offset}: {reason}"
         )
@@ -57,9 +57,11 @@ class CorruptRecords(DecodeError):
 
 
 class Fetched(Value):
-    """The records of one partition that a poll returns. `next_offset` is the position after them; `batches` may be
-    empty if there were only markers or aborted records, or if there is only an `error`. Offsets are -1 if unknown.
-    `skipped` are the batches that skip_corrupt skipped."""
+    """Records of one partition returned by a poll.
+
+    `next_offset` is the position after them. `batches` may be empty if there were only markers or aborted records, or
+    if there is only an `error`. Offsets are -1 if unknown. `skipped` are batches that skip_corrupt skipped.
+    """
 
     topic: str = ""
     partition: int = 0
@@ -72,15 +74,15 @@ class Fetched(Value):
     skipped: Sequence[KcliError] = ()
 
     def changed(self, **changes: Any) -> Fetched:
-        """A copy with some fields changed."""
+        """Return a copy with some fields changed."""
         kept = {one.name: getattr(self, one.name) for one in Fetched.__fields__}
         return Fetched(**(kept | changes))
 
 
 class Chunk:
-    """`fetched_at` is the requested offset, `following` the next one to request, `size` is on the wire. `broken`: the
-    fetch has only a batch with a broken frame. Up to the offset `tried` all batches were decompressed: one that is
-    still compressed cannot be read."""
+    """A fetched chunk. `fetched_at` is the requested offset, `following` the next one to request, `size` is on the
+    wire. `broken`: the fetch contains only a batch with a broken frame. Decompression was tried up to the offset
+    `tried`: a batch before it that is still compressed cannot be read."""
 
     __slots__ = (
         "aborted",
@@ -108,20 +110,20 @@ class Chunk:
         self.broken = broken
         self.size = len(data.records)
         self.aborted = data.aborted_transactions
-        self.batches: list[Batch] | None = None  # those that were not handed out yet
-        self.last = -1  # behind the last of them
+        self.batches: list[Batch] | None = None  # batches not yet returned
+        self.last = -1  # the offset after the last of them
         self.trouble: KcliError | None = None
         self.skipped: list[CorruptRecords] = []
         self.tried = -1
 
     @property
     def is_old(self) -> bool:
-        """Whether it begins with messages of v0 or v1."""
+        """Whether it begins with messages in format v0 or v1."""
         records = self.data.records
         return records is not None and len(records) >= 17 and records[16] < 2
 
     def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
-        """Check the CRCs and read the headers, once. Records are decompressed a piece at a time, see `Unpacking`."""
+        """Check the CRCs and read the headers, once. Records are decompressed piece by piece, see `Unpacking`."""
         if self.batches is None:
             self.batches, self.trouble = self._read(at, settings)
             if self.batches:
@@ -155,8 +157,8 @@ class Chunk:
                 return batches, CorruptRecords(at, batches[-1].last_offset + 1 if batches else self.fetched_at, broken)
 
     def window(self, position: int, end: int | None, *, committed: bool, control: bool) -> tuple[list[Batch], int]:
-        """The batches to be handed out, cut to [position, end), and the position after them (E3, E4). The position
-        goes past markers, aborted and empty batches, but not past a corrupt one."""
+        """Return the batches to deliver, cut to [position, end), and the position after them. The position moves past
+        markers, aborted and empty batches, but not past a corrupt one."""
         assert self.batches is not None
         if committed and self.aborted:
             hidden = AbortedFilter(self.aborted)
@@ -170,13 +172,13 @@ class Chunk:
         return shown, following if end is None else min(following, max(end, position))
 
     def let_go(self, position: int) -> None:
-        """The batches before `position` were handed out: what they hold is no longer ours."""
+        """Release the batches before `position`, which were returned."""
         assert self.batches is not None
         self.batches = [batch for batch in self.batches if batch.last_offset >= position]
 
 
 def after(records: Buffer, base_offset: int) -> Buffer:
-    """What follows the first batch with this base offset; nothing where it cannot be found."""
+    """Return the bytes after the first batch with this base offset; empty if it is not found."""
     view = memoryview(records)
     at = 0
     while len(view) - at >= LOG_OVERHEAD:
@@ -189,16 +191,16 @@ def after(records: Buffer, base_offset: int) -> Buffer:
     return view[len(view) :]
 
 
-# read_committed: which batches of a fetched chunk belong to transactions that were aborted (E14-E16).
+# Which batches of a fetched chunk belong to aborted transactions (read_committed).
 #
-# The broker names the aborted transactions of exactly the range it answers, so a filter lives as long as one chunk.
+# The broker lists the aborted transactions of exactly the range in its response, so a filter is valid for one chunk.
 class AbortedFilter:
-    """Fed with every batch in order, markers included."""
+    """Call `hides` with every batch in order, including markers."""
 
     __slots__ = ("_aborted", "_coming")
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
-        # Sorted here, since not every broker does; the next one is last.
+        # Sorted here, because not every broker does; the next one is last.
         self._coming = sorted(
             ((transaction.first_offset, transaction.producer_id) for transaction in aborted), reverse=True
         )

@@ -1,8 +1,8 @@
-"""One owned partition: its position, its fetched chunks, and whether it may be fetched now.
+"""The state of an owned partition: its position, its fetched chunks, and whether it may be fetched now.
 
-Sans-IO: events in, decisions out, time is an argument. A cursor has two offsets: `position` is the next to be delivered
-(E24), `fetch_at` the next to be fetched; the buffered chunks lie between them. `pieces` come before the chunks: they
-were taken out of a chunk and given back, because the program did not take them.
+No I/O: time is an argument. A cursor has two offsets: `position` is the next to return, `fetch_at` the next to fetch;
+the buffered chunks lie between them. `pieces` come before the chunks: they were taken out of a chunk and given back
+because the program did not use them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
 
 
 class Cursor:
-    """`generation` counts what makes an answer under way worthless: seek, reset, truncation (E33)."""
+    """`generation` changes with everything that invalidates responses in flight: seek, reset, truncation."""
 
     __slots__ = (
         "at",
@@ -68,13 +68,13 @@ class Cursor:
         self.position = -1
         self.epoch = -1  # leader epoch of the last record before `position`
         self.fetch_at = -1
-        self.fetch_epoch = -1  # leader epoch of the last record before `fetch_at`: Fetch's last_fetched_epoch (C10)
-        self.leader_epoch = -1  # of the metadata, when last validated
+        self.fetch_epoch = -1  # leader epoch of the last record before `fetch_at`: Fetch's last_fetched_epoch
+        self.leader_epoch = -1  # from the metadata, when last validated
         self.topic_id = bytes(16)
-        self.stable = self.watermark = -1  # the last stable offset and the high watermark of the last answer
+        self.stable = self.watermark = -1  # last stable offset and high watermark of the last response
         self.end: int | None = None
-        self.times: tuple[int, int] | None = None  # [start, stop) of the timestamps that are handed out
-        self.paused = False  # itself, or its topic
+        self.times: tuple[int, int] | None = None  # [start, stop) of the timestamps to return
+        self.paused = False  # individually or by topic
         self.paused_alone = False
         self.pending_revoke = False
         self.pending_assign = False
@@ -82,23 +82,23 @@ class Cursor:
         self.era = 0  # counts the program's seeks
         self.pieces: deque[Piece] = deque()
         self.chunks: deque[Chunk] = deque()
-        self.error: KcliError | None = None  # to be delivered after the chunks (E13)
+        self.error: KcliError | None = None  # to be returned after the chunks
         self.busy = False
         self.max_bytes = max_bytes
         self.replica = -1
         self.replica_until = 0.0
         self.retry_at = 0.0
         self.attempts = 0
-        self.fruitless = 0  # answers in a row that brought no batch past `fetch_at`
-        self.trouble = ""  # why the last attempt failed
+        self.fruitless = 0  # consecutive responses without a batch past `fetch_at`
+        self.trouble = ""  # error of the last attempt
         self.trouble_since: float | None = None
         if start.kind == "offset":
             self.seek(start)
 
-    # -- its position -----------------------------------------------------------------------------------------------
+    # -- position ---------------------------------------------------------------------------------------------------
 
     def seek(self, to: Bound, epoch: int = -1) -> None:
-        """Move to another position. Chunks, and responses in flight, are dropped; a pause stays (E34)."""
+        """Move to another position. Chunks and responses in flight are discarded; a pause is kept."""
         self._drop()
         self.start = to
         self.error = None
@@ -109,11 +109,11 @@ class Cursor:
             self.epoch = self.fetch_epoch = epoch
             self.state = READY
         else:
-            self.position = self.fetch_at = self.epoch = self.fetch_epoch = -1  # not known before it is looked up
+            self.position = self.fetch_at = self.epoch = self.fetch_epoch = -1  # unknown until it is looked up
             self.state = RESOLVING
 
     def resolved(self, generation: int, offset: int, epoch: int = -1) -> bool:
-        """The start was looked up. An answer that is older than a seek changes nothing (E23)."""
+        """Set the start that was looked up. A response older than a seek changes nothing."""
         if generation != self.generation or self.state != RESOLVING:
             return False
         self._drop()
@@ -124,7 +124,7 @@ class Cursor:
         return True
 
     def validate(self, leader_epoch: int) -> None:
-        """Note a new leader, and validate that it has the records that were read (C9). Impossible without a record's
+        """Note a new leader, and have it checked for the records already read; impossible without their leader
         epoch."""
         known, self.leader_epoch = self.leader_epoch, leader_epoch
         if leader_epoch != known:
@@ -133,8 +133,8 @@ class Cursor:
             self.state = VALIDATING
 
     def validated(self, generation: int, end: int, end_epoch: int) -> int | None:
-        """Take over OffsetForLeaderEpoch's response. Returns the offset where the log was truncated if delivered
-        records are gone, else None. (-1, -1) is an unknown epoch: then `position` is the best known offset."""
+        """Apply the response to OffsetForLeaderEpoch. Returns the offset where the log was truncated if records already
+        returned are gone, else None. (-1, -1) means an unknown epoch: then `position` is the best known offset."""
         if generation != self.generation or self.state != VALIDATING:
             return None
         self.state = READY
@@ -146,24 +146,24 @@ class Cursor:
         return end if end < self.position else None
 
     def rewind(self) -> None:
-        """Drop what was not delivered, and fetch it again."""
+        """Discard what was not returned yet, and fetch it again."""
         self._drop()
         self.fetch_at, self.fetch_epoch = self.position, self.epoch
 
     def fail(self, error: KcliError) -> None:
-        """Fail until a seek. The position stays (E21)."""
+        """Fail until a seek. The position is kept."""
         self.state = FAILED
         self.error = error
         self.trouble = str(error)
 
     def reset(self, to: Bound) -> None:
-        """The position is no longer in the log: look up another one. The old one stays until then."""
+        """Look up a new position, because this one is no longer in the log; it is kept until then."""
         self._drop()
         self.start = to
         self.state = RESOLVING
 
     def _drop(self) -> None:
-        """Forget what was fetched, and what a response in flight brings."""
+        """Discard fetched data and responses in flight."""
         self.generation += 1
         self.chunks.clear()
         self.pieces.clear()
@@ -172,8 +172,8 @@ class Cursor:
 
     @property
     def fetchable(self) -> bool:
-        """E26. A partition read up to its end is not asked again; one whose last batch is broken not before that was
-        handed out."""
+        """Whether the partition may be fetched. After its end was reached it is not, nor while a broken last batch has
+        not been returned."""
         return (
             self.state == READY
             and not self.paused
@@ -185,36 +185,37 @@ class Cursor:
 
     @property
     def buffered(self) -> int:
-        """Bytes fetched and not delivered."""
+        """Number of bytes fetched and not returned."""
         return sum(chunk.size for chunk in self.chunks)
 
     @property
     def done(self) -> bool:
-        """By position, never by the last record (E18). A failed one is done once its error was handed out."""
+        """Whether the position has reached the end; the last record may be before it. A failed partition is done once
+        its error was returned."""
         if self.state == FAILED:
             return self.error is None and not self.chunks and not self.pieces
         return self.state in (READY, VALIDATING) and self.end is not None and self.position >= self.end
 
     def take(self, chunk: Chunk, next_offset: int, epoch: int) -> None:
-        """Data came for `fetch_at`."""
+        """Add the data fetched at `fetch_at`."""
         self.chunks.append(chunk)
         self.fetch_at = next_offset
         self.fetch_epoch = epoch
 
     def advanced(self, next_offset: int, epoch: int) -> None:
-        """A part of the first chunk, up to `next_offset`, was handed out."""
+        """Record that a part of the first chunk, up to `next_offset`, was returned."""
         self.position = next_offset
         if epoch >= 0:
             self.epoch = epoch
 
     def delivered(self, next_offset: int, epoch: int) -> None:
-        """The first chunk, up to `next_offset`, was handed out."""
+        """Record that the rest of the first chunk, up to `next_offset`, was returned."""
         self.chunks.popleft()
         self.advanced(next_offset, epoch)
 
     def give_back(self, piece: Piece) -> None:
-        """Return this piece, which the program did not take, before all others. If the position has moved meanwhile (a
-        reset, a truncated log), it is fetched again; after a seek it is dropped."""
+        """Give back a piece that the program did not use, to be returned before all others. If the position has moved
+        meanwhile (a reset, a truncated log), it is fetched again; after a seek it is discarded."""
         if piece.era != self.era:
             return
         if self.position != piece.stop:
@@ -224,27 +225,27 @@ class Cursor:
         self.position, self.epoch = piece.start, piece.start_epoch
 
     def take_back(self) -> Piece:
-        """The first piece that was given back."""
+        """Return the first piece that was given back."""
         piece = self.pieces.popleft()
         self.position, self.epoch = piece.stop, piece.stop_epoch
         return piece
 
     @property
     def held(self) -> bool:
-        """Whether nothing of it may be delivered now (E28: nothing while paused)."""
+        """Whether nothing may be returned now, for example while paused."""
         return self.paused or self.pending_revoke or self.pending_assign
 
     @property
     def deliverable(self) -> bool:
-        """Whether a poll has something to hand out."""
+        """Whether a poll has something to return."""
         if self.held or self.state in (RESOLVING, VALIDATING):
             return False
         return bool(self.pieces or self.chunks) or self.error is not None
 
-    # -- trouble ----------------------------------------------------------------------------------------------------
+    # -- errors -----------------------------------------------------------------------------------------------------
 
     def failed_once(self, now: float, why: object, factor: float | None = None, *, at_once: bool = False) -> None:
-        """Something that may pass went wrong: not before `retry_at` again. `factor` as in `backoff.after`."""
+        """Note a temporary error: no attempt before `retry_at`. `factor` is as in `backoff.after`."""
         self.trouble = str(why)
         if self.trouble_since is None:
             self.trouble_since = now
@@ -260,8 +261,8 @@ class Cursor:
 
 
 class Piece:
-    """A `Fetched` and its place: the offsets [start, stop) with the leader epochs of the records before both, and its
-    bytes. `era` is the cursor's, so that a piece from before a seek is recognized."""
+    """A `Fetched` with its location: the offsets [start, stop), the leader epochs of the records before both, and its
+    size. `era` is the cursor's, so that a piece from before a seek is recognized."""
 
     __slots__ = ("cursor", "decoded", "era", "fetched", "size", "start", "start_epoch", "stop", "stop_epoch")
 
@@ -284,7 +285,7 @@ class Piece:
         return OffsetAndMetadata(self.stop, self.stop_epoch, "")
 
     def rest(self, batches: list[Batch], start: int, epoch: int) -> Piece:
-        """The end of this piece, from the offset `start` on."""
+        """Return the end of this piece, from the offset `start` on."""
         rest = Piece.__new__(Piece)
         for name in Piece.__slots__:
             setattr(rest, name, getattr(self, name))

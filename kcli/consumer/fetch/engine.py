@@ -1,4 +1,4 @@
-"""The reader, as its fetchers and position look-ups use it. Imported for types only."""
+"""The reader as seen by its fetchers and position look-ups. Imported for types only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings
 
 Stored = Callable[[list[TopicPartition]], Awaitable[dict[TopicPartition, OffsetAndMetadata | None]]]
-"""Reads the committed offsets of a group."""
+"""Fetches the committed offsets of a group."""
 
 
 class Engine(Protocol):
-    """The cursors of a consumer, and how a change or a failure of one is reported."""
+    """The cursors of a consumer, and how their changes and failures are reported."""
 
     @property
     def cluster(self) -> Cluster: ...
@@ -34,7 +34,7 @@ class Engine(Protocol):
 
 
 class FetchEngine(Engine, Protocol):
-    """What a fetcher uses."""
+    """The part of the reader that fetchers use."""
 
     @property
     def rack(self) -> str: ...
@@ -68,7 +68,7 @@ class LookupEngine(Engine, Protocol):
 
 
 class Waiting(Protocol):
-    """A fetcher, as far as others may wake it: `idle` without work, `full` of records that were not delivered."""
+    """A fetcher that others can wake: `idle` without work, `full` while too much is buffered."""
 
     @property
     def wake(self) -> asyncio.Event: ...

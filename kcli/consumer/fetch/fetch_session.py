@@ -1,6 +1,6 @@
-"""Fetch sessions (KIP-227): the broker remembers the wanted partitions, a request has only changes (E10).
+"""Fetch sessions (KIP-227): the broker remembers the wanted partitions, and a request lists only changes.
 
-Sans-IO: `plan` returns what to send, `answered` and `broke` take the outcome. A session belongs to one broker.
+No I/O: `plan` returns what to send, `answered` and `broke` take the result. A session belongs to one broker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
 
     class Ask(NamedTuple):
-        """The fetch of one partition."""
+        """A fetch of one partition."""
 
         offset: int
         max_bytes: int
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         topic_id: bytes = bytes(16)
 
     class Plan(NamedTuple):
-        """What to send: these partitions, in this order, and the ones to forget."""
+        """A request: partitions to fetch, in this order, and partitions to forget."""
 
         session_id: int
         epoch: int
@@ -40,7 +40,7 @@ NEW, FINAL, LAST = 0, -1, 2**31 - 1
 
 
 class FetchSession:
-    """What one broker remembers of us."""
+    """The session with one broker."""
 
     __slots__ = ("_by_id", "_full", "_held", "epoch", "session_id")
 
@@ -52,7 +52,7 @@ class FetchSession:
         self._by_id: bool | None = None
 
     def plan(self, wanted: dict[TopicPartition, Ask], *, by_id: bool) -> Plan:
-        """The next request. Topic ids and names do not mix in one session, so a change starts a new one."""
+        """Return the next request. Topic ids and names cannot be mixed in a session, so a change starts a new one."""
         if self._by_id is not None and by_id != self._by_id:
             self.broke()
         self._by_id = by_id
@@ -62,7 +62,7 @@ class FetchSession:
             return Plan(self.session_id, NEW, list(wanted), [])
         held = self._held
         send = [at for at, ask in wanted.items() if held.get(at) != ask]
-        # A topic that was created anew is forgotten under its old id and sent under its new one.
+        # A recreated topic is forgotten under its old id and sent under its new one.
         forget = [
             (at, ask.topic_id) for at, ask in held.items() if at not in wanted or wanted[at].topic_id != ask.topic_id
         ]
@@ -71,7 +71,7 @@ class FetchSession:
         return Plan(self.session_id, self.epoch, send, forget)
 
     def answered(self, error_code: int, session_id: int, partitions: Collection[TopicPartition]) -> bool:
-        """Take over a response. False if it must not be used: an error, or not the requested partitions."""
+        """Process a response. Returns False if it must not be used: an error, or unexpected partitions."""
         if error_code:
             if error_code == codes.FETCH_SESSION_ID_NOT_FOUND.number:
                 self.session_id = 0
@@ -88,14 +88,14 @@ class FetchSession:
         if not self._held.keys() >= set(partitions):
             self.broke()
             return False
-        if session_id == 0:  # the broker evicted us: its data is good, the session is over
+        if session_id == 0:  # the broker evicted the session; the data is still good
             self.session_id, self.epoch = 0, NEW
         else:
             self.epoch = 1 if self.epoch == LAST else self.epoch + 1
         return True
 
     def broke(self) -> None:
-        """The broker's state is unknown: close the session, if there is one, and open another."""
+        """Start over because the broker's state is unknown: close the session, if there is one, and open another."""
         self.epoch = NEW
 
     @property
@@ -103,5 +103,5 @@ class FetchSession:
         return self.session_id != 0
 
     def farewell(self) -> Plan:
-        """The request that closes the session on the broker."""
+        """Return the request that closes the session on the broker."""
         return Plan(self.session_id, FINAL, [], [])

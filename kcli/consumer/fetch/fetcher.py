@@ -1,7 +1,7 @@
-"""One task per broker that is read from: ask, take in, ask again while the last answer is used.
+"""A task per broker: sends the next fetch while the last response is in use.
 
-Every turn computes what to ask from the state as it is (E27). An answer belongs to the generation and the offset it
-was asked under, else it is dropped (E33). One partition's error never hides another's records (E13).
+Every turn computes the request from the current state. A response belongs to the generation and offset of its request,
+and is discarded if either changed. An error of one partition never hides records of another.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ else:
 
 LOG = Log("consumer.fetch")
 NAMES_ONLY = 12
-"""The last Fetch version that names topics; from 13 on they go by id (KIP-516, C8)."""
+"""The last Fetch version that names topics; from 13 on it uses ids (KIP-516)."""
 LARGE = 16 * 1024
-"""Bytes of a record, on average over a response, of which a response may bring more."""
+"""Average record size in bytes from which a response may be larger."""
 AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVALID_FETCH_SESSION_EPOCH)}
 
 
 class Fetcher:
-    """The fetcher of one broker. `idle` while it has nothing to fetch, `full` if undelivered chunks are the reason, of
-    `held` bytes."""
+    """The fetcher of one broker. `idle` while it has nothing to fetch; `full` if that is because of buffered chunks
+    with `held` bytes."""
 
     def __init__(self, reader: FetchEngine, node: int) -> None:
         self.reader = reader
@@ -66,12 +66,13 @@ class Fetcher:
         self.session = FetchSession()
         self._rank: dict[TopicPartition, int] = {}
         self._answers = 0
-        self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
-        self._pauses = Backoff(0.1, 1.0)  # between answers that end the session
+        self._floor = Floor(LEAST)  # between responses that bring nothing, however quickly they arrive
+        self._pauses = Backoff(0.1, 1.0)  # between responses that end the session
         self._tells_epochs = True
 
     async def run(self) -> None:
-        """For ever. Cleared before the state is read: what happens in between is seen the next time round (A3.09)."""
+        """Run forever. The event is cleared before the state is read, so changes in between are seen in the
+        next turn."""
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -94,10 +95,10 @@ class Fetcher:
                 await self._farewell()
 
     async def _turn(self, due: list[Cursor]) -> None:
-        """One request and its answer."""
+        """Send one request and handle its response."""
         reader = self.reader
         rank = self._rank
-        due.sort(key=lambda cursor: rank.get(cursor.at, 0))  # partitions that had data last time are last (E2)
+        due.sort(key=lambda cursor: rank.get(cursor.at, 0))  # partitions that had data last time come last
         for cursor in due:
             cursor.topic_id = self._topic_id(cursor)
         due = [cursor for cursor in due if cursor.state == READY]
@@ -121,7 +122,7 @@ class Fetcher:
                 answer = await broker.ask(request, timeout=timeout)
             else:
                 answer = await broker.ask(request, timeout=timeout, max_version=NAMES_ONLY)
-        except EncodeError:  # a broker before 2.7 takes no epochs of records (C10); nothing was sent
+        except EncodeError:  # brokers before 2.7 do not accept record epochs; nothing was sent
             if not self._tells_epochs:
                 raise
             self._tells_epochs = False
@@ -137,7 +138,7 @@ class Fetcher:
         await self._answered(asked, answer)
 
     def _topic_id(self, cursor: Cursor) -> bytes:
-        """The topic's id; a topic that has another one now is another topic, whose offsets mean nothing here (C8)."""
+        """Return the topic's id. A topic with a new id is a different topic, in which these offsets mean nothing."""
         now = self.reader.cluster.topic_id(cursor.at.topic)
         if NO_ID != cursor.topic_id != now != NO_ID:
             where = f"{cursor.at.topic} partition {cursor.at.partition}"
@@ -182,7 +183,7 @@ class Fetcher:
         )
 
     async def _farewell(self) -> None:
-        """Close the session on the broker, within a moment; it would expire there anyway."""
+        """Close the session on the broker if that takes only a moment; it would expire there anyway."""
         try:
             async with asyncio.timeout(0.2):
                 broker = await self.reader.cluster.node(self.node)
@@ -190,7 +191,7 @@ class Fetcher:
         except (KcliError, TimeoutError):
             return
 
-    # -- answers ----------------------------------------------------------------------------------------------------
+    # -- responses --------------------------------------------------------------------------------------------------
 
     async def _answered(self, asked: Asked, answer: FetchResponse) -> None:
         names = {cursor.topic_id: at.topic for at, (cursor, _, _) in asked.items()}
@@ -203,7 +204,7 @@ class Fetcher:
             if answer.error_code not in AT_ONCE or self._pauses.failures:  # E11
                 await self._pauses.pause()
             else:
-                self._pauses.next()  # it counts, and a new session begins at once
+                self._pauses.next()  # counts a failure; a new session begins at once
             return
         self._pauses.reset()
         self._answers += 1
@@ -225,7 +226,7 @@ class Fetcher:
             await asyncio.sleep(self._floor.wait(asyncio.get_running_loop().time()))
 
     def _take(self, cursor: Cursor, row: PartitionData) -> None:
-        """Good data, or none yet."""
+        """Take the data of a partition, if there is any."""
         reader = self.reader
         now = asyncio.get_running_loop().time()
         cut = row.diverging_epoch
@@ -260,8 +261,9 @@ class Fetcher:
         self.reader.arrived.set()
 
     def _took_nothing(self, cursor: Cursor, row: PartitionData, records: Buffer, now: float) -> None:
-        """No batch past the position: an old one, or only the beginning of one, as of a broker that keeps to the limit
-        (E1). That may get better twice; then, or when no batch can begin so, the batch is corrupt."""
+        """Handle a response without a batch past the position: an older one, or only the beginning of one, from a
+        broker that enforces the size limit. It is retried twice; after that, or if no batch can begin like this, it
+        counts as corrupt."""
         wrong = frames.impossible(records)
         if wrong is None:
             cursor.fruitless += 1
@@ -276,18 +278,18 @@ class Fetcher:
         self._keep(cursor, Chunk(row, cursor.fetch_at, following, -1, broken))
 
     def _refused(self, cursor: Cursor, row: PartitionData, answer: FetchResponse) -> None:
-        """One partition's error."""
+        """Handle the error of one partition."""
         reader = self.reader
         code = codes.of(row.error_code)
         now = asyncio.get_running_loop().time()
         about = f"{cursor.at.topic} partition {cursor.at.partition}"
         error = BrokerError(code, about, api=FetchRequest.api_key, topic=cursor.at.topic)
-        if cursor.replica == self.node:  # whatever a follower says, the leader knows better (C12, C13)
+        if cursor.replica == self.node:  # a follower's error is checked with the leader
             cursor.replica = -1
             cursor.failed_once(now, error, at_once=True)
             reader.changed()
         elif code is codes.OFFSET_OUT_OF_RANGE:
-            if cursor.chunks or cursor.pieces:  # first what is good is delivered (E13)
+            if cursor.chunks or cursor.pieces:  # good records are returned first
                 cursor.failed_once(now, error)
             else:
                 cursor.reset(Bound("outside"))
@@ -307,9 +309,9 @@ class Fetcher:
             reader.fail(cursor, error)
 
     def _broke(self, asked: Asked, error: KcliError) -> None:
-        """No answer. Forget the leader; all its partitions are tried again a little later."""
+        """Handle a request without a response: discard the leader, and retry all its partitions a little later."""
         self.session.broke()
-        now, together = asyncio.get_running_loop().time(), spread()  # so that all come back in one request
+        now, together = asyncio.get_running_loop().time(), spread()  # so that all return in one request
         for at, (cursor, generation, _) in asked.items():
             if self.reader.cursors.get(at) is not cursor or cursor.generation != generation:
                 continue
@@ -323,7 +325,7 @@ class Fetcher:
     def _later(
         self, cursor: Cursor, now: float, error: KcliError, *, at_once: bool = False, together: float | None = None
     ) -> None:
-        """Try again after a pause; when that has gone on for two request timeouts, say so."""
+        """Retry after a pause; if that has gone on for two request timeouts, report it."""
         cursor.failed_once(now, error, together, at_once=at_once)
         LOG.info("%s[%d]: fetched again after a pause: %s", *cursor.at, error)
         self.reader.observer.retried(cursor.at, cursor.attempts, str(error))

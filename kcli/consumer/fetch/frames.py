@@ -1,7 +1,7 @@
-"""Frames of batches that are incomplete or broken: the error, and where the next batch begins.
+"""Incomplete or broken batch frames: the error, and where the next batch begins.
 
-A response that brings nothing past the position is not fetched again without end: an impossible frame is corrupt at
-once; a batch that was cut off, or an old one, is corrupt at the third response in a row.
+A response that brings nothing past the position is not fetched again endlessly: an impossible frame is corrupt at once;
+a batch that was cut off, or an older one, is corrupt at the third consecutive response.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
-PREFIX = Struct(">qi")  # base offset, bytes behind these two
-SHORTEST = 14  # what a message of v0 has behind its length, the least of all formats
-LAST = 2**63 - 2**32  # a base offset from which last offsets could not be counted
+PREFIX = Struct(">qi")  # base offset, number of bytes that follow
+SHORTEST = 14  # bytes after the length in a v0 message, the minimum of all formats
+LAST = 2**63 - 2**32  # larger base offsets would make last offsets overflow
 LARGEST = 2**31 - 1
-HEAD = 64  # bytes that contain the length of a batch of any format
+HEAD = 64  # bytes that include the length of a batch in any format
 PATIENCE = 3
-"""Answers in a row that bring nothing."""
+"""Number of consecutive responses without new data."""
 
 
 def impossible(records: Buffer) -> str | None:
-    """Why no batch can begin so; None where one may, as far as it came."""
+    """Return why no batch can begin like this, or None if it can."""
     if len(records) < PREFIX.size:
         return None
     base, length = PREFIX.unpack_from(records)
@@ -34,14 +34,14 @@ def impossible(records: Buffer) -> str | None:
 
 
 def wanted(records: Buffer) -> int:
-    """The length of the first batch, by its header; HEAD if the header is incomplete."""
+    """Return the length of the first batch from its header; HEAD if the header is incomplete."""
     if len(records) < PREFIX.size:
         return HEAD
     return min(PREFIX.size + int(PREFIX.unpack_from(records)[1]), LARGEST)
 
 
 def fruitless(records: Buffer) -> str:
-    """What to say of the third answer in a row that brought nothing."""
+    """Return the error for the third consecutive response without new data."""
     size = wanted(records)
     if size > len(records):
         return f"cut off after {len(records)} of {size} bytes"
@@ -49,8 +49,8 @@ def fruitless(records: Buffer) -> str:
 
 
 def behind(records: Buffer, position: int, high_watermark: int) -> int:
-    """Where to continue after skipping the first batch: behind its last offset by its header, but not behind the end of
-    the log; one offset further if the header is broken too."""
+    """Return where to continue after skipping the first batch: after its last offset by its header, but not past the
+    end of the log; one offset further if the header is broken, too."""
     following = position + 1
     if len(records) >= 27 and records[16] == 2:
         base, delta = PREFIX.unpack_from(records)[0], int.from_bytes(records[23:27], "big", signed=True)

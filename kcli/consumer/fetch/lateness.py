@@ -1,4 +1,4 @@
-"""Reports a late turn of the event loop: its cause also delayed fetches, and heartbeats of a member (B31)."""
+"""Reports a blocked event loop, which also delays fetches and a member's heartbeats."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TICK = 1.0
-LATE = 3.0  # seconds: a heartbeat of the usual interval was not sent
-PAUSE = 60.0  # seconds between two sentences
+LATE = 3.0  # seconds: at this delay a heartbeat of the usual interval was missed
+PAUSE = 60.0  # seconds between reports
 
 
 class Lateness:
-    """Reads the loop's clock every TICK seconds until closed. `say` gets a sentence about a delay of more than LATE
-    seconds, at most every PAUSE seconds; `consequence` returns the end of that sentence."""
+    """Checks the loop's clock every TICK seconds until closed. `say` is called with a sentence about a delay of more
+    than LATE seconds, at most every PAUSE seconds; `consequence` returns the end of that sentence."""
 
     def __init__(self, say: Callable[[str], None], consequence: Callable[[], str]) -> None:
         self._say = say

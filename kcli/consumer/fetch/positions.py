@@ -1,7 +1,6 @@
-"""Look-ups for cursors: start positions, leaders, and whether a new leader still has the records that were read.
+"""Look-ups for cursors: start positions, leaders, and whether a new leader still has the records already read.
 
-A failed look-up is retried; it never resets a position (C11, E19). A response that is older than a seek changes nothing
-(E23).
+A failed look-up is retried and never resets a position. A response older than a seek changes nothing.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
 
 LOG = Log("consumer.fetch")
 ROUND = 5.0
-"""Seconds after which a look-up that meets only passing errors starts anew, with leaders as they are then."""
+"""Seconds after which a look-up with only temporary errors starts over with the current leaders."""
 
 
 class OffsetOutOfRange(KcliError):
-    """The position is outside of the log and the reset policy is none (E21)."""
+    """The position is outside the log, and the reset policy is none."""
 
     def __init__(self, at: TopicPartition, asked: int, start: int, end: int) -> None:
         super().__init__(
@@ -47,7 +46,7 @@ class OffsetOutOfRange(KcliError):
 
 
 class LogTruncated(KcliError):
-    """Records that were read are no longer in the log: an unclean election took them (C9)."""
+    """Records already read are no longer in the log, because of an unclean leader election."""
 
     def __init__(self, at: TopicPartition, position: int, end: int) -> None:
         super().__init__(
@@ -57,14 +56,14 @@ class LogTruncated(KcliError):
 
 
 class Positions:
-    """One task that starts look-ups, and one task per look-up, so that none waits for another."""
+    """A task that starts look-ups, each in a separate task so that none waits for another."""
 
     def __init__(self, reader: LookupEngine) -> None:
         self.reader = reader
         self.wake = asyncio.Event()
 
     async def run(self) -> None:
-        """Run for ever: clear the event, read the whole state, start what is due, wait."""
+        """Run forever: clear the event, read the whole state, start what is due, wait."""
         loop = asyncio.get_running_loop()
         while True:
             self.wake.clear()
@@ -76,12 +75,12 @@ class Positions:
                 continue
 
     def _start_due(self, now: float) -> float | None:
-        """Start the look-ups that are due; when the next one is."""
+        """Start the due look-ups; return when the next one is due."""
         again: float | None = None
         due: dict[Callable[[list[Cursor]], Awaitable[None]], list[Cursor]] = {}
         spread = False
         for cursor in self.reader.cursors.values():
-            node = self.reader.node_of(cursor, now)  # before the state is read: it notices new leader epochs
+            node = self.reader.node_of(cursor, now)  # before the state is read, because it notices new leader epochs
             work = self._missing(cursor, homeless=node < 0)
             fetcher = self.reader.fetchers.get(node)
             if work is None and fetcher is None:
@@ -104,12 +103,12 @@ class Positions:
         return again
 
     def _sleeps(self, fetcher: Waiting | None, cursor: Cursor) -> bool:
-        """Whether its fetcher might not know of it: it may have gone to sleep while the leader was unknown, and another
-        user of this cluster object (a producer beside us) has looked the leader up."""
+        """Whether its fetcher may not know of it: the fetcher may have become idle while the leader was unknown, and
+        another user of the cluster object (such as a producer) has looked up the leader since."""
         return fetcher is not None and fetcher.idle and not fetcher.full and cursor.fetchable
 
     def _missing(self, cursor: Cursor, *, homeless: bool) -> Callable[[list[Cursor]], Awaitable[None]] | None:
-        """What to look up for this cursor, if anything; `homeless` says that its leader is unknown."""
+        """Return the look-up that this cursor needs, if any; `homeless`: its leader is unknown."""
         if cursor.state == RESOLVING:
             return self._outside if cursor.start.kind == "outside" else self._start
         if cursor.state == VALIDATING:
@@ -120,7 +119,7 @@ class Positions:
         now = asyncio.get_running_loop().time()
         still = [one for one in cursors if self._missing(one, homeless=self.reader.node_of(one, now) < 0) == work]
         try:
-            if still:  # a seek since this task was created may want another look-up, or none
+            if still:  # a seek since this task was created may need another look-up, or none
                 await work(still)
         except KcliError as error:
             if cannot_connect(error):
@@ -133,7 +132,7 @@ class Positions:
             self.reader.changed()
 
     def _later(self, cursor: Cursor, error: KcliError) -> None:
-        """Passing errors are tried again for two request timeouts, others are the partition's end."""
+        """Retry temporary errors for two request timeouts; other errors end the partition."""
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now, error)
         LOG.info("%s[%d]: looked up again: %s", *cursor.at, error)
@@ -141,7 +140,7 @@ class Positions:
         if not error.retriable or not self.reader.patient(cursor, now):
             self.reader.fail(cursor, error)
 
-    # -- what is looked up ------------------------------------------------------------------------------------------
+    # -- look-ups ---------------------------------------------------------------------------------------------------
 
     async def _leader(self, cursors: list[Cursor]) -> None:
         async def find(cursor: Cursor) -> None:
@@ -155,7 +154,7 @@ class Positions:
         await asyncio.gather(*(find(cursor) for cursor in cursors))
 
     async def _start(self, cursors: list[Cursor]) -> None:
-        """Where to begin: the group's commit where "stored" is asked for, then the log (E19)."""
+        """Find the start: the group's commit if "stored" is wanted, else in the log."""
         reader = self.reader
         asked = {cursor.at: cursor for cursor in cursors}
         generations = {cursor.at: cursor.generation for cursor in cursors}
@@ -167,14 +166,15 @@ class Positions:
                     cursor = asked.pop(at)
                     if cursor.resolved(generations[at], commit.offset, commit.leader_epoch):
                         found[cursor] = 0
-            reader.moved(found)  # before leaders are asked about the others (E13)
-        by_leader: dict[int, dict[TopicPartition, Cursor]] = {}  # one that does not answer holds up its own only (E13)
+            reader.moved(found)  # before the leaders of the others are asked
+        # a leader that does not respond delays only its own partitions
+        by_leader: dict[int, dict[TopicPartition, Cursor]] = {}
         for at, cursor in asked.items():
             by_leader.setdefault(reader.cluster.leader_id(at), {})[at] = cursor
         await asyncio.gather(*(self._resolve(some, generations) for some in by_leader.values()))
 
     async def _resolve(self, asked: dict[TopicPartition, Cursor], generations: dict[TopicPartition, int]) -> None:
-        """The starts in the log of partitions that have one leader."""
+        """Look up the starts in the log for partitions with the same leader."""
         settings = self.reader.settings
         bounds = {at: cursor.start for at, cursor in asked.items()}
         answers = await resolve(self.reader.cluster, bounds, settings.isolation, reset=settings.reset, deadline=ROUND)
@@ -187,10 +187,10 @@ class Positions:
                 self._later(cursor, answer)
             elif cursor.resolved(generations[at], answer.offset):
                 found[cursor] = 0
-        self.reader.moved(found)  # before other leaders have answered
+        self.reader.moved(found)  # before other leaders have responded
 
     async def _outside(self, cursors: list[Cursor]) -> None:
-        """The position is not in the log: what the policy says (E21)."""
+        """Apply the reset policy to positions outside the log."""
         reader, settings = self.reader, self.reader.settings
         asked = {cursor.at: (cursor, cursor.generation) for cursor in cursors}
         firsts, lasts = await asyncio.gather(
@@ -209,7 +209,7 @@ class Positions:
                 self._later(cursor, first)
             elif isinstance(last, KcliError):
                 self._later(cursor, last)
-            elif first.offset <= position <= last.offset:  # it is inside: the broker that said so was behind
+            elif first.offset <= position <= last.offset:  # it is inside: the broker that reported it lagged behind
                 cursor.resolved(generation, position, cursor.epoch)
                 cursor.failed_once(asyncio.get_running_loop().time(), "a broker that is behind refused the position")
             elif settings.reset == "none":
@@ -234,7 +234,7 @@ class Positions:
         await asyncio.gather(*(validate(cursor) for cursor in cursors))
 
     def _again(self, cursor: Cursor, error: KcliError) -> None:
-        """A failed validation is tried again whatever it was, even a refusal (C11)."""
+        """Retry a failed validation, whatever the error, even a refusal."""
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now, error)
         if not self.reader.patient(cursor, now):
@@ -265,7 +265,7 @@ class Positions:
         raise BrokerError(codes.UNKNOWN_SERVER_ERROR, f"{at.topic} partition {at.partition}")
 
     def truncated(self, cursor: Cursor, end: int, end_epoch: int) -> None:
-        """The last epoch that was read ends at `end`: no record is lost, or the truncation is reported and the policy
+        """The last epoch read ends at `end`: either no record is lost, or the truncation is reported and the policy
         applied."""
         position = cursor.position
         lost = cursor.validated(cursor.generation, end, end_epoch)
@@ -276,7 +276,7 @@ class Positions:
         unknown = end < 0 or end_epoch < 0
         if self.reader.settings.reset == "none":
             self.reader.fail(cursor, LogTruncated(cursor.at, position, lost))
-            self.reader.changed()  # what it held is dropped, which makes room for others
+            self.reader.changed()  # its buffer is discarded, which makes room for others
             return
         cursor.seek(Bound(self.reader.settings.reset) if unknown else Bound("offset", lost))
         self.reader.say(

@@ -1,7 +1,7 @@
-"""The engine behind a consumer: the cursors, a fetcher per broker, the look-ups of positions and leaders.
+"""The engine of a consumer: the cursors, a fetcher per broker, and the look-ups of positions and leaders.
 
-Scheduling is level-triggered (E27): an event only wakes a task, which clears it and then reads the whole state.
-Assignments change in one synchronous block, so nothing can run in between (A3.08).
+An event only wakes a task, which clears it and then reads the whole state. Assignments change in one synchronous block,
+so nothing can run in between.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 LOG = Log("consumer.fetch")
-AGAIN = 1.0  # seconds until the error of a partition is handed out again
+AGAIN = 1.0  # seconds until the error of a partition is returned again
 
 
 class Work:
-    """What a broker is to be asked for: the cursors that are `due`, when the next one is (a loop time, None without
-    one), and the undelivered bytes of those that are not paused."""
+    """The work of a fetcher: the `due` cursors, when the next one is due (loop time, or None), and the buffered bytes
+    of partitions that are not paused."""
 
     __slots__ = ("again", "due", "held")
 
@@ -52,8 +52,8 @@ class Work:
 
 
 class Reader:
-    """`stored` reads a group's commits; None without a group. `arrived` is set when a poll may have records.
-    `replica_holds` is the seconds for which a leader's preferred replica is used (C12)."""
+    """`stored` fetches a group's commits; None without a group. `arrived` is set when a poll may have records.
+    `replica_holds`: seconds for which a leader's preferred replica is used."""
 
     def __init__(
         self,
@@ -70,25 +70,25 @@ class Reader:
         self.rack = rack
         self.replica_holds = replica_holds
         self.cursors: dict[TopicPartition, Cursor] = {}
-        self.paused_topics: set[str] = set()  # a predicate: it outlives the partitions (A3.11)
+        self.paused_topics: set[str] = set()  # kept by name, because it also applies to later partitions
         self.fetchers: dict[int, Fetcher] = {}
         self.positions = Positions(self)
         self.arrived = asyncio.Event()
         self.stored: Stored | None = None
         self.on_recreated: Callable[[TopicPartition], bool] | None = None  # forgets what was read of a given partition
-        self.excused_until = 0.0  # a loop time: until then no partition fails by a passing error
+        self.excused_until = 0.0  # loop time until which temporary errors do not fail partitions
         self.failure: BaseException | None = None
         self.notice: Callable[[str], None] | None = None
         self.closed = False
-        self._homes: dict[int, list[Cursor]] = {}  # the cursors of each broker; of -1: of an unknown one
-        self._leaders = -1  # the version of the leaders that was true of
-        self._settled_until = 0.0  # when a preferred replica's time is over: a loop time
-        self._tasks: dict[asyncio.Task[None], None] = {}  # a set that keeps its order: a run can be repeated
+        self._homes: dict[int, list[Cursor]] = {}  # cursors of each broker; -1: of unknown ones
+        self._leaders = -1  # version of the leaders on which `_homes` is based
+        self._settled_until = 0.0  # loop time when the next preferred replica expires
+        self._tasks: dict[asyncio.Task[None], None] = {}  # an ordered set, so that a run can be repeated
 
-    # -- what is read -----------------------------------------------------------------------------------------------
+    # -- assignment -------------------------------------------------------------------------------------------------
 
     def add(self, starts: Mapping[TopicPartition, Bound]) -> list[Cursor]:
-        """Own these too; one that is owned already starts again, unpaused unless its topic is paused (E31)."""
+        """Own these, too. A partition that is already owned starts again, unpaused unless its topic is paused."""
         cursors = [Cursor(at, start, self.settings.partition_max_bytes) for at, start in starts.items()]
         for cursor in cursors:
             cursor.paused = cursor.at.topic in self.paused_topics
@@ -97,13 +97,13 @@ class Reader:
         return cursors
 
     def remove(self, ats: Iterable[TopicPartition]) -> None:
-        """Stop owning these: their chunks and responses in flight are dropped (E33)."""
+        """Stop owning these: their chunks and responses in flight are discarded."""
         for at in ats:
             self.cursors.pop(at, None)
         self.changed()
 
     def changed(self) -> None:
-        """Cursors or leaders changed: wake all tasks that have something to do."""
+        """Wake all tasks that have work after cursors or leaders changed."""
         if self.closed:
             return
         if not self._tasks and self.cursors:
@@ -113,7 +113,7 @@ class Reader:
 
     def _settle(self, now: float) -> None:
         """Find the broker of each cursor, and wake the fetchers with work and the look-ups. A fetcher that wakes looks
-        at its own cursors only: with all of them, brokers times partitions would be looked at in each round."""
+        only at its own cursors; otherwise each round would cost brokers times partitions."""
         self.positions.wake.set()
         self._leaders, self._settled_until = self.cluster.leaders_version(), math.inf
         self._homes = {}
@@ -133,8 +133,8 @@ class Reader:
                 fetcher.wake.set()
 
     def moved(self, cursors: Mapping[Cursor, int]) -> None:
-        """The positions of these moved, and these bytes of each were handed out: wake their fetchers if that gives them
-        work. As `changed`, at a cost that does not grow with all cursors."""
+        """Wake fetchers that have work after these positions moved and these bytes of each were returned. Like
+        `changed`, at a cost independent of the number of cursors."""
         now = asyncio.get_running_loop().time()
         if self._unsettled(now):
             self.changed()
@@ -149,7 +149,7 @@ class Reader:
                 fetcher.wake.set()
 
     def _unsettled(self, now: float) -> bool:
-        """Whether the cursors may have other brokers than they had."""
+        """Whether cursors may have moved to other brokers."""
         return self.cluster.leaders_version() != self._leaders or now >= self._settled_until
 
     def _work_of(self, node: int, now: float) -> Work:
@@ -159,8 +159,8 @@ class Reader:
         return work
 
     def node_of(self, cursor: Cursor, now: float) -> int:
-        """The broker to fetch a partition from: the preferred replica while it holds (C12), else the leader, -1 if
-        unknown. Also notes a new leader epoch (C9)."""
+        """Return the broker to fetch a partition from: the preferred replica while it is valid, else the leader; -1 if
+        unknown. Also notes a new leader epoch."""
         epoch = self.cluster.leader_epoch(cursor.at)
         if epoch > cursor.leader_epoch:
             cursor.validate(epoch)
@@ -171,11 +171,11 @@ class Reader:
         return self.cluster.leader_id(cursor.at)
 
     def work(self, node: int, now: float) -> tuple[list[Cursor], float | None]:
-        """The cursors to fetch from `node` now, and the latest time for the next check.
+        """Return the cursors to fetch from `node` now, and the latest time of the next check.
 
-        None while the node's undelivered bytes fill half its share of the buffer or a whole fetch: a fetch without the
-        fast partitions would wait at the broker for the slow ones. Bytes of a paused partition do not count, so it
-        blocks no other (E12). The first fetcher to see that leaders may have changed wakes the others.
+        None while the node's buffered bytes fill half its share of the buffer or a whole fetch: a fetch without the
+        fast partitions would wait at the broker for the slow ones. A paused partition's bytes do not count, so it
+        blocks no other. The first fetcher to notice that leaders may have changed wakes the others.
         """
         if self._unsettled(now):
             self._settle(now)
@@ -184,23 +184,23 @@ class Reader:
         return [] if fetcher.full else work.due, work.again
 
     def _holds(self, fetcher: Fetcher, size: int) -> None:
-        """`size` is the bytes of its broker that are buffered and not delivered."""
+        """Note the buffered bytes of a fetcher's broker."""
         fetcher.held, fetcher.full = size, size > min(self.share // 2, self.settings.partition_max_bytes)
 
     @property
     def share(self) -> int:
-        """A fetcher's part of the buffer, in bytes."""
+        """A fetcher's share of the buffer, in bytes."""
         return self.settings.buffer_bytes // max(len(self.fetchers), 1)
 
     @property
     def fetch_bytes(self) -> int:
-        """Bytes of one fetch. Several fetchers divide them, as each holds a few responses in memory, but a partition
-        always gets what one may bring."""
+        """Bytes of one fetch. Several fetchers share them, because each may hold a few responses in memory, but a
+        partition always gets its own limit."""
         most = self.settings.fetch_max_bytes
         return max(most // max(len(self.fetchers), 1), min(self.settings.partition_max_bytes, most))
 
     def look_up(self) -> None:
-        """Look up a position that is unknown."""
+        """Look up an unknown position."""
         self.positions.wake.set()
 
     def truncated(self, cursor: Cursor, end: int, end_epoch: int) -> None:
@@ -208,7 +208,7 @@ class Reader:
         self.positions.truncated(cursor, end, end_epoch)
 
     def say(self, text: str) -> None:
-        """Something the user should know that is no error."""
+        """Report something that the user should know but is not an error."""
         LOG.warning("%s", text)
         if self.notice is not None:
             self.notice(text)
@@ -219,8 +219,8 @@ class Reader:
         self.arrived.set()
 
     def fail_again(self, cursor: Cursor, error: KcliError) -> None:
-        """The error of a partition was handed out: hand it out again in a second, until the program seeks, pauses or
-        drops the partition. A partition with an end has ended with its error."""
+        """Return the error of a partition again each second until the program seeks, pauses or drops the partition. A
+        partition with an end has ended with its error."""
         if cursor.end is not None:
             return
         generation = cursor.generation
@@ -234,14 +234,14 @@ class Reader:
         asyncio.get_running_loop().call_later(AGAIN, again)
 
     def patient(self, cursor: Cursor, now: float) -> bool:
-        """Whether a passing error of a partition is tried again: for two request timeouts, and for as long as the
-        client's logins fail, which `Consumer.login_failed` bounds."""
+        """Whether a temporary error of a partition is retried: for two request timeouts, and while the client's logins
+        fail (limited by `Consumer.login_failed`)."""
         since = now if cursor.trouble_since is None else cursor.trouble_since
         return now - since <= 2 * self.settings.request_timeout or now < self.excused_until
 
     def recreated(self, cursor: Cursor, error: KcliError) -> None:
-        """The topic was deleted and created again, so the position means nothing. A partition that the group has given
-        begins again where the policy says; any other one fails."""
+        """Handle a recreated topic, in which the position means nothing: a partition assigned by the group restarts by
+        the reset policy; any other one fails."""
         at, reset = cursor.at, self.settings.reset
         if self.on_recreated is None or reset == "none" or not self.on_recreated(at):
             self.fail(cursor, error)
@@ -253,7 +253,7 @@ class Reader:
     # -- tasks ------------------------------------------------------------------------------------------------------
 
     def run(self, work: Awaitable[None]) -> None:
-        """Own a task. A task that ends by an error fails the consumer, so that no poll waits for ever (B29)."""
+        """Run a task. If it fails the consumer fails, so that no poll waits forever."""
         task = asyncio.ensure_future(work)
         self._tasks[task] = None
         task.add_done_callback(self._ended)
@@ -265,7 +265,7 @@ class Reader:
             self.arrived.set()
 
     async def close(self) -> None:
-        """End every task; tell the brokers to forget the fetch sessions, if that takes no time."""
+        """End all tasks, and the fetch sessions on brokers if that takes no time."""
         self.closed = True
         tasks = list(self._tasks)
         for task in tasks:

@@ -1,4 +1,4 @@
-"""Why a partition is fetched now, or is not: the state of a cursor in words."""
+"""Describes why a partition is or is not being fetched."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ else:
 
 
 class FetchState(NamedTuple):
-    """`state` is one of `STATES`; `node_id` the broker to fetch from, -1 if unknown; `seconds` until the next
-    attempt, 0 if it is under way or nothing is waited for; `reason` the last error, or what is waited for."""
+    """`state` is one of `STATES`; `node_id` the broker to fetch from, -1 if unknown; `seconds` until the next attempt,
+    0 if it is in progress or none is pending; `reason` the last error, or what is awaited."""
 
     state: str
     node_id: int
@@ -44,7 +44,7 @@ STATES = {
 
 
 def states_of(reader: Reader, now: float) -> dict[TopicPartition, FetchState]:
-    """The states of all partitions at the loop time `now`."""
+    """Return the states of all partitions at the loop time `now`."""
     held = sum(cursor.buffered for cursor in reader.cursors.values())
     silences = reader.cluster.silencing()
     return {at: _state_of(reader, cursor, now, held, silences) for at, cursor in reader.cursors.items()}
@@ -60,7 +60,7 @@ def _state_of(reader: Reader, cursor: Cursor, now: float, held: int, silences: d
 
 
 def _held_by_us(reader: Reader, cursor: Cursor) -> tuple[str, str] | None:
-    """The program, or its group, holds the partition."""
+    """Return the state if the program or its group holds the partition back."""
     if cursor.state == FAILED:
         return "failed", cursor.trouble
     if cursor.paused:

@@ -1,8 +1,8 @@
-"""Compressed batches are decompressed before a poll returns them: small ones in place, large ones in a thread.
+"""Decompresses batches before a poll returns them: small ones in place, large ones in a thread.
 
-A codec never delays the loop that sends a member's heartbeats (B31), and the thread decompresses the next piece while
-the user works on the last. Memory is bounded by plain bytes: the returned piece and the next one. Messages of v0 and v1
-are read a chunk at a time, in the thread as well.
+So decompression never delays the loop that sends heartbeats, and the thread works on the next piece while the user
+processes the last one. Memory is limited to the returned piece and the next one. Messages in format v0 and v1 are read
+a chunk at a time, also in the thread.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from kcli.settings import ConsumerSettings
 
 SMALL = 256 * 1024
-"""Plain bytes of a batch that is decompressed by the loop's own thread: less than a millisecond."""
+"""Decompressed size up to which the loop's own thread decompresses a batch: less than a millisecond."""
 SMALL_OLD = 4096
-"""Bytes of a chunk of old messages that the loop's own thread reads; decompressed they may be a thousand times that."""
+"""Size of a chunk of old messages that the loop's own thread reads; decompressed it may be a thousand times larger."""
 AHEAD = 4 * 1024 * 1024
-"""Plain bytes in the user's hands above which nothing is decompressed ahead."""
+"""Decompressed bytes held by the user above which nothing is decompressed ahead."""
 
 
 class Unpacking:
-    """One thread at most, and one piece of one chunk at a time."""
+    """At most one thread, working on one piece of one chunk at a time."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._ratio = 1.0  # plain bytes of a compressed byte, of the last batch
-        self._chunk: Chunk | None = None  # the thread has it
+        self._ratio = 1.0  # decompressed per compressed byte, of the last batch
+        self._chunk: Chunk | None = None  # the thread's current chunk
         self._thread: DaemonThread | None = None
         self._work: asyncio.Future[tuple[int, float]] | None = None
 
     def ready(self, chunk: Chunk, batches: list[Batch], room: int) -> tuple[int, int]:
-        """How many of the first batches may be handed out, and their plain bytes: as many as `room` has place for, one
-        at least, none while the first is not decompressed."""
+        """Return how many of the first batches can be returned, and their decompressed size: as many as fit into
+        `room`, but at least one; none while the first is still compressed."""
         size = 0
         if chunk is self._chunk:
             return 0, 0
@@ -57,8 +57,8 @@ class Unpacking:
         return len(batches), size
 
     def opened(self, chunk: Chunk, at: TopicPartition) -> bool:
-        """Whether the batches of a chunk are known. A chunk of old messages is read by the thread: their wrappers are
-        decompressed and every message is looked at."""
+        """Whether the batches of a chunk are known. Chunks of old messages are read by the thread, because their
+        wrappers are decompressed and every message is checked."""
         if chunk is self._chunk:
             return False
         if chunk.batches is None and chunk.is_old and chunk.size > SMALL_OLD:
@@ -67,13 +67,13 @@ class Unpacking:
         return True
 
     def is_large(self, chunk: Chunk, batch: Batch) -> bool:
-        """Whether it is work for the thread, as far as one can tell."""
+        """Whether a batch should be decompressed in the thread, as far as can be estimated."""
         if not batch.compressed or batch.last_offset <= chunk.tried:
             return False
         return (batch.body_end - batch.body_start) * self._ratio > SMALL
 
     def _at_once(self, chunk: Chunk, batch: Batch) -> bool:
-        """Decompress a small batch here. False when it is large, or is likely to be."""
+        """Decompress a small batch here. Returns False if it is large, or probably large."""
         if self.is_large(chunk, batch):
             return False
         packed = batch.body_end - batch.body_start
@@ -86,7 +86,7 @@ class Unpacking:
         return done
 
     def begin(self, chunk: Chunk, batches: list[Batch], most: int) -> None:
-        """Decompress the first batches in the thread, up to about `most` bytes, unless it has something to do."""
+        """Decompress the first batches in the thread, up to about `most` bytes, unless it is busy."""
         self._start(chunk, _unpack, batches, most)
 
     def _start(self, chunk: Chunk, work: Callable[..., tuple[int, float]], *arguments: Any) -> None:
@@ -125,7 +125,7 @@ def _open(chunk: Chunk, at: TopicPartition, settings: ConsumerSettings) -> tuple
 
 
 def _unpack(batches: list[Batch], most: int) -> tuple[int, float]:
-    """The last offset that was tried, and how many plain bytes a compressed one made."""
+    """Return the last offset that was tried, and the decompressed size per compressed byte."""
     size, tried, ratio = 0, -1, 1.0
     for batch in batches:
         packed = batch.body_end - batch.body_start
@@ -143,8 +143,8 @@ def _unpack(batches: list[Batch], most: int) -> tuple[int, float]:
 
 
 def unpacked(batch: Batch, most: int | None = None) -> bool:
-    """Decompress one batch, in any thread; False if it is larger than `most` bytes. The reader of a broken batch gets
-    the error."""
+    """Decompress one batch, in any thread; returns False if it is larger than `most` bytes. The reader gets the error
+    of a broken batch."""
     try:
         return batch.unpack(most)
     except CorruptBatch:

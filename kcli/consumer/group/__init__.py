@@ -1,1 +1,1 @@
-"""What every kind of group membership shares: the session, commits, the coordinator, assigned partitions."""
+"""Common parts of every kind of group membership: session, commits, coordinator, assigned partitions."""

@@ -1,7 +1,7 @@
 """The partitions that a member owns, and how it gives them up.
 
-The order is always the same (E39): finish the returned records, commit their offsets, await the callback, then answer
-the coordinator. Lost partitions are only reported (E53). Callbacks never overlap (A3.12).
+The order is always the same: finish the returned records, commit their offsets, await the callback, then answer the
+coordinator. Lost partitions are only reported. Callbacks never overlap.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
     from kcli.settings import GroupSettings
 
     class Callbacks(Protocol):
-        """Awaited one after another, in the group's task. An exception ends the membership."""
+        """The rebalance callbacks, awaited one after another in the group's task. An exception ends the membership."""
 
         async def on_assigned(self, partitions: set[TopicPartition]) -> None: ...
         async def on_revoked(self, partitions: set[TopicPartition]) -> None: ...
         async def on_lost(self, partitions: set[TopicPartition]) -> None: ...
 
     class Positions(Protocol):
-        """What the consumer knows about the records it handed out."""
+        """The consumer's record of what was returned and processed."""
 
         def to_commit(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
-            """The next offset to read of those partitions (None: of all) of which something is done (E38)."""
+            """Return the next offsets to read of those partitions (None: of all) with processed records."""
             ...
 
         async def settle(self, partitions: set[TopicPartition]) -> None:
-            """Returns when the records handed out of these partitions are done (E36)."""
+            """Return when the records of these partitions that were returned are processed."""
             ...
 
 
 LOG = Log("consumer.group")
-PATIENCE = 0.8  # the application's part of the time for a revocation; the rest is for the commit
+PATIENCE = 0.8  # the application's fraction of the time for a revocation; the rest is for the commit
 LOOK_AGAIN = 0.1  # seconds
-MARGIN = 0.1  # of the rebalance timeout: for telling the coordinator
+MARGIN = 0.1  # fraction of the rebalance timeout that is kept for answering the coordinator
 
 
 class Names:
-    """Partitions as a log shows them: orders[0], orders[1]. The text is made when a handler formats it."""
+    """Partitions as shown in a log: orders[0], orders[1]. The text is created only when a handler formats it."""
 
     __slots__ = ("_partitions",)
 
@@ -60,7 +60,7 @@ class Names:
 
 class Holdings:
     """`owned` is what the member may read, `pending` what it may still commit while giving it up. `late` is how many
-    seconds a rebalance may be under way before the member hears of it."""
+    seconds after its start the member may learn of a rebalance."""
 
     def __init__(
         self,
@@ -80,17 +80,17 @@ class Holdings:
         self._positions = positions
         self._now = now
         self._late = late
-        self.deadline: float | None = None  # when a revocation under way has to be over, None without one
+        self.deadline: float | None = None  # when the current revocation has to be finished; None without one
         self._patient_until = 0.0
         self.quiet = asyncio.Lock()  # held while callbacks may run
         self._settling: asyncio.Task[None] | None = None
         self.owned: frozenset[TopicPartition] = frozenset()
         self.pending: frozenset[TopicPartition] = frozenset()
         self.times: dict[TopicPartition, int] = {}  # how often each partition was assigned
-        self.commit_error: KcliError | None = None  # why the last commit of a revocation did not succeed
+        self.commit_error: KcliError | None = None  # the error of a revocation's last commit
 
     async def lose(self) -> None:
-        """Report what others may own by now; nothing is committed."""
+        """Report partitions that may already have another owner; nothing is committed."""
         gone, self.owned = self.owned, frozenset()
         if gone:
             await self._report_lost(gone)
@@ -100,7 +100,7 @@ class Holdings:
         await self._callbacks.on_lost(set(gone))
 
     async def take(self, added: frozenset[TopicPartition]) -> None:
-        """Own these too, and report them."""
+        """Own these, too, and report them."""
         LOG.info("%s: assigned %s", self._settings.group, Names(added))
         self.owned |= added
         for at in added:
@@ -109,8 +109,8 @@ class Holdings:
         await self._callbacks.on_assigned(set(added))
 
     async def revoke(self, partitions: frozenset[TopicPartition], *, settle: bool = True) -> None:
-        """Finish, commit, report. Waits at most for the rebalance timeout less a margin; if the generation goes
-        meanwhile the partitions are lost."""
+        """Finish, commit, report, for at most the rebalance timeout less a margin. If the generation ends meanwhile,
+        the partitions are lost."""
         if not partitions:
             return
         timeout, began = self._settings.rebalance_timeout, self._now()
@@ -121,7 +121,7 @@ class Holdings:
         try:
             if settle and self._settings.block_rebalance_on_poll:
                 await self._settle(partitions, self._patient_until)
-            await self._offsets.settled(deadline)  # a JoinGroup must not overtake a commit made by hand (E39, E42)
+            await self._offsets.settled(deadline)  # a JoinGroup must not overtake an explicit commit
             if self._member.generation >= 0 and self._settings.commits_by_itself:
                 await self._commit(partitions, deadline)
             if self._member.generation < 0:
@@ -142,8 +142,8 @@ class Holdings:
         return 0.0 if self._member.generation < 0 else max(0.0, self._patient_until - self._now())
 
     async def _settle(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
-        """Wait for the user, but not longer than the others can (E36), nor for what is lost meanwhile (E53): what is
-        not done is not committed."""
+        """Wait for the user, but not past the deadline, and not for partitions that are lost meanwhile. Unprocessed
+        records are not committed."""
         settling = self._settling = asyncio.create_task(self._settled(partitions))
         try:
             while not settling.done() and self._member.generation >= 0 and (left := deadline - self._now()) > 0:
@@ -172,4 +172,4 @@ class Holdings:
             if self._member.state == FAILED:
                 raise
             LOG.warning("%s: the last commit of revoked partitions failed: %s", self._settings.group, error)
-            self.commit_error = error  # the records will be read again by the next owner: at least once
+            self.commit_error = error  # the next owner reads the records again: at least once

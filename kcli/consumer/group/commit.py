@@ -1,7 +1,7 @@
-"""A group's committed offsets: written in order, read until the answer is certain.
+"""A group's committed offsets: committed in order, fetched with retries until the result is certain.
 
-Commits go one after the other, so an older one never overtakes (E42); a failed OffsetFetch is asked again and never
-read as "no commit" (E19); offsets that a transaction may still change are waited for (E20).
+Commits are sent one after another, so an older one never overtakes a newer one. A failed OffsetFetch is retried and
+never taken for "no commit"; offsets that an open transaction may still change are waited for.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     class Member(Protocol):
         """The interface of every kind of membership. `generation` is -1 without one; `identity` is for commits,
-        `reader` for reading offsets."""
+        `reader` for fetching offsets."""
 
         state: str
         generation: int
@@ -55,20 +55,20 @@ if TYPE_CHECKING:
         @property
         def rejoining(self) -> bool: ...
         def committed(self, number: int, asked: Identity) -> str:
-            """What to do about the error `number` of a commit."""
+            """Handle the error `number` of a commit; return the next step."""
             ...
 
         def fetched(self, number: int, asked: Identity | None) -> str:
-            """The same for reading offsets."""
+            """Handle the error `number` of an OffsetFetch; return the next step."""
             ...
 
         def polled(self, now: float) -> None: ...
         def deadline(self) -> float | None:
-            """When `tick` has something to say next."""
+            """When `tick` next has something due."""
             ...
 
         def tick(self, now: float) -> str | None:
-            """What time demands: "heartbeat", "away", another word of the kind, or nothing."""
+            """Return what is due: "heartbeat", "away", another word of the kind, or None."""
             ...
 
         def fail(self, error: BaseException) -> None: ...
@@ -79,7 +79,8 @@ OFFSET_COMMIT, OFFSET_FETCH = 8, 9
 
 
 class Offsets:
-    """Reads and writes the offsets of one group. `changed` is called when a commit's answer changed the membership."""
+    """Fetches and commits the offsets of one group. `changed` is called if the response to a commit changed the
+    membership."""
 
     def __init__(
         self,
@@ -99,11 +100,11 @@ class Offsets:
 
     @property
     def busy(self) -> bool:
-        """True while a commit is on its way."""
+        """Whether a commit is in progress."""
         return self._turn.locked()
 
     async def settled(self, deadline: float) -> None:
-        """Returns when the commits under way are answered, at the deadline at the latest."""
+        """Return when the commits in progress are answered, or at the deadline."""
         try:
             async with asyncio.timeout_at(deadline), self._turn:
                 return
@@ -116,9 +117,11 @@ class Offsets:
         deadline: float,
         check: Callable[[Iterable[TopicPartition]], None] | None = None,
     ) -> None:
-        """Commit, with retries until `deadline` (of the loop's clock); `check` may refuse before each try. Raises
-        BrokerError with the first code that a retry cannot fix, else the last failure; its `sent` is True when a
-        try was not answered, and may have been written."""
+        """Commit, with retries until `deadline` (loop time); `check` may refuse before each attempt.
+
+        Raises BrokerError with the first code that a retry cannot fix, else the last failure. Its `sent` is True if an
+        attempt was not answered and may have been executed.
+        """
         left = dict(offsets)
         problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to commit")
         unsure = asking = False
@@ -153,7 +156,7 @@ class Offsets:
     async def _write_once(
         self, offsets: dict[TopicPartition, OffsetAndMetadata]
     ) -> tuple[dict[TopicPartition, OffsetAndMetadata], KcliError | None]:
-        """The offsets that have to be sent again, and why."""
+        """Send a commit. Return the offsets that have to be sent again, and the reason."""
         await self._know_ids(offsets)
         asked = self._member.identity
         topics = self._topics(offsets)
@@ -162,7 +165,7 @@ class Offsets:
         final: BrokerError | None = None
         problem: BrokerError | None = None
         moved = False
-        stale: set[str] = set()  # their ids may be those of topics that were deleted
+        stale: set[str] = set()  # topics whose cached ids may be of deleted topics
         for at, number in self._errors(response, {topic.topic_id: topic.name for topic in topics}):
             if at not in offsets:
                 continue
@@ -195,7 +198,7 @@ class Offsets:
         )
 
     def _topics(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> list[OffsetCommitRequestTopic]:
-        """The offsets, as a request lists them."""
+        """Return the offsets in the form of the request."""
         topics: dict[str, OffsetCommitRequestTopic] = {}
         for at, offset in offsets.items():
             topic = topics.setdefault(
@@ -218,7 +221,7 @@ class Offsets:
                 yield TopicPartition(name, partition.partition_index), partition.error_code
 
     async def read(self, wanted: Iterable[TopicPartition], deadline: float) -> Found:
-        """The committed offsets, None for a partition without one. Retries until `deadline`; raises the last
+        """Fetch the committed offsets, None for a partition without one. Retries until `deadline`; raises the last
         failure."""
         offsets: Found = {}
         left = set(wanted)
@@ -245,7 +248,7 @@ class Offsets:
         return offsets
 
     async def _read_once(self, wanted: set[TopicPartition]) -> tuple[Found, BrokerError | None]:
-        """What was answered, and why the rest was not."""
+        """Fetch offsets once. Return the answered ones, and the error of the rest."""
         await self._know_ids(wanted)
         asked = self._member.reader
         names: dict[str, list[int]] = {}
@@ -290,22 +293,22 @@ class Offsets:
         return BrokerError(code, f"{group}, {at.topic}-{at.partition}", api=OFFSET_COMMIT, group=group, topic=at.topic)
 
     async def _know_ids(self, partitions: Iterable[TopicPartition]) -> None:
-        """Versions 10 of both requests name topics by id only."""
+        """Look up the topic ids, which version 10 of both requests uses instead of names."""
         unknown = sorted({at.topic for at in partitions if self._cluster.topic_id(at.topic) == NO_ID})
         if unknown:
             await self._cluster.refresh(unknown)
 
 
 def _may_be_done(trouble: KcliError) -> bool:
-    """Whether a commit that came to this may have been written: the answer was lost, or given before its replicas had
-    it, or while the coordinator moved."""
+    """Whether a commit that failed in this way may have been executed: the response was lost, or was sent before the
+    replicas had the commit, or while the coordinator moved."""
     if isinstance(trouble, BrokerError):
         return trouble.code in (codes.REQUEST_TIMED_OUT, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
     return isinstance(trouble, ConnectError | DeadlineExceeded) and trouble.sent
 
 
 def _doubtful(refused: BrokerError) -> BrokerError:
-    """A refusal after an unanswered try is not the whole truth."""
+    """Mark an error after an unanswered attempt: that attempt may have been executed."""
     about = "an earlier try was not answered, and it may have been committed"
     error = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
     error.sent = True
@@ -315,7 +318,8 @@ def _doubtful(refused: BrokerError) -> BrokerError:
 def _fetched(
     answer: OffsetFetchResponse, names: dict[bytes, str]
 ) -> Iterable[tuple[TopicPartition | None, int, OffsetAndMetadata]]:
-    """Partition, error and offset of both shapes of the answer; an error of the whole comes without a partition."""
+    """Return partition, error and offset from both forms of the response; an error of the whole response has no
+    partition."""
     nothing = OffsetAndMetadata(-1)
     if answer.error_code:
         yield None, answer.error_code, nothing

@@ -1,4 +1,4 @@
-"""Asking a group's coordinator: found when needed, forgotten when it turns out to be wrong (C15)."""
+"""Requests to a group's coordinator, which is looked up when needed and discarded when it proves wrong."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 REBALANCING = (11, 14)
-"""JoinGroup and SyncGroup wait for all members. Each member of a client waits on a connection of its own: two behind
-each other would wait for one another (B8)."""
+"""JoinGroup and SyncGroup wait for all members. Each member of a client uses a separate connection for them, because
+two on one connection would wait for each other."""
 LEAVE_TRIES = 3
-LEAVE_TIMEOUT = 5.0  # seconds for each
+LEAVE_TIMEOUT = 5.0  # seconds per attempt
 _members = count(1)
 
 
@@ -42,11 +42,12 @@ class Coordinator:
         self._backoff = retry_backoff, retry_backoff_max
 
     async def ask(self, request: Request[R], *, timeout: float | None = None) -> R:
-        """Send one request, without a retry. Raises what the look-up and the broker raise."""
+        """Send one request, without retries. Raises the errors of the look-up and the broker."""
         return await self.ask_version(lambda _: request, 0, timeout=timeout)
 
     async def ask_version(self, build: Callable[[int], Request[R]], api_key: int, *, timeout: float | None = None) -> R:
-        """As `ask`, for a request that is built for the highest version the coordinator has of `api_key`."""
+        """Like `ask`, for a request that is built for the highest version of `api_key` that the coordinator
+        supports."""
         broker: Broker = await self._cluster.coordinator(self._of)
         try:
             highest = (await broker.versions()).get(api_key, (0, 0))[1] if api_key else 0
@@ -58,16 +59,16 @@ class Coordinator:
             raise
 
     def moved(self) -> None:
-        """Forget the coordinator."""
+        """Discard the coordinator."""
         self._cluster.coordinator_moved(self._of)
 
     def pauses(self) -> Backoff:
-        """Those of one piece of work."""
+        """Return new pauses for one operation."""
         return Backoff(*self._backoff)
 
     async def leave(self, build: Callable[[int], Request[R]], api_key: int, code_of: Callable[[R], int]) -> None:
-        """Tell the coordinator that a member goes; in three tries, for after its session timeout the coordinator knows
-        by itself. Raises errors that a retry cannot fix."""
+        """Tell the coordinator that a member leaves, with at most three attempts, because the session timeout removes
+        it anyway. Raises errors that a retry cannot fix."""
         left = LEAVE_TRIES
 
         async def once() -> bool:

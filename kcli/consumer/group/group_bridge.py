@@ -1,6 +1,6 @@
-"""Between a group's session and the cursors: assignments become cursors, returned records become commits.
+"""Connects a group's session with the cursors: assignments become cursors, processed records become commits.
 
-The session calls these one after another in its own task (A3.12): finish, commit, report, rejoin (E39).
+The session calls these methods one after another in its own task: finish, commit, report, rejoin.
 """
 
 from __future__ import annotations
@@ -24,53 +24,54 @@ if TYPE_CHECKING:
 
         @property
         def in_hand(self) -> TopicPartition | None:
-            """The partition of the message that was taken last and is not done."""
+            """The partition of the last message taken, if that is not processed yet."""
             ...
 
         def look(self) -> tuple[int, int]:
-            """Note what is done. Return a value that changes with each message that the program takes."""
+            """Note what was processed. Returns a value that changes with each message that the program takes."""
             ...
 
         def stop(self, partitions: set[TopicPartition], *, gone: bool = False) -> None:
-            """Give no more messages of these; with `gone` they belong to another member."""
+            """Return no more messages of these; with `gone` they now belong to another member."""
             ...
 
     Told = Callable[[set[TopicPartition]], Awaitable[None]]
 
 
 class Link:
-    """What the program has taken, and what of it is done. The rule, for every way of reading:
+    """Tracks which records the program has taken and which are processed ("done"). The rule, for every way of reading:
 
     A record is done when the program has taken it and then asks for the next one, commits explicitly, or leaves the
-    block without an exception, and has not sought back before it. Only done records are committed: what is committed is
-    the position after the last done record, moved past markers and gaps. A record that was fetched but not taken is
-    returned by the next call, whichever call that is (`Delivery.give_back`).
+    block without an exception, unless it has sought back before it in between. Only done records are committed: the
+    committed offset is the position after the last done record, moved past markers and gaps. A record that was fetched
+    but not taken is returned by the next call, whichever call that is (`Delivery.give_back`).
 
-    `out` holds what the last poll returned, `done` the positions that may be committed (E38). `stream` is what a
-    `SyncConsumer` iterates over. With `by_hand` only `commit` with offsets commits (`Workers`)."""
+    `out` holds what the last poll returned, `done` the positions that may be committed. `stream` is what a
+    `SyncConsumer` iterates over. With `by_hand`, offsets are committed only by `commit` with offsets (`Workers`).
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.out: dict[TopicPartition, OffsetAndMetadata] = {}
         self.done: dict[TopicPartition, OffsetAndMetadata] = {}
-        self._pieces: Sequence[Piece] = ()  # that `out` is of
+        self._pieces: Sequence[Piece] = ()  # the pieces in `out`
         self.stream: Stream | None = None
         self.by_hand = False
         self.assigned: Told | None = None
         self.revoked: Told | None = None
         self.lost: Told | None = None
-        self._sought: set[TopicPartition] = set()  # to a place that is looked up: the position will be done
-        self._seen = (0, -1)  # what the stream's `look` returned
-        self.returned = asyncio.Event()  # something that was out may be done
+        self._sought: set[TopicPartition] = set()  # targets still being looked up: that position will be done
+        self._seen = (0, -1)  # the last result of the stream's `look`
+        self.returned = asyncio.Event()  # set when records in `out` may be done
 
     def take(self, pieces: Sequence[Piece]) -> None:
-        """Returned to the program: not done before the next call."""
+        """These were returned to the program; they are not done before the next call."""
         self._pieces = pieces
         for piece in pieces:
             self.out[piece.at] = piece.following
 
     def untake(self) -> Sequence[Piece]:
-        """What the last call returned did not reach the program."""
+        """Return the pieces of the last call, which did not reach the program."""
         pieces, self._pieces = self._pieces, ()
         self.dropped()
         return pieces
@@ -109,12 +110,12 @@ class Link:
         self.returned.set()
 
     def note(self, at: TopicPartition, place: OffsetAndMetadata) -> None:
-        """All before this place is done. May be called in any thread."""
+        """Everything before this position is done. Can be called in any thread."""
         self.done[at] = place
         self._sought.discard(at)
 
     def begun(self, pieces: Sequence[Piece]) -> None:
-        """These were handed out: a place that the program sought is known now."""
+        """These were returned, so a position that the program sought is known now."""
         for piece in pieces if self._sought else ():
             if piece.at in self._sought:
                 self.note(piece.at, OffsetAndMetadata(piece.start, piece.start_epoch, ""))
@@ -126,10 +127,10 @@ class Link:
         before, self._seen = self._seen, self.stream.look()
         return self._seen != before
 
-    # -- what the session asks and tells ----------------------------------------------------------------------------
+    # -- called by the session --------------------------------------------------------------------------------------
 
     def to_commit(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The positions of these that may be committed; None: of all."""
+        """The positions of these partitions that may be committed; None: of all."""
         if self.by_hand:
             return {}
         if self.stream is not None:
@@ -142,7 +143,7 @@ class Link:
         return {at: offset for at, offset in done.items() if partitions is None or at in partitions}
 
     async def settle(self, partitions: set[TopicPartition]) -> None:
-        """Return no more records of these, and wait until the program has finished the returned ones (E36)."""
+        """Return no more records of these, and wait until the program has processed those already returned."""
         for at in partitions:
             cursor = self._reader.cursors.get(at)
             if cursor is not None:
@@ -155,8 +156,8 @@ class Link:
             await self.returned.wait()
 
     async def on_assigned(self, partitions: set[TopicPartition]) -> None:
-        """New partitions start unpaused at the group's commit (E31); they are read once the user's callback is
-        through, which may seek."""
+        """Start new partitions, unpaused, at the group's commit. They are read after the user's callback, which may
+        seek."""
         self._reader.observer.rebalanced("assigned", partitions)
         self.forget(partitions)
         cursors = self._reader.add({at: Bound("stored") for at in sorted(partitions)})
@@ -187,7 +188,7 @@ class Link:
             await callback(partitions)
 
     def forget(self, partitions: set[TopicPartition]) -> None:
-        """Commit nothing of what was read of these."""
+        """Commit nothing of these."""
         for at in partitions:
             self.out.pop(at, None)
             self.done.pop(at, None)

@@ -1,7 +1,7 @@
-"""A running member of a group: what every kind of membership has in common.
+"""A running group member: the parts that all kinds of membership share.
 
-One task changes the owned partitions and is the only one that calls back; one sends heartbeats independently (E46); one
-commits from time to time. A task that fails ends the session (B29).
+One task changes the owned partitions, and only it calls callbacks; one sends heartbeats independently; one commits
+periodically. A task that fails ends the session.
 """
 
 from __future__ import annotations
@@ -42,20 +42,23 @@ OVER = {
     "expired": "the session expired: no heartbeat was answered within session.timeout.ms",
 }
 OVERDUE = 1.0
-"""Seconds that a heartbeat may be late before it is clear that the whole process stood still."""
+"""Seconds by which a heartbeat may be late before it is clear that the whole process was stopped."""
 PULSE = 0.25
-"""Seconds between two signs of life of the loop while a heartbeat is under way."""
+"""Seconds between checks that the loop runs while a heartbeat is in flight."""
 
 
 def overtaken(error: KcliError) -> bool:
-    """Whether a commit was refused because the group has gone on without this member, or past this generation."""
+    """Whether a commit was refused because the group has continued without this member or past this generation."""
     return isinstance(error, BrokerError) and error.code.name in STALE
 
 
 class Session(ABC):
-    """Joins on `start`, keeps the membership, leaves on `close`. Times are seconds. `on_failed` is called once when
-    the session ends by itself, `on_settled` after each rebalance with its duration, `on_trusted` when the coordinator
-    has answered after a standstill. The kinds set `_member`, `_offsets` and `_share`."""
+    """A membership from `start` to `close`. Times are in seconds.
+
+    `on_failed` is called once if the session ends by itself, `on_settled` after each rebalance with its duration,
+    `on_trusted` when the coordinator has responded after the process was stopped. Subclasses set `_member`, `_offsets`
+    and `_share`.
+    """
 
     _member: Member
     _offsets: Offsets
@@ -86,14 +89,14 @@ class Session(ABC):
         self._timers = asyncio.Event()  # for the heartbeat task
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
-        self._floor = Floor(LEAST)  # between two heartbeats
+        self._floor = Floor(LEAST)  # between heartbeats
         self._standstill = Standstill(self._loop)
         self.failed: BaseException | None = None
         self.on_failed: Callable[[BaseException], None] | None = None
         self.on_settled: Callable[[float], None] | None = None
         self.on_trusted: Callable[[], None] | None = None
         self.alive: Callable[[], bool] | None = None  # whether the program took records without a poll
-        self._simple = False  # commits for partitions that were assigned by hand
+        self._simple = False  # only commits, for manually assigned partitions
         self._rebalancing_since: float | None = None
 
     def _rebalance_begins(self) -> None:
@@ -105,35 +108,35 @@ class Session(ABC):
             self.on_settled(self._loop.time() - self._rebalancing_since)
         self._rebalancing_since = None
 
-    # -- what each kind does in its own way ---
+    # -- implemented by each kind ---
 
     @abstractmethod
     def _subscribe(self, wanted: Sequence[str] | str) -> None:
-        """Take the subscription. Raises UsageError."""
+        """Set the subscription. Raises UsageError."""
 
     @abstractmethod
     def _work(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        """The tasks by name; one is "rebalance"."""
+        """Return the tasks by name; one is "rebalance"."""
 
     @abstractmethod
     async def _beat(self) -> bool:
-        """One heartbeat and what its answer says. False where the coordinator did not answer."""
+        """Send a heartbeat and handle the response. Returns False if the coordinator did not respond."""
 
     @abstractmethod
     async def _leave(self, reason: str) -> None:
         """Tell the coordinator."""
 
-    # -- staying ---
+    # -- heartbeats ---
 
     async def _heartbeat(self) -> None:
-        """Sleeps to the next deadline of the membership, or until something changed it."""
+        """Sleep until the next deadline of the membership, or until something changes it."""
         while True:
             self._timers.clear()
             try:
                 async with asyncio.timeout_at(self._member.deadline()):
                     await self._timers.wait()
             except TimeoutError:
-                pass  # a deadline of the membership came
+                pass  # a deadline has passed
             self._standstill.look(self._member.deadline())
             if self.alive is not None and self.alive() and self._member.state != AWAY:
                 self._member.polled(self._loop.time())
@@ -152,9 +155,9 @@ class Session(ABC):
                 self._wake()
 
     async def _beat_once(self) -> bool:
-        """True: the process stood still meanwhile, so send another heartbeat at once."""
+        """Return True if the process was stopped meanwhile, so that another heartbeat is sent at once."""
         await asyncio.sleep(self._floor.wait(self._loop.time()))
-        self._standstill.look(self._member.deadline())  # the process may have stopped in this wait too
+        self._standstill.look(self._member.deadline())  # the process may have been stopped during this wait, too
         self._standstill.sent()
         answered, doubted = False, self._standstill.unsure
         try:
@@ -165,7 +168,7 @@ class Session(ABC):
             self.on_trusted()
         return again and self._member.generation >= 0
 
-    # -- what is ---
+    # -- state ---
 
     @property
     def member_id(self) -> str:
@@ -178,40 +181,41 @@ class Session(ABC):
 
     @property
     def rejoining(self) -> bool:
-        """True from the moment a rebalance is known until its assignment is there."""
+        """Whether a rebalance is known and its assignment has not arrived yet."""
         return self._member.rejoining
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
-        """The partitions that may be read now, without those that are being revoked (E52) and those that are lost and
-        not yet reported (E53). A process that was stopped contacts its coordinator first."""
+        """The partitions that may be read now, without those being revoked and those lost but not yet reported. After a
+        stop of the process it is empty until the coordinator has responded."""
         if self.failed is not None or self._standstill.unsure or self._member.generation < 0:
             return frozenset()
         return self._share.owned
 
     @property
     def patience(self) -> float | None:
-        """Seconds that may still be taken for the partitions that are being revoked: 0.0 when they are lost, None when
-        none are."""
+        """Seconds left to give up the partitions being revoked: 0.0 if they are lost, None if there are none."""
         return self._share.patience
 
     @property
     def commit_error(self) -> KcliError | None:
-        """Why the last automatic commit did not succeed."""
+        """The error of the last automatic commit."""
         return self._share.commit_error
 
     def check(self) -> None:
-        """Raises what ended the session, if something did."""
+        """Raise the error that ended the session, if it ended."""
         if self.failed is not None:
             raise self.failed
         if self._closed:
             raise Closed(f"{self._settings.group}: the group session was closed")
 
-    # -- what the user does ---
+    # -- user's calls ---
 
     async def start(self, wanted: Sequence[str] | str) -> None:
-        """Subscribe to topics, or to all that match a regular expression whole; again: change the subscription.
-        Returns at once, the assignment comes by callback. Raises UsageError for a bad expression."""
+        """Subscribe to topics, or to all that fully match a regular expression; a second call changes the subscription.
+
+        Returns at once; the assignment is passed to the callbacks. Raises UsageError for an invalid expression.
+        """
         self.check()
         self._subscribe(wanted)
         if "rebalance" not in self._tasks:
@@ -224,14 +228,14 @@ class Session(ABC):
         self._wake()
 
     def keep_committing(self) -> None:
-        """Commit what is done of partitions that were assigned by hand: without a membership, as Kafka's own clients do
+        """Commit processed records of manually assigned partitions: without a membership, like Kafka's own clients do
         for a group without members."""
         if self._settings.commits_by_itself and not self._tasks:
             self._simple = True
             self._spawn("commit", self._commit_regularly)
 
     def polled(self) -> None:
-        """The user is alive (E47): to be called whenever records are asked for. Raises what ended the session."""
+        """The user is alive: call this whenever records are requested. Raises the error that ended the session."""
         self.check()
         away = self._member.state == AWAY
         self._standstill.look(self._member.deadline())
@@ -242,10 +246,12 @@ class Session(ABC):
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], *, timeout: float | None = None
     ) -> None:
-        """Commit the next offsets to read; returns when the coordinator has them. `timeout` None is the rebalance
-        timeout, or what is left for a revocation under way. Raises BrokerError (ILLEGAL_GENERATION for a partition that
-        is not ours now, REBALANCE_IN_PROGRESS: try again after the rebalance), DeadlineExceeded, ConnectError; `sent`
-        of each: it may have been written."""
+        """Commit the next offsets to read; returns when the coordinator has stored them.
+
+        `timeout` None means the rebalance timeout, or the rest of a current revocation. Raises BrokerError
+        (ILLEGAL_GENERATION for a partition that is not owned; REBALANCE_IN_PROGRESS: try again after the rebalance),
+        DeadlineExceeded, ConnectError; `sent` of each means that the commit may have been executed.
+        """
         self.check()
         if not offsets:
             return
@@ -257,13 +263,14 @@ class Session(ABC):
     async def committed(
         self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """The group's committed offsets, None for a partition without one; never a guess (E19). Raises as `commit`."""
+        """Return the group's committed offsets, None for a partition without one; never a guess. Raises like
+        `commit`."""
         self.check()
         return await self._offsets.read(partitions, self._deadline(timeout))
 
     async def close(self, timeout: float = 30.0) -> None:
-        """Commit (if automatic), give all up, leave (unless static, E48), within `timeout`. Raises what kept the
-        last commit from succeeding."""
+        """Commit (if automatic), give up all partitions and leave (unless static), within `timeout`. Raises the error
+        of the last commit."""
         if self._closed:
             return
         self._closed = True
@@ -272,7 +279,7 @@ class Session(ABC):
         self._share.hurry()
         try:
             async with asyncio.timeout_at(deadline):
-                async with self._share.quiet:  # a callback that runs may finish
+                async with self._share.quiet:  # a running callback may finish
                     await self._end("rebalance")
                     self._share.commit_error = None
                     if self.failed is None:
@@ -282,7 +289,7 @@ class Session(ABC):
                 if not self._simple:
                     await self._leave("the consumer is being closed")
         except TimeoutError:
-            pass  # E44: the deadline is kept; the session's timeout tells the others
+            pass  # the deadline is kept; the session timeout tells the others
         finally:
             self._member.close()
             await self._end("rebalance", "heartbeat")
@@ -298,7 +305,7 @@ class Session(ABC):
             await self._share.revoke(self._share.owned, settle=False)
 
     async def _commit_regularly(self) -> None:
-        """Commit what was delivered and processed (E38). A manual commit under way goes first (E42)."""
+        """Commit what was returned and processed. An explicit commit in progress goes first."""
         while True:
             await asyncio.sleep(max(self._settings.auto_commit_interval, LEAST))
             stable = self._simple or (self._member.state == STABLE and not self._member.rejoining)
@@ -306,13 +313,13 @@ class Session(ABC):
                 await self._commit(self._new(None if self._simple else set(self._share.owned)))
 
     def _new(self, partitions: set[TopicPartition] | None) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What is done and not committed yet."""
+        """Return the positions that are done and not yet committed."""
         written = self._offsets.written
         offsets = self._positions.to_commit(partitions)
         return {at: offset for at, offset in offsets.items() if written.get(at) != offset}
 
     async def _commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
-        """A regular commit. One that fails is reported and followed by the next, unless the group refuses it."""
+        """Commit periodically. A failure is reported and followed by the next commit, unless the group refuses it."""
         if not offsets:
             return
         try:
@@ -329,8 +336,11 @@ class Session(ABC):
     # -- inside ---
 
     def _check_of(self, offsets: Iterable[TopicPartition]) -> Callable[[Iterable[TopicPartition]], None] | None:
-        """What refuses a commit before each try. A retry may come after a partition was taken away and given back:
-        its next owner, or this member, has begun anew at the last commit, and an old position must not overwrite it."""
+        """Return a function that refuses a commit before each attempt.
+
+        A retry may come after a partition was revoked and assigned again: its next owner, or this member, has restarted
+        at the last commit, and an old position must not overwrite that.
+        """
         if "rebalance" not in self._tasks:
             return None
         times = {at: self._share.times.get(at) for at in offsets}
@@ -350,7 +360,8 @@ class Session(ABC):
                 self._settings.group,
                 "this member has to join again, nothing was committed",
             )
-        lost = self._member.generation < 0  # pending ones too: a commit without membership might overwrite another's
+        # pending ones, too: a commit without membership could overwrite another member's
+        lost = self._member.generation < 0
         for at in offsets:
             if lost or (at not in self._share.owned and at not in self._share.pending):
                 raise self._not_ours(at, "not assigned to this member of %s now")
@@ -370,7 +381,7 @@ class Session(ABC):
         self._tasks[name] = asyncio.create_task(self._guard(work), name=f"kcli group {self._settings.group}: {name}")
 
     async def _guard(self, work: Callable[[], Awaitable[None]]) -> None:
-        """A task that ends, ends the session."""
+        """Run a task whose end ends the session."""
         try:
             await work()
         except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever (B29)
@@ -388,7 +399,7 @@ class Session(ABC):
             if name == "rebalance" and (task is me or (joining and not self._share.quiet.locked())):
                 self._spawn("rebalance", lambda ended=task: self._lose_after(ended))  # type: ignore[misc]
             elif name == "rebalance":
-                continue  # it has yet to tell what was lost
+                continue  # it still has to report what was lost
             if task is not me:
                 task.cancel()
         self._wake()
@@ -396,7 +407,8 @@ class Session(ABC):
             self.on_failed(error)
 
     async def _lose_after(self, ended: asyncio.Task[None]) -> None:
-        """The rebalancing task ends in the middle of a join: a cooperative member still owns something."""
+        """Report partitions that a cooperative member still owns when the rebalancing task ends in the middle of a
+        join."""
         await asyncio.wait({ended})
         async with self._share.quiet:
             await self._share.lose()
@@ -410,19 +422,22 @@ class Session(ABC):
 
 
 class Standstill:
-    """Notices that the loop did not run. `unsure` from then on, until the coordinator has answered a heartbeat that was
-    sent later: the answer to a heartbeat under way may have been written before the stop."""
+    """Detects that the event loop did not run, for example because the process was stopped.
+
+    `unsure` from then on until the coordinator has answered a heartbeat sent later: the response to a heartbeat in
+    flight may have been written before the stop.
+    """
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
-        self._pulse: TimerHandle | None = None  # while a heartbeat is under way
-        self._alive = 0.0  # when the loop was last seen to run; only then
+        self._pulse: TimerHandle | None = None  # while a heartbeat is in flight
+        self._alive = 0.0  # when the loop last ran, tracked only then
         self._stopped_under_way = False
         self.unsure = False
 
     def look(self, due: float | None) -> None:
-        """To be called before a poll and before a heartbeat, so that the first of them notices a stop. `due` is when
-        the next heartbeat is to be sent, None without one, 0 for at once."""
+        """Call this before a poll and before a heartbeat, so that the first of them notices a stop. `due` is when the
+        next heartbeat has to be sent: None without one, 0 for at once."""
         if self._pulse is not None:
             if self._loop.time() - self._alive > PULSE + OVERDUE:
                 self.unsure = self._stopped_under_way = True
@@ -430,12 +445,13 @@ class Standstill:
             self.unsure = True
 
     def sent(self) -> None:
-        """A heartbeat is sent."""
+        """A heartbeat was sent."""
         self._stopped_under_way = False
         self._beat()
 
     def ended(self, answered: bool) -> bool:
-        """The heartbeat has its answer, or none. True if the answer may be older than a stop: send one more."""
+        """The heartbeat was answered, or not. Returns True if the response may be older than a stop: send another
+        heartbeat."""
         self.look(None)
         self.close()
         if answered and not self._stopped_under_way:
@@ -447,7 +463,7 @@ class Standstill:
         self.unsure = False
 
     def close(self) -> None:
-        """No more timers."""
+        """Stop the timers."""
         if self._pulse is not None:
             self._pulse.cancel()
             self._pulse = None

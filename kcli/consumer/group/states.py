@@ -1,4 +1,4 @@
-"""The states of a member of a group, and what an error code means for it: plain values for every kind of member."""
+"""The states of a group member, and the meaning of error codes, for all kinds of membership."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
 
     class Identity(NamedTuple):
-        """The identity that sent a request. An answer to an earlier identity changes nothing (E41)."""
+        """The identity that sent a request. A response to an earlier identity changes nothing."""
 
         generation: int
         member_id: str
@@ -26,11 +26,11 @@ PROCEED = "proceed"
 AGAIN = "again"  # ask again at once
 RETRY = "retry"  # ask again after a pause
 FIND = "find"  # find the coordinator, then ask again
-REJOIN = "rejoin"  # a rebalance is on; the generation is still ours
+REJOIN = "rejoin"  # a rebalance is in progress; the generation is still valid
 LOST = "lost"  # the generation is gone, the member id is not
-RESET = "reset"  # both are gone
+RESET = "reset"  # both are gone: generation and member id
 FATAL = "fatal"  # nothing will help
-RAISE = "raise"  # the caller's problem, not the membership's
+RAISE = "raise"  # an error for the caller; the membership is unaffected
 
 _SHARED = {
     "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
@@ -53,15 +53,16 @@ ANSWERS: dict[str, dict[str, str]] = {
         "UNSTABLE_OFFSET_COMMIT": RETRY,
     },
 }
-"""E40, by error name. What is not listed: retried when Kafka calls it retriable, else fatal (RAISE for a commit)."""
+"""Next step by error name. Unlisted errors are retried if Kafka declares them retriable, else fatal (RAISE for a
+commit)."""
 JOIN, LEAVE, LEAVE_STATIC = 0, -1, -2
-"""Member epochs that are questions."""
+"""Special member epochs of a request."""
 FIRST_INTERVAL = 3.0
-"""Seconds between heartbeats until the coordinator says its own (E55)."""
+"""Seconds between heartbeats until the coordinator sets the interval."""
 
 
 def judge(api: str, code: ErrorCode) -> str:
-    """What an error code means for the API `api`."""
+    """Return the next step after an error code of the API `api`."""
     if not code:
         return PROCEED
     known = ANSWERS[api].get(code.name)
@@ -73,7 +74,7 @@ def judge(api: str, code: ErrorCode) -> str:
 
 
 def new_member_id() -> str:
-    """A random UUID as Kafka writes them: 22 characters, the first one no sign (KIP-1082)."""
+    """Return a random UUID in Kafka's form: 22 characters, not beginning with a hyphen (KIP-1082)."""
     raw = bytearray(urandom(16))
     raw[0] &= 0x7F
     raw[6] = raw[6] & 0x0F | 0x40

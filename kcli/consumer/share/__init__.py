@@ -1,1 +1,1 @@
-"""A member of a share group (KIP-932): acquired ranges of records, acknowledged one range at a time."""
+"""Membership in a share group (KIP-932): acquired ranges of records, acknowledged by range."""

@@ -1,7 +1,7 @@
-"""Acknowledgements for one broker: those to be sent, and the broker's results (E66).
+"""Acknowledgements to one broker, and the broker's results.
 
-A broker judges all acknowledgements of a partition in a request at once: one offset that this member no longer holds
-refuses the others with it. So a refused range is halved until the offsets are known.
+A broker accepts or rejects all acknowledgements of a partition in a request together: if this member no longer holds
+one offset, the others are rejected with it. So a rejected range is halved until the offsets are found.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Said = dict[Place, tuple[int, str | None]]  # error code and message
 
     class Plan(NamedTuple):
-        """What to send: these partitions, and the ones to forget."""
+        """A request: these partitions, and partitions to forget."""
 
         epoch: int
         send: list[Place]
@@ -43,7 +43,7 @@ else:
     Plan = namedtuple("Plan", "epoch send forget")
 
 LOOKS = 64
-"""How many requests one refusal may cost; what is not told apart by then is refused as a whole."""
+"""Number of requests to spend on one rejection; what is not separated by then is rejected as a whole."""
 TRIES = 3
 _lanes = count(1)
 NEW, FINAL, LAST = 0, -1, 2**31 - 1
@@ -56,10 +56,10 @@ class Acknowledging:
         self.session = ShareSession()
         self.pending: Ranges = {}
         self.urgent = False
-        self.lane = f"share {next(_lanes)}"  # its own: the broker gives records back when the connection ends
+        self.lane = f"share {next(_lanes)}"  # a separate connection: the broker releases the records when it ends
         self._reader = reader
         self._node = node
-        self.working = False  # a request that tells something is under way
+        self.working = False  # a request with acknowledgements is in flight
         self._refused: list[tuple[Place, list[Range], ErrorCode, str | None]] = []
         self._tries = 0
 
@@ -72,16 +72,16 @@ class Acknowledging:
         self.pending.setdefault(place, []).append(span)
 
     def take(self) -> Ranges:
-        """Take all pending ranges, merged as a request has them."""
+        """Take all pending ranges, merged for a request."""
         acked = {place: merged(ranges) for place, ranges in self.pending.items()}
         self.pending = {}
         self.working = bool(acked)
         return acked
 
-    # -- what became of a request -----------------------------------------------------------------------------------
+    # -- results of requests ----------------------------------------------------------------------------------------
 
     def answered(self, acked: Ranges, results: Said) -> None:
-        """The broker's word on each partition. A refusal of more than one offset is looked into later."""
+        """Process the broker's result of each partition. A rejection of more than one offset is examined later."""
         if acked:  # the request that opens another session has none, and proves nothing
             self._tries = 0
         for place, ranges in acked.items():
@@ -92,8 +92,8 @@ class Acknowledging:
                 self._settle_as(place, ranges, results)
 
     def given_again(self, place: Place, spans: list[tuple[int, int]]) -> None:
-        """The response with the refusal delivered these records again: this is a new delivery, so they are not
-        acknowledged before it was processed."""
+        """The response with the rejection delivered these records again. That is a new delivery, which has to be
+        processed before it is acknowledged."""
         refused, self._refused = self._refused, []
         for where, ranges, code, message in refused:
             outside, inside = cut(ranges, spans if where == place else ())
@@ -103,7 +103,7 @@ class Acknowledging:
                 self._refused.append((where, outside, code, message))
 
     def session_refused(self, acked: Ranges, code: ErrorCode, message: str | None) -> None:
-        """The request as a whole was refused, and nothing of it was done. Raises BrokerError for what will not pass."""
+        """The request was rejected as a whole, and nothing was done. Raises BrokerError for permanent errors."""
         self.session.broke()
         if not code.retriable:
             error = BrokerError(code, self._reader.share.group, message or None)
@@ -112,7 +112,7 @@ class Acknowledging:
         self._again(acked, BrokerError(code, self._reader.share.group, message or None))
 
     def lost(self, acked: Ranges, error: KcliError, *, sent: bool) -> None:
-        """No response came. Acknowledgements that were not sent are sent again."""
+        """There was no response. Acknowledgements that were not sent are sent again."""
         self.session.broke()
         if sent:
             self._settle_all(acked, error, unknown=True)
@@ -132,10 +132,11 @@ class Acknowledging:
         for place, ranges in acked.items():
             self.pending.setdefault(place, [])[:0] = ranges
 
-    # -- requests of its own ----------------------------------------------------------------------------------------
+    # -- separate requests ------------------------------------------------------------------------------------------
 
     async def send(self) -> bool:
-        """One ShareAcknowledge with all that waits, and looking into what it refuses. False: the session is over."""
+        """Send all pending acknowledgements in a ShareAcknowledge, and examine rejections. Returns False if the session
+        is over."""
         acked = self.take()
         done = await self._ask(acked)
         if done is None:
@@ -145,7 +146,8 @@ class Acknowledging:
         return True
 
     async def look_into_refusals(self) -> None:
-        """Find the refused offsets. The others of the request were not acknowledged either, and are sent again."""
+        """Find the rejected offsets. The other offsets of the request were not acknowledged either, and are
+        sent again."""
         while self._refused:
             place, ranges, code, message = self._refused.pop()
             await self._tell_apart(place, ranges, code, message)
@@ -171,7 +173,7 @@ class Acknowledging:
                 self._settle_as(place, part, results)
 
     async def _ask(self, acked: Ranges) -> Said | None:
-        """The broker's word by partition; None when the request failed as a whole, which is dealt with then."""
+        """Return the broker's results by partition; None if the request failed as a whole, which is then handled."""
         reader = self._reader
         try:
             broker = await reader.cluster.node(self._node)
@@ -221,7 +223,8 @@ class Acknowledging:
         )
 
     async def close(self) -> None:
-        """The last word: what waits, and the end of the session, by which the broker frees all that we still hold."""
+        """Send the pending acknowledgements and end the session, which makes the broker release everything
+        still held."""
         if not self.session.open:
             self._settle_all(self.take(), KcliError("the share session was over"))
             return
@@ -235,7 +238,7 @@ class Acknowledging:
             self._settle_as(place, ranges, results)
 
     def abandon(self) -> None:
-        """Send nothing more."""
+        """Discard the pending acknowledgements."""
         self._settle_all(self.take(), KcliError("the consumer was closed before the acknowledgement was sent"))
 
     # -- outcomes ---------------------------------------------------------------------------------------------------
@@ -245,7 +248,7 @@ class Acknowledging:
         return f"{at.topic} partition {at.partition}" if at is not None else f"partition {place[1]}"
 
     def _settle_as(self, place: Place, ranges: list[Range], results: Said) -> None:
-        """Settle what the broker's response says of a partition; unknown if the response does not contain it."""
+        """Settle a partition by the broker's response; unknown if the response does not contain it."""
         if place not in results:
             self._settle(place, ranges, KcliError("the broker's response does not contain it"), unknown=True)
             return
@@ -275,7 +278,7 @@ class Acknowledging:
         )
 
     def turn_over(self) -> None:
-        """The request and what it led to are through."""
+        """The request and its follow-ups are finished."""
         self.working = False
         if not self.busy:
             self.urgent = False
@@ -283,7 +286,7 @@ class Acknowledging:
 
 
 class ShareSession:
-    """What one broker remembers of this member. `epoch` is that of the next request."""
+    """The session with one broker. `epoch` is that of the next request."""
 
     __slots__ = ("_held", "epoch")
 
@@ -293,25 +296,25 @@ class ShareSession:
 
     @property
     def open(self) -> bool:
-        """Whether anything can be acknowledged: the request that opens a session must not."""
+        """Whether acknowledgements can be sent: the request that opens a session must not have any."""
         return self.epoch != NEW
 
     def surplus(self, wanted: Collection[Place]) -> bool:
-        """Whether the broker would give records of partitions that are not wanted."""
+        """Whether the broker would send records of partitions that are not wanted."""
         return any(place not in wanted for place in self._held)
 
     def plan(self, wanted: Collection[Place], acknowledged: Collection[Place] = ()) -> Plan:
-        """The next ShareFetch: new or acknowledged partitions are sent, unused ones are forgotten."""
+        """Return the next ShareFetch: new and acknowledged partitions are included, unused ones are forgotten."""
         send = sorted({place for place in wanted if place not in self._held} | set(acknowledged))
         forget = sorted(place for place in self._held if place not in wanted and place not in acknowledged)
         self._held = (self._held | set(send)).difference(forget)
         return Plan(self.epoch, send, forget)
 
     def answered(self) -> None:
-        """The broker took the last request, a ShareFetch or a ShareAcknowledge."""
+        """The broker accepted the last request, a ShareFetch or a ShareAcknowledge."""
         self.epoch = 1 if self.epoch == LAST else self.epoch + 1
 
     def broke(self) -> None:
-        """The broker has no session any more, or its state is unknown: another one begins."""
+        """The broker no longer has the session, or its state is unknown: start a new one."""
         self.epoch = NEW
         self._held = set()

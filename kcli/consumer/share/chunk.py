@@ -1,9 +1,9 @@
-"""A ShareFetch's data for one partition, as a poll returns it: the acquired ranges, each with its batches.
+"""A ShareFetch's data for one partition, as returned by a poll: the acquired ranges, each with its batches.
 
-The unit is the range, never the record: neighbours with one delivery count are one range (a broker that got
-acknowledgements record by record lists them one by one). An acquired offset without a record, a marker or a gap, is a
-gap. Offsets behind a cut-off batch are unreached, no gaps: they may have records. Java takes them for gaps, and relies
-on the broker to acquire whole batches only.
+The unit is the range, not the record: adjacent ranges with the same delivery count are merged (a broker that received
+single acknowledgements lists records one by one). An acquired offset without a record, or with a marker, is a gap.
+Offsets after a cut-off batch are unreached, not gaps, because they may have records. Java treats them as gaps, and
+relies on the broker to acquire only whole batches.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ ALL = 2**63 - 1
 
 
 class Acquired:
-    """Records of one partition that only this member has until `deadline` (seconds of the loop's clock): offsets
-    `first` to `last`, in their `delivery_count`th delivery. `batches` may be empty. `error` is why those in
-    `unreadable` could not be read; `gaps` are offsets without a record, `unreached` those behind a cut-off batch."""
+    """Records of one partition that only this member may process until `deadline` (loop time in seconds): offsets
+    `first` to `last`, in their `delivery_count`th delivery.
+
+    `batches` may be empty. `error` is why those in `unreadable` could not be read; `gaps` are offsets without a record,
+    `unreached` those after a cut-off batch.
+    """
 
     __slots__ = (
         "batches",
@@ -86,7 +89,7 @@ class Arrived:
         self._opened: tuple[list[Batch], list[Corrupt]] | None = None
 
     def ranges(self) -> list[tuple[int, int, int]]:
-        """The acquired ranges: (first, last, delivery count), in order, neighbours with one count joined."""
+        """The acquired ranges as (first, last, delivery count), in order, adjacent ones with the same count merged."""
         return _joined(self.data.acquired_records)
 
     def _batches(self, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
@@ -95,18 +98,18 @@ class Arrived:
         return self._opened
 
     def compressed(self, settings: ConsumerSettings) -> list[Batch]:
-        """What has still to be decompressed before its records are read."""
+        """Return the batches that have to be decompressed before their records are read."""
         return [batch for batch in self._batches(settings)[0] if batch.compressed]
 
     def cut_off(self, settings: ConsumerSettings) -> CorruptRecords | None:
-        """The error where the first batch is cut off, so that nothing can be read; None where something can."""
+        """Return the error if the first batch is cut off, so that nothing can be read; otherwise None."""
         records = self.data.records or b""
         if not records or any(self._batches(settings)) or core.ends(records)[2]:
             return None
         return CorruptRecords(self.at, self.data.acquired_records[0].first_offset, fruitless(records))
 
     def open(self, settings: ConsumerSettings) -> list[Acquired]:
-        """The acquired ranges with what of the batches is in each."""
+        """Return the acquired ranges, each with its part of the batches."""
         batches, corrupt = self._batches(settings)
         records = self.data.records or b""
         end = ALL
@@ -125,7 +128,7 @@ class Arrived:
 
 
 def _fill(acquired: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt], end: int) -> None:
-    """Put into a range what is in it; behind the offset `end` a missing record is no gap."""
+    """Add the batches to an acquired range; after the offset `end` a missing record is not a gap."""
     covered: list[Span] = []
     for first, last, error in corrupt:
         if first <= acquired.last and last >= acquired.first:
@@ -164,8 +167,8 @@ def _joined(rows: list[AcquiredRecords]) -> list[tuple[int, int, int]]:
 
 
 def _read(records: Buffer | None, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
-    """The batches that can be read, and the spans that cannot; without skip_corrupt nothing after the first of those
-    is read."""
+    """Return the readable batches and the unreadable spans. Without skip_corrupt, nothing after the first of those is
+    read."""
     batches: list[Batch] = []
     corrupt: list[Corrupt] = []
     rest: Buffer = records or b""

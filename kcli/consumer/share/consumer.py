@@ -1,7 +1,7 @@
-"""A member of a share group (KIP-932): records are taken one range at a time, by many members of one partition.
+"""A member of a share group (KIP-932): many members process records of the same partition, one range at a time.
 
-`poll` hands out ranges that this member alone has until their lock runs out; each is accepted, released or rejected,
-as a whole or in parts. There are no positions: the broker remembers the state of each record.
+`poll` returns ranges that only this member may process until their locks expire. Each is accepted, released or
+rejected, as a whole or in parts. There are no positions: the broker keeps the state of each record.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 RENEWS_SINCE = 2
 SHARE_ACKNOWLEDGE = 79
-LAST_LEAVE = 5.0  # seconds for leaving the group where the client is closed before the consumer
+LAST_LEAVE = 5.0  # seconds to leave the group if the client is closed before the consumer
 
 
 class ShareConsumer:
-    """`on_outcome`, if set, is called with what became of acknowledgements, as the brokers answer; `on_notice` with
-    sentences about an event loop that was held."""
+    """`on_outcome`, if set, is called with the results of acknowledgements as brokers return them; `on_notice` with
+    sentences about a blocked event loop."""
 
     def __init__(
         self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings, observer: Observer | None = None
@@ -55,11 +55,11 @@ class ShareConsumer:
         self._reader.member_id = self._member.member_id
         self._out: list[Acquired] = []
         self._failures: list[Outcome] = []
-        self._cut_off: dict[TopicPartition, int] = {}  # answers in a row that began with a cut-off batch
+        self._cut_off: dict[TopicPartition, int] = {}  # consecutive responses that began with a cut-off batch
         self._lateness: Lateness | None = None
-        self._unpacking: asyncio.Future[None] | None = None  # a thread decompresses
+        self._unpacking: asyncio.Future[None] | None = None  # a thread is decompressing
         self._closed = self._client_closed = False
-        self._looking: asyncio.Task[None] | None = None  # for topics that do not exist
+        self._looking: asyncio.Task[None] | None = None  # looks for missing topics
         self.on_outcome: Callable[[list[Outcome]], None] | None = None
         self.on_notice: Callable[[str], None] | None = None
 
@@ -67,16 +67,16 @@ class ShareConsumer:
         return self
 
     async def __aexit__(self, kind: object = None, *_: object) -> None:
-        """Close. When the block was left by an exception, what the last poll handed out is released."""
+        """Close. If an exception left the block, the records of the last poll are released."""
         if kind is not None:
             for acquired in self._out:
                 self._decide_rest(acquired, RELEASE)
         await self.close()
 
-    # -- what is read -----------------------------------------------------------------------------------------------
+    # -- selection --------------------------------------------------------------------------------------------------
 
     async def subscribe(self, topics: Sequence[str]) -> None:
-        """Join the group for these topics; again: change the subscription."""
+        """Join the group for these topics; a second call changes the subscription."""
         self._check()
         await self._member.start(topics)
         self._stop_looking()
@@ -96,7 +96,7 @@ class ShareConsumer:
             self.on_notice(text)
 
     def _consequence(self) -> str:
-        """What follows from a late event loop."""
+        """Describe the consequence of a blocked event loop."""
         return (
             "without a heartbeat for the group's session timeout this member leaves the group, and records that it has "
             f"had for more than {self._reader.lock_timeout:g} s go to other members"
@@ -110,7 +110,7 @@ class ShareConsumer:
 
     @property
     def assignment(self) -> set[TopicPartition]:
-        """What records may come of now; other members may have the same."""
+        """The partitions whose records may be delivered; other members may have the same ones."""
         return set(self._member.assigned.values())
 
     @property
@@ -124,14 +124,14 @@ class ShareConsumer:
 
     @property
     def drained(self) -> bool:
-        """Whether the group had nothing to give in any assigned partition when it was last asked. Records that other
-        members hold may come back."""
+        """Whether no assigned partition had records to deliver when last asked. Records that other members hold may
+        come back."""
         return self._member.settled and self._reader.drained
 
     @property
     def metrics(self) -> ConsumerMetrics:
-        """What was fetched and handed out up to now, and what is buffered: a copy, which stays as it is. A share group
-        assigns no partitions for good, so rebalances are not counted."""
+        """A snapshot of the counters, including what is buffered. Share groups do not assign partitions exclusively, so
+        rebalances are not counted."""
         metrics, waiting = self._reader.observer.metrics.copy(), self._reader.waiting
         metrics.buffered_bytes, metrics.buffered_partitions = sum(arrived.size for arrived in waiting), len(waiting)
         return metrics
@@ -139,9 +139,12 @@ class ShareConsumer:
     # -- records ----------------------------------------------------------------------------------------------------
 
     async def poll(self, timeout: float | None = None, max_records: int | None = None) -> list[Acquired]:
-        """What could be acquired; waits up to `timeout` seconds (None: for ever) for the first. Accepts what the last
-        poll handed out, or with `explicit` raises UsageError when something of that was not acknowledged (E64). One
-        that is cancelled has taken nothing. Raises what ended the membership, Closed after close."""
+        """Return what could be acquired, waiting up to `timeout` seconds (None: forever) for the first records.
+
+        Accepts the records of the last poll, or with `explicit` raises UsageError if some of them were not
+        acknowledged. A cancelled poll takes nothing. Raises the error that ended the membership, and Closed after
+        close.
+        """
         self._check()
         self._finish_last()
         reader = self._reader
@@ -167,14 +170,14 @@ class ShareConsumer:
             reader.demand = False
 
     async def _decompress(self) -> None:
-        """What is about to be handed out, in a thread when it is large: the loop sends heartbeats meanwhile (B31)."""
+        """Decompress what is about to be returned, in a thread if large, so that the loop can send heartbeats."""
         settings = self._reader.settings
         if not settings.decompress:
             return
         tried: set[int] = set()  # a broken one stays compressed: the reader gets the error
         while True:
             if self._unpacking is not None:
-                await shielded(self._unpacking)  # a poll that is cancelled leaves it to the next one
+                await shielded(self._unpacking)  # a cancelled poll leaves it to the next one
             packed = [batch for arrived in self._reader.waiting for batch in arrived.compressed(settings)]
             large = [batch for batch in packed if id(batch) not in tried and not unpacked(batch, SMALL)]
             if not large:
@@ -208,7 +211,8 @@ class ShareConsumer:
         return got
 
     def _cut(self, arrived: Arrived) -> KcliError | None:
-        """The error at the third answer in a row that begins with a cut-off batch; the next one comes after a pause."""
+        """Return the error at the third consecutive response that begins with a cut-off batch; before that, retry after
+        a pause."""
         error = arrived.cut_off(self._reader.settings)
         if error is None:
             self._cut_off.pop(arrived.at, None)
@@ -233,10 +237,13 @@ class ShareConsumer:
     def acknowledge(
         self, got: Acquired, kind: str = "accept", first: int | None = None, last: int | None = None
     ) -> None:
-        """Acknowledge records: "accept" (done), "release" (deliver again, to any member), "reject" (never deliver
-        again). Without bounds all records of `got` that are not acknowledged yet; else offsets `first` to `last`, both
-        included. It is sent with the next poll or `commit`. Raises UsageError for records that are acknowledged
-        already."""
+        """Acknowledge records: "accept" (processed), "release" (deliver again, to any member) or "reject" (never
+        deliver again).
+
+        Without bounds it applies to all records of `got` that are not acknowledged yet, otherwise to offsets `first` to
+        `last`, inclusive. It is sent with the next poll or `commit`. Raises UsageError for records already
+        acknowledged.
+        """
         self._check()
         if kind not in KINDS:
             raise UsageError(f"{kind}: acknowledge by accept, release or reject")
@@ -247,12 +254,13 @@ class ShareConsumer:
             self._decide(got, low, got.last if last is None else last, KINDS[kind])
 
     def hold(self, got: Acquired) -> None:
-        """Say nothing yet: the next poll does not ask for it. It is ours until the lock runs out; `close` frees it."""
+        """Postpone the acknowledgement: the next poll does not require it. The records stay ours until their locks
+        expire; `close` releases them."""
         self._out = [acquired for acquired in self._out if acquired is not got]
 
     async def renew(self, got: Sequence[Acquired]) -> bool:
-        """Restart the locks of these records. False if the broker cannot (before 4.2). Raises as `commit`; `on_outcome`
-        reports whether it was in time."""
+        """Renew the locks of these records. Returns False if the broker cannot (before 4.2). Raises like `commit`;
+        `on_outcome` reports whether it was in time."""
         self._check()
         for node in {acquired.node for acquired in got}:
             broker = await self._cluster.node(node)
@@ -268,9 +276,11 @@ class ShareConsumer:
         return True
 
     async def commit(self, timeout: float | None = None) -> list[Outcome]:
-        """Send all acknowledgements and wait for the responses. Returns those that were refused or are unknown since
-        the last commit: empty on success. In implicit mode the records of the last poll are accepted. Raises
-        TimeoutError, and the error that ended the membership."""
+        """Send all acknowledgements and wait for the results.
+
+        Returns those rejected or unknown since the last commit: empty on success. In implicit mode the records of the
+        last poll are accepted. Raises TimeoutError, and the error that ended the membership.
+        """
         self._check()
         if not self._share.explicit:
             self._finish_last()
@@ -311,8 +321,10 @@ class ShareConsumer:
             raise self._reader.failure
 
     async def close(self, timeout: float = 30.0) -> list[Outcome]:
-        """Send the last acknowledgements (in implicit mode the last poll is accepted), release the rest, leave. Returns
-        those that were refused or are unknown since the last commit. A second call returns none."""
+        """Send the last acknowledgements (in implicit mode accepting the last poll), release the rest, and leave.
+
+        Returns the acknowledgements rejected or unknown since the last commit. A second call returns none.
+        """
         if self._closed:
             return []
         if not self._share.explicit and self._reader.failure is None:
@@ -330,18 +342,18 @@ class ShareConsumer:
         return failures
 
     def login_failed(self, text: str, error: KcliError | None) -> None:
-        """The client cannot log in now; with an `error` it has failed to for too long."""
+        """Report that the client cannot log in at the moment; an `error` means that it gave up."""
         if not self._closed:
             self._say(text)
             if error is not None:
                 self._reader.fail(error)
 
     def forked(self, error: KcliError) -> None:
-        """Refuse everything: this is a copy in the child of a fork."""
+        """Refuse all calls, because this is a copy in a forked child."""
         self._reader.failure = error
 
     async def client_closed(self) -> None:
-        """Close, since the client is closed before the consumer: what the last poll returned is released."""
+        """Close because the client is closed first: the records of the last poll are released."""
         if not self._closed:
             self._client_closed = True
             for acquired in self._out:
@@ -351,6 +363,6 @@ class ShareConsumer:
 
 
 def _unpack(batches: list[Batch]) -> None:
-    """Decompress them, in a thread."""
+    """Decompress these batches, in a thread."""
     for batch in batches:
         unpacked(batch)

@@ -1,4 +1,4 @@
-"""What a fetcher and its acknowledgements know of the reader that runs them. Imported for its types only."""
+"""The share reader as seen by its fetchers and acknowledgements. Imported for types only."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kcli.settings import ConsumerSettings
 
 
 class AckEngine(Protocol):
-    """What acknowledgements use. `lock_timeout` in seconds is the broker's latest; `names` holds all places that were
-    ever assigned."""
+    """The part that acknowledgements use. `lock_timeout` is the broker's latest, in seconds; `names` has all partitions
+    that were ever assigned."""
 
     lock_timeout: float
 
@@ -38,7 +38,7 @@ class AckEngine(Protocol):
 
 
 class ShareEngine(AckEngine, Protocol):
-    """What a fetcher uses."""
+    """The part that fetchers use."""
 
     @property
     def observer(self) -> ConsumerObserver: ...

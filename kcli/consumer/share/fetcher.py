@@ -1,7 +1,7 @@
-"""One task per broker that leads partitions of a share group's member: one request at a time, acquiring only on demand.
+"""A task per broker that leads partitions of a share group's member: one request at a time, acquiring only on demand.
 
-The session's epochs count every request, so fetching and acknowledging take turns. Nothing is fetched ahead of a poll:
-the lock of a record starts when it is acquired. Acknowledgements are sent with the next fetch (E64, E65).
+The session epoch counts every request, so fetches and acknowledgements take turns. Nothing is fetched ahead of a poll,
+because a record's lock starts when it is acquired. Acknowledgements are sent with the next fetch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1  # share_acquire_mode
 
 
 class ShareFetcher:
-    """`buffer` is what came and was not handed out yet; `empty` the partitions that had nothing when last asked."""
+    """`buffer` holds what arrived and was not returned yet; `empty` the partitions without records when last asked."""
 
     def __init__(self, reader: ShareEngine, node: int) -> None:
         self.reader = reader
@@ -47,23 +47,24 @@ class ShareFetcher:
         self.buffer: list[Arrived] = []
         self.empty: set[Place] = set()
         self.acks = Acknowledging(reader, node)
-        self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
+        self._floor = Floor(LEAST)  # between responses that bring nothing, however quickly they arrive
         self._pauses = Backoff(reader.settings.retry_backoff, reader.settings.retry_backoff_max)
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
-        """Until the reader closes. Cleared before the state is read: what happens in between is seen next time."""
+        """Run until the reader closes. The event is cleared before the state is read, so changes in between are seen
+        next time."""
         try:
             await self._turns()
         finally:
             self._ended.set()
 
     async def finish(self) -> None:
-        """The request under way is waited for, what came with it given back, and the session ended."""
+        """Wait for the request in flight, give back what it brought, and end the session."""
         self.wake.set()
         await self._ended.wait()
         if self.reader.failure is None:
-            self.buffer.clear()  # the end of the session frees it
+            self.buffer.clear()  # the end of the session releases it
             await self.acks.close()
         else:
             self.acks.abandon()
@@ -87,14 +88,14 @@ class ShareFetcher:
                 if self._pauses.failures or not again.at_once:
                     await self._pauses.pause()
                 else:
-                    self._pauses.next()  # it counts, and is tried again at once
+                    self._pauses.next()  # counts a failure, and tries again at once
             finally:
                 self.acks.turn_over()
 
     # -- fetching ---------------------------------------------------------------------------------------------------
 
     async def _fetch(self, wanted: dict[Place, TopicPartition]) -> None:
-        """One ShareFetch: it brings what is pending, and takes records."""
+        """Send a ShareFetch with the pending acknowledgements, and take its records."""
         acks = self.acks
         acked = acks.take() if acks.session.open else {}
         plan = acks.session.plan(wanted, acked)
@@ -186,7 +187,7 @@ class ShareFetcher:
         self.reader.arrived.set()
 
     def _refused(self, at: TopicPartition, row: PartitionData, answer: ShareFetchResponse) -> None:
-        """One partition's error never hides another's records (E13)."""
+        """Handle the error of one partition, which never hides records of another."""
         reader = self.reader
         code = codes.of(row.error_code)
         about, message = f"{at.topic} partition {at.partition}", row.error_message or None
@@ -205,8 +206,8 @@ class ShareFetcher:
         reader.later(at, error, at_once=known)
 
     def _broke(self, acked: Ranges, wanted: dict[Place, TopicPartition], error: KcliError) -> None:
-        """No answer: the outcome at the broker is unknown. What it acquired for us is free when it notices that
-        the connection is gone, or when the locks run out."""
+        """Handle a request without a response: the result at the broker is unknown. Records that it acquired for us are
+        released when it notices the lost connection, or when the locks expire."""
         if isinstance(error, Closed):
             raise error
         self.acks.lost(acked, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
@@ -214,11 +215,11 @@ class ShareFetcher:
             self.reader.cluster.leader_moved(at)
             self.reader.later(at, error)
 
-    # -- acknowledging by itself ------------------------------------------------------------------------------------
+    # -- acknowledging without fetching -----------------------------------------------------------------------------
 
     async def _acknowledge(self) -> None:
-        """What waits, without taking records. A session that is over is opened first: that request must not
-        acknowledge anything, and asks for nothing."""
+        """Send pending acknowledgements without acquiring records. If the session is over, open it first: that request
+        must not acknowledge anything, and fetches nothing."""
         if not self.acks.session.open:
             await self._fetch({})
         if not await self.acks.send():
@@ -226,7 +227,7 @@ class ShareFetcher:
 
 
 class Again(Exception):
-    """It did not work, and may later."""
+    """A temporary failure: try again later."""
 
     def __init__(self, *, at_once: bool = False) -> None:
         super().__init__()

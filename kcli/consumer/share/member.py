@@ -1,4 +1,4 @@
-"""A member of a share group, running: one task sends heartbeats, one finds names for what the coordinator gives."""
+"""A running member of a share group: one task sends heartbeats, one looks up names of assigned topics."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
     Place = tuple[bytes, int]  # topic id, partition
 
-LEAVE_WITHIN = 10.0  # seconds, looking for the coordinator included
+LEAVE_WITHIN = 10.0  # seconds, including the look-up of the coordinator
 SHARE_HEARTBEAT = 76
 FIRST_LOOK = 0.2
 """Seconds: a member without partitions asks again soon, then less and less often. A new group's partitions are set up
-only after its first member came, and come with the heartbeat after that."""
+only after its first member joined, and arrive with the next heartbeat."""
 
 _ANSWERS = {
     "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
@@ -56,7 +56,7 @@ _ANSWERS = {
 
 
 class ShareMember:
-    """`assigned` is what records may be fetched from now; `changed` is called when it changed, and at the end."""
+    """`assigned` are the partitions to fetch from; `changed` is called when they change, and at the end."""
 
     def __init__(
         self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings, changed: Callable[[], None]
@@ -76,9 +76,9 @@ class ShareMember:
         self._timer = asyncio.Event()
         self._target_changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._pauses = self._coordinator.pauses()  # between heartbeats that fail
-        self._floor = Floor()  # between two heartbeats, however often the coordinator wants them
-        self._heard = False  # an assignment came, if only an empty one
+        self._pauses = self._coordinator.pauses()  # between failed heartbeats
+        self._floor = Floor()  # between two heartbeats, whatever interval the coordinator sets
+        self._heard = False  # an assignment arrived, even if empty
         self.assigned: dict[Place, TopicPartition] = {}
         self.failed: BaseException | None = None
 
@@ -93,11 +93,11 @@ class ShareMember:
 
     @property
     def settled(self) -> bool:
-        """Whether the coordinator said what it gives, and all of that has a name."""
+        """Whether an assignment arrived and all its topic names are known."""
         return self._heard and self._member.state == STABLE and self.assigned.keys() == self._member.target
 
     async def start(self, topics: Sequence[str]) -> None:
-        """Subscribe; again: change the subscription."""
+        """Subscribe; a second call changes the subscription."""
         self._member.subscribe(topics, self._loop.time())
         self._timer.set()
         if not self._tasks:
@@ -107,7 +107,7 @@ class ShareMember:
             ]
 
     async def _guard(self, work: Callable[[], Awaitable[None]]) -> None:
-        """A task that ends, ends the membership (B29)."""
+        """Run a task whose end ends the membership."""
         try:
             await work()
         except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever
@@ -159,7 +159,7 @@ class ShareMember:
             self._target_changed.set()
 
     async def _has_none(self) -> UnsupportedVersion:
-        """The sentence for a broker without share groups, or one where they are switched off (E63)."""
+        """Return the error for a broker without share groups, or with share groups disabled."""
         broker = await self._cluster.anyone()
         if (await broker.versions()).get(SHARE_HEARTBEAT, (0, 0))[1] < 1:  # 0 was the early access of 4.0
             return UnsupportedVersion(
@@ -174,10 +174,10 @@ class ShareMember:
     # -- names ------------------------------------------------------------------------------------------------------
 
     async def _name(self) -> None:
-        """Topics come by id: look up an unknown one until it has a name (E57)."""
+        """Look up the names of unknown topic ids until they are known."""
         pauses = self._coordinator.pauses()
         while True:
-            self._target_changed.clear()  # level-triggered: cleared before the state is read
+            self._target_changed.clear()  # cleared before the state is read, so that no change is missed
             if self.assigned.keys() == self._member.target:
                 pauses.reset()
                 await self._target_changed.wait()
@@ -192,7 +192,7 @@ class ShareMember:
 
     async def _look_up(self) -> None:
         target = self._member.target
-        self._take(target)  # what has a name may be read already
+        self._take(target)  # topics with known names may be read already
         unknown = sorted({topic_id for topic_id, _ in target - self.assigned.keys()})
         if not unknown:
             return
@@ -219,7 +219,7 @@ class ShareMember:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Leave the group, if the coordinator may know us."""
+        """Leave the group if the coordinator may know this member."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -233,37 +233,39 @@ class ShareMember:
                     farewell = self._member.farewell()
                     await self._coordinator.leave(lambda _: farewell, SHARE_HEARTBEAT, lambda answer: answer.error_code)
             except (KcliError, TimeoutError):
-                return  # the coordinator knows it after the session timeout
+                return  # the coordinator notices after the session timeout
 
 
-# A share group member's life as a state machine: answers and the time go in, what to do next comes out. No I/O.
+# State machine of a share group member: takes responses and the time, returns what to do next. No I/O.
 #
 #     OUT → (epoch 0 answered) STABLE → (fenced) OUT …
-# Nothing has to be given up first: a partition may be with many members at once, and what was acquired stays so.
+#
+# Nothing has to be revoked first: several members may have the same partition, and acquired records stay acquired.
 class ShareMembership:
-    """One member. Times are seconds of any clock that only goes forward. `target` is what the coordinator gives."""
+    """The state of one member. Times are in seconds of any monotonic clock. `target` is the coordinator's
+    assignment."""
 
     def __init__(self, group: str, rack: str, now: float) -> None:
         self._group = group
         self._rack = rack
         self.state = OUT
-        self.member_id = new_member_id()  # kept for the process's life: what was acquired is under it
+        self.member_id = new_member_id()  # kept for the life of the process, because records are acquired under it
         self.epoch = -1
         self.target: frozenset[Place] = frozenset()
         self.error: BaseException | None = None
         self.interval = FIRST_INTERVAL
         self.next_heartbeat = now
-        self._looks = 0  # heartbeats that were answered with nothing to read
+        self._looks = 0  # heartbeats answered without partitions
         self._topics: list[str] = []
-        self._known: list[str] | None = None  # the topics that the coordinator knows we want; None: tell all (E56)
+        self._known: list[str] | None = None  # topics that the coordinator knows we subscribe to; None: send all
 
     def subscribe(self, topics: Iterable[str], now: float) -> None:
-        """To these and no others; told at once."""
+        """Subscribe to these topics only; sent at once."""
         self._topics = sorted(set(topics))
         self.next_heartbeat = now
 
     def request(self) -> ShareGroupHeartbeatRequest:
-        """The next heartbeat: everything, or only what changed since the last acknowledged one."""
+        """Return the next heartbeat: everything, or the changes since the last acknowledged one."""
         request = ShareGroupHeartbeatRequest(
             group_id=self._group, member_id=self.member_id, member_epoch=self.epoch if self.state == STABLE else JOIN
         )
@@ -280,16 +282,16 @@ class ShareMembership:
         self.next_heartbeat = now + self.interval
 
     def unanswered(self, now: float, pause: float) -> None:
-        """No response, or a useless one: send a full heartbeat after `pause`."""
+        """There was no response, or a useless one: send a full heartbeat after `pause`."""
         self._known = None
         self.next_heartbeat = now + pause
 
     def answered(
         self, answer: ShareGroupHeartbeatResponse, request: ShareGroupHeartbeatRequest, now: float, pause: float
     ) -> str:
-        """A heartbeat was answered. Returns PROCEED, RETRY, FIND, LOST or FATAL."""
+        """Handle a response to a heartbeat. Returns PROCEED, RETRY, FIND, LOST or FATAL."""
         if self.state not in (OUT, STABLE) or request.member_epoch != (self.epoch if self.state == STABLE else JOIN):
-            return PROCEED  # an answer to an earlier identity
+            return PROCEED  # a response to an earlier identity
         code = codes.of(answer.error_code)
         if code:
             return self._refused(code, answer.error_message, now, pause)
@@ -299,7 +301,7 @@ class ShareMembership:
         if request.subscribed_topic_names is not None:
             self._known = request.subscribed_topic_names
         self.interval = answer.heartbeat_interval_ms / 1000 or self.interval
-        if answer.assignment is not None:  # null: no change; empty: nothing (E57)
+        if answer.assignment is not None:  # null: no change; empty: nothing
             self.target = frozenset(
                 (bytes(topic.topic_id), partition)
                 for topic in answer.assignment.topic_partitions
@@ -313,7 +315,7 @@ class ShareMembership:
     def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:
         step = _ANSWERS.get(code.name) or (RETRY if code.retriable else FATAL)
         if step == LOST:
-            wait = pause if self.state == OUT else 0.0  # a fenced member joins again at once; not for ever
+            wait = pause if self.state == OUT else 0.0  # a fenced member joins again at once, but not endlessly
             self.state, self.epoch, self.target, self._known = OUT, -1, frozenset(), None
             self.next_heartbeat = now + wait
         elif step == FATAL:
@@ -331,6 +333,6 @@ class ShareMembership:
             self.state, self.epoch, self.target, self.error = FAILED, -1, frozenset(), error
 
     def close(self) -> None:
-        """Nothing that comes in later changes anything."""
+        """End: later responses change nothing."""
         if self.state != FAILED:
             self.state = CLOSED

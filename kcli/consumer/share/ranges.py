@@ -1,4 +1,5 @@
-"""Acknowledgements as ranges of offsets: the decisions, their form in a request, their outcomes. No loop per record."""
+"""Acknowledgements as ranges of offsets: decisions, their form in a request, and results. There is no loop per
+record."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     class Range(NamedTuple):
-        """Offsets `first` to `last`, both included, and their acknowledgement."""
+        """Offsets `first` to `last`, inclusive, and their acknowledgement."""
 
         first: int
         last: int
@@ -27,8 +28,8 @@ NAMES = {GAP: "gap", ACCEPT: "accept", RELEASE: "release", REJECT: "reject", REN
 
 
 class Outcome(Value):
-    """The outcome of one acknowledgement. `error` None: the broker accepted it. `unknown`: it may have. Otherwise it
-    did not: the records are delivered again, maybe to this member."""
+    """The result of one acknowledgement. `error` None: the broker accepted it. `unknown`: it may have accepted it.
+    Otherwise it did not: the records are delivered again, possibly to this member."""
 
     topic: str = ""
     partition: int = 0
@@ -40,12 +41,13 @@ class Outcome(Value):
 
     @property
     def records(self) -> int:
-        """Offsets, to be exact: a compacted log has fewer records."""
+        """Number of offsets; in a compacted log there are fewer records."""
         return self.last - self.first + 1
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
-    """In order, and neighbours of one kind as one: that is how the broker wants them. They do not overlap."""
+    """Return the ranges in order, with adjacent ranges of one kind merged, as the broker requires. They must not
+    overlap."""
     joined: list[Range] = []
     for span in sorted(ranges):
         if joined and joined[-1].kind == span.kind and joined[-1].last + 1 == span.first:
@@ -56,7 +58,7 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
 
 
 def halves(ranges: list[Range]) -> list[list[Range]]:
-    """The same in two parts; nothing for a single offset, which has no parts."""
+    """Split the ranges into two halves; nothing for a single offset."""
     if len(ranges) > 1:
         middle = len(ranges) // 2
         return [ranges[:middle], ranges[middle:]]
@@ -68,7 +70,7 @@ def halves(ranges: list[Range]) -> list[list[Range]]:
 
 
 def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Range], list[Range]]:
-    """The parts of the ranges outside of all spans (first, last), and those inside."""
+    """Return the parts of the ranges outside all spans (first, last), and the parts inside."""
     outside, inside = list(ranges), []
     for first, last in spans:
         rest: list[Range] = []
@@ -84,7 +86,7 @@ def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Ran
 
 
 class Undecided:
-    """The offsets without an acknowledgement, as ranges."""
+    """Ranges of offsets without an acknowledgement."""
 
     __slots__ = ("_open",)
 
@@ -98,7 +100,7 @@ class Undecided:
         return list(self._open)
 
     def decide(self, first: int, last: int) -> None:
-        """Offsets get an acknowledgement. Raises UsageError if they have one already, or were never acquired."""
+        """Assign an acknowledgement to offsets. Raises UsageError if they already have one, or were never acquired."""
         for index, (low, high) in enumerate(self._open):
             if low <= first <= last <= high:
                 rest = [(low, first - 1), (last + 1, high)]

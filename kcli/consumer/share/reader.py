@@ -1,6 +1,6 @@
-"""The engine behind a share consumer: a fetcher per broker, and the outcomes of acknowledgements.
+"""The engine of a share consumer: a fetcher per broker, and the results of acknowledgements.
 
-Level-triggered like the other reader (E27): an event only wakes a task, which reads the whole state.
+An event only wakes a task, which then reads the whole state.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, TopicPartition
     from kcli.settings import ConsumerSettings
 
-LOCK = 30.0  # seconds, Kafka's default, until a broker says its own
+LOCK = 30.0  # seconds, Kafka's default, until a broker sends its own
 
 
 class ShareReader:
-    """`demand` is True while a poll waits for records, `most` how many it wants. `arrived` is set when a poll may have
-    records, `acknowledged` when a fetcher has no acknowledgements left."""
+    """`demand` is True while a poll waits for records, `most` is how many it wants. `arrived` is set when a poll may
+    have records, `acknowledged` when a fetcher has no acknowledgements left."""
 
     def __init__(
         self,
@@ -46,23 +46,23 @@ class ShareReader:
         self.most = share.max_records
         self.lock_timeout = LOCK
         self.assigned: dict[Place, TopicPartition] = {}
-        self.names: dict[Place, TopicPartition] = {}  # of all that was ever assigned
+        self.names: dict[Place, TopicPartition] = {}  # of all partitions that were ever assigned
         self.fetchers: dict[int, ShareFetcher] = {}
         self.arrived = asyncio.Event()
         self.acknowledged = asyncio.Event()
         self.failure: BaseException | None = None
         self.outcomes: Callable[[list[Outcome]], None] = lambda _: None
-        self._retry_at: dict[TopicPartition, tuple[float, int]] = {}  # when, after how many troubles
-        self._leaders = -1  # the version of the leaders that `_led` is true of
-        self._led: dict[int, dict[Place, TopicPartition]] = {}  # what is assigned, by its leader
+        self._retry_at: dict[TopicPartition, tuple[float, int]] = {}  # next attempt, after how many failures
+        self._leaders = -1  # version of the leaders on which `_led` is based
+        self._led: dict[int, dict[Place, TopicPartition]] = {}  # assigned partitions by leader
         self._leaderless = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._timers: set[asyncio.TimerHandle] = set()
 
-    # -- what is read -----------------------------------------------------------------------------------------------
+    # -- assignment -------------------------------------------------------------------------------------------------
 
     def assign(self, places: dict[Place, TopicPartition]) -> None:
-        """Acquire records of these partitions. Acquired records of others stay acquired."""
+        """Acquire records of these partitions only. Records of others that are already acquired stay so."""
         self.assigned = dict(places)
         self._leaders = -1
         self.names |= places
@@ -71,7 +71,7 @@ class ShareReader:
         self.changed()
 
     def changed(self) -> None:
-        """The assignment or the leaders changed: wake all tasks."""
+        """Wake all tasks, because the assignment or the leaders changed."""
         if self.closing:
             return
         if not self._tasks and self.assigned:
@@ -90,7 +90,7 @@ class ShareReader:
             fetcher.wake.set()
 
     def wanted(self, node: int) -> dict[Place, TopicPartition]:
-        """What to fetch from this broker now."""
+        """Return what to fetch from this broker now."""
         if self.cluster.leaders_version() != self._leaders:
             self._settle()
         now = asyncio.get_running_loop().time()
@@ -98,14 +98,14 @@ class ShareReader:
         return {place: at for place, at in led.items() if self._retry_at.get(at, (0.0, 0))[0] <= now}
 
     def _settle(self) -> None:
-        """Find the leaders of what is assigned, once for all fetchers, until one may have changed."""
+        """Find the leaders of assigned partitions, once for all fetchers, until one may have changed."""
         self._leaders = self.cluster.leaders_version()
         self._led = {}
         for place, at in self.assigned.items():
             self._led.setdefault(self.cluster.leader_id(at), {})[place] = at
 
     def later(self, at: TopicPartition, error: KcliError, *, at_once: bool = False) -> None:
-        """Something is wrong with a partition: try again after a pause, that grows."""
+        """Retry a partition after a growing pause."""
         _, troubles = self._retry_at.get(at, (0.0, 0))
         self.observer.retried(at, troubles + 1, str(error))
         settings = self.settings
@@ -117,13 +117,13 @@ class ShareReader:
         self.changed()
 
     def well(self, at: TopicPartition) -> None:
-        """It answered."""
+        """Note a successful response."""
         self._retry_at.pop(at, None)
 
     @property
     def drained(self) -> bool:
-        """Whether every assigned partition was asked since it last gave something, and had nothing to give; False
-        where nothing is assigned."""
+        """Whether every assigned partition had nothing to deliver when it was last asked; False without an
+        assignment."""
         empty: set[Place] = set()
         for fetcher in self.fetchers.values():
             empty |= fetcher.empty
@@ -133,11 +133,11 @@ class ShareReader:
 
     @property
     def waiting(self) -> list[Arrived]:
-        """All that came and was not handed out yet; it stays."""
+        """Return everything that arrived and was not returned yet, without taking it."""
         return [arrived for fetcher in self.fetchers.values() for arrived in fetcher.buffer]
 
     def taken(self) -> list[Arrived]:
-        """All that came and was not handed out yet."""
+        """Take everything that arrived and was not returned yet."""
         got: list[Arrived] = []
         for fetcher in self.fetchers.values():
             got += fetcher.buffer
@@ -148,7 +148,7 @@ class ShareReader:
         self.outcomes(outcomes)
 
     def fail(self, error: BaseException) -> None:
-        """Nothing will come any more."""
+        """End: no more records will arrive."""
         if self.failure is None:
             self.failure = error
         self.arrived.set()
@@ -177,7 +177,7 @@ class ShareReader:
     # -- tasks ------------------------------------------------------------------------------------------------------
 
     def _run(self, work: Awaitable[None]) -> None:
-        """Own a task. One that ends by an error poisons the consumer, so that no caller waits for ever (B29)."""
+        """Run a task. If it fails the consumer fails, so that no caller waits forever."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -188,7 +188,7 @@ class ShareReader:
             self.fail(error)
 
     async def close(self, patience: float) -> None:
-        """Wait for requests in flight, send the last acknowledgements to every broker, end the sessions."""
+        """Wait for requests in flight, send the last acknowledgements to every broker, and end the sessions."""
         self.closing = True
         self.demand = False
         try:

@@ -1,4 +1,5 @@
-"""What a member of a share group (KIP-932) decides; lock times, delivery limits and where to start are the group's."""
+"""Settings of a share group's member (KIP-932); lock durations, delivery limits and the start position belong to the
+group."""
 
 from __future__ import annotations
 
@@ -6,9 +7,12 @@ from kcli.text.checked import Checked, flag, number, text
 
 
 class ShareSettings(Checked):
-    """`explicit`: every record handed out has to be acknowledged before the next poll; else the next poll accepts
-    them (E64). `max_records` is how many one fetch may acquire, about: whole batches are. With `exact` it is never
-    more (brokers from 4.2 on)."""
+    """`explicit`: every returned record has to be acknowledged before the next poll; otherwise the next poll accepts
+    them.
+
+    `max_records` is roughly how many records one fetch may acquire, because whole batches are acquired. With `exact` it
+    is never more (brokers from 4.2 on).
+    """
 
     group: str = text("", "the name of a group", empty=False)
     explicit: bool = flag(False)
