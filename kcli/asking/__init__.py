@@ -1,1 +1,1 @@
-"""One way to ask the cluster: split by broker, gathered, asked again while that can help."""
+"""Requests to the cluster: split by broker, gathered, retried while that can help."""

@@ -1,4 +1,4 @@
-"""One request: to a broker, a leader, a coordinator, any broker; each is sent once. The caller decides about retries:
+"""Single requests to a broker, a leader or any broker, sent once. The caller decides about retries:
 `kcli.backoff.retry`."""
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 async def ask_broker(
     broker: Broker, request: Request[R], *, timeout: float | None = None, lane: str | None = None
 ) -> R:
-    """As `Broker.ask`, but a closed connection and a malformed response raise ConnectError. A closed client is noticed
-    by the look-up of a broker, which raises Closed; that is final."""
+    """Like `Broker.ask`, but a closed connection or a malformed response raises ConnectError. If the client was closed,
+    the look-up of a broker raises Closed, which is final."""
     try:
         return await broker.ask(request, timeout=timeout, lane=lane)
     except (Closed, DecodeError) as problem:
@@ -28,7 +28,7 @@ async def ask_broker(
 
 
 async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:
-    """Look up the leader and send one request; forget the leader if its connection broke. The caller retries."""
+    """Look up the leader and send one request; discard the leader if its connection broke. The caller retries."""
     broker = await cluster.leader(at)
     try:
         return await broker.ask(request, timeout=timeout)
@@ -38,8 +38,8 @@ async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], 
 
 
 async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
-    """What every broker knows, from the first that answers: a dead broker must not end a question that any other
-    can answer. Only for requests that change nothing."""
+    """Send a request that any broker can answer, and return the first response, so that a dead broker does not matter.
+    Only for requests that change nothing."""
     for _ in range(len(await cluster.nodes())):
         broker = await cluster.anyone()
         try:
@@ -51,8 +51,8 @@ async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
 
 
 async def ask_once(broker: Broker, request: Request[R], timeout: float | None = None) -> R:
-    """Send a change. Raises UnknownOutcome if it was sent and has no response: it may be done, so only a caller that
-    checks may send it again."""
+    """Send a change. Raises UnknownOutcome if it was sent and got no response: it may have been executed, so only a
+    caller that checks may send it again."""
     try:
         return await broker.ask(request, timeout=timeout)
     except (ConnectError, DeadlineExceeded) as error:
@@ -62,5 +62,5 @@ async def ask_once(broker: Broker, request: Request[R], timeout: float | None = 
 
 
 def unknown(error: KcliError) -> UnknownOutcome:
-    """What a change ended with that was sent and has no response."""
+    """Return the error for a change that was sent and got no response."""
     return UnknownOutcome(f"it is unknown whether it took effect; check before you repeat it: {error}")

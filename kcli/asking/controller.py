@@ -1,4 +1,4 @@
-"""Asking the controller, which may move meanwhile (C18)."""
+"""Requests to the controller, which may move in the meantime."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 async def ask_controller(
     cluster: Cluster, request: Request[R], error_codes: Callable[[R], list[int]], *, patience: float = PATIENCE
 ) -> R:
-    """The controller's response. After NOT_CONTROLLER or a lost connection the new controller is asked again, for
-    `patience` seconds. `error_codes` reads the codes of the response. Raises KcliError; UnknownOutcome if a request was
-    sent and not answered, which must not be sent again."""
+    """Send a request to the controller and return the response.
+
+    After NOT_CONTROLLER or a lost connection, the new controller is asked, for up to `patience` seconds. `error_codes`
+    returns the error codes of a response. Raises KcliError, and UnknownOutcome if a request was sent and not answered,
+    which must not be sent again.
+    """
     asked = False
     refusals: list[R] = []
 
@@ -45,5 +48,5 @@ async def ask_controller(
         return await retry(once, pauses(), asyncio.get_running_loop().time() + patience)
     except BrokerError as error:
         if error.code is codes.NOT_CONTROLLER and refusals:
-            return refusals[-1]  # its rows say so
+            return refusals[-1]  # the rows contain the error
         raise

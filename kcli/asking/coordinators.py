@@ -1,5 +1,5 @@
-"""Where groups and transactional ids live. FindCoordinator asks for many at once (KIP-699); a group that a broker lists
-lives there."""
+"""Coordinators of groups and transactional ids. FindCoordinator looks up many at once (KIP-699); a group that a broker
+lists is coordinated by that broker."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 FIND_COORDINATOR = 10
 GROUP, TRANSACTION, SHARE = 0, 1, 2
-"""Kinds of keys (FindCoordinator). A SHARE key is group:topicId:partition (KIP-932)."""
+"""Key types of FindCoordinator. A SHARE key is group:topicId:partition (KIP-932)."""
 
 
 class Coordinators:
-    """The coordinator of each group, or of each transactional id, as far as known; looked up in one request, forgotten
-    when proven wrong (C15)."""
+    """The known coordinators of groups or transactional ids: looked up in one request, discarded when proven wrong."""
 
     def __init__(self, cluster: Cluster, kind: int = GROUP) -> None:
         self.cluster = cluster
@@ -39,7 +38,7 @@ class Coordinators:
         patience: float = PATIENCE,
         most: int = 1_000,
     ) -> dict[str, A | KcliError]:
-        """Asks each coordinator about its groups, `most` of them in a request."""
+        """Ask each coordinator about its groups, at most `most` of them per request."""
         return await gather(groups, self, ask, patience=patience, most=most)
 
     def forget(self, group: str) -> None:
@@ -47,7 +46,7 @@ class Coordinators:
         self.cluster.coordinator_moved(Group(group) if self.kind == GROUP else Transaction(group))
 
     async def locate(self, groups: list[str]) -> tuple[list[tuple[Broker, list[str]]], dict[str, KcliError]]:
-        """The coordinators with their groups, and the groups that have none now."""
+        """Return the coordinators with their groups, and the groups that have none now."""
         places, lost = await find(self.cluster, [group for group in groups if group not in self.known], self.kind)
         self.known.update((key, node.id) for key, node in places.items())
         by_node: dict[int, list[str]] = {}
@@ -60,7 +59,7 @@ class Coordinators:
 async def coordinators_of(
     cluster: Cluster, keys: Iterable[str], kind: int, *, patience: float = PATIENCE
 ) -> dict[str, Node | KcliError]:
-    """The coordinator of each key of a kind; one that is moving is awaited."""
+    """Return the coordinator of each key of a kind; waits for one that is moving."""
 
     async def ask(_: Broker, some: list[str]) -> dict[str, Node | KcliError]:
         places, lost = await find(cluster, some, kind)
@@ -70,7 +69,7 @@ async def coordinators_of(
 
 
 class _Anyone:
-    """What every broker knows."""
+    """Sends requests that any broker can answer."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -79,17 +78,18 @@ class _Anyone:
         return [(await self._cluster.anyone(), keys)], {}
 
     def forget(self, key: str) -> None:
-        """Nothing is remembered here."""
+        """Do nothing: there is no cache."""
 
 
 async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:
-    """The coordinators of keys of a kind, and why some have none now. Asks once; C15's retries are the caller's.
+    """Return the coordinators of keys of a kind, and errors for keys without one. Asks once; the caller retries.
 
-    A cluster that was never reached raises at once: no coordinator can be awaited there."""
+    Raises at once if the cluster was never reached, because waiting for a coordinator is pointless then.
+    """
     if not keys:
         return {}, {}
     await cluster.nodes()
-    from kcli.cluster.find_coordinators import find_coordinators  # not where the listing tells
+    from kcli.cluster.find_coordinators import find_coordinators  # not needed if the listing tells
 
     try:
         rows = await find_coordinators(await cluster.anyone(), keys, kind)

@@ -1,7 +1,7 @@
-"""Split and gather (C17): a question about many items is sent once to each broker that can answer, at the same time.
+"""Split and gather: a request about many items is sent once to each responsible broker, concurrently.
 
-A retriable answer is asked again where the item is by then; an item that still fails has an error next to the good
-answers. The number of requests grows with brokers, not with items.
+Retriable errors are retried at the item's current location; an item that still fails has an error beside the results of
+the others. The number of requests grows with brokers, not with items.
 """
 
 from __future__ import annotations
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
     A = TypeVar("A")
 
     class Places(Protocol[K]):
-        """Where things live: `Leaders`, `Coordinators` and the like."""
+        """Where items are located: `Leaders`, `Coordinators` and so on."""
 
         async def locate(self, things: list[K], /) -> tuple[list[tuple[Broker, list[K]]], dict[K, KcliError]]:
-            """Which broker to ask about which things, and why some have no place now."""
+            """Return which broker to ask about which items, and errors for items without a location."""
 
         def forget(self, thing: K, /) -> None:
-            """Forget the location of an item."""
+            """Discard the cached location of an item."""
 
 
 PATIENCE = 12.0
-"""Seconds for which answers that say "try again" are asked again: a fail-over takes Kafka nine, as configured by
-default."""
+"""Seconds to retry after retriable errors: with default settings, a Kafka failover takes nine."""
 
 FIRST_PAUSE, LAST_PAUSE = 0.05, 1.0
 
@@ -47,8 +46,8 @@ async def gather(
     patience: float = PATIENCE,
     most: int = 1_000_000,
 ) -> dict[K, A | KcliError]:
-    """The answer or the error of each item, in the order asked. `ask` asks one broker about at most `most` items;
-    `patience` is in seconds."""
+    """Return the result or the error of each item, in the order given. `ask` asks one broker about at most `most`
+    items; `patience` is in seconds."""
     order = left = list(dict.fromkeys(things))
     done: dict[K, A | KcliError] = {}
 
@@ -75,7 +74,8 @@ async def gather(
 async def brokers_of(
     cluster: Cluster, by_node: dict[int, list[K]], lost: dict[K, KcliError]
 ) -> list[tuple[Broker, list[K]]]:
-    """The brokers of these node ids with their items. Items of an unknown node go to `lost`, with the error."""
+    """Return the brokers of these node ids with their items. Items of unknown nodes are added to `lost`, with the
+    error."""
     by_broker: list[tuple[Broker, list[K]]] = []
     for node_id, items in by_node.items():
         try:
@@ -86,7 +86,7 @@ async def brokers_of(
 
 
 def pauses() -> Backoff:
-    """Those of a question that people wait for."""
+    """Return the pauses for requests that a person waits for."""
     return Backoff(FIRST_PAUSE, LAST_PAUSE)
 
 
@@ -100,30 +100,30 @@ async def _ask_one(
 
 
 def pieces(whole: list[K], most: int) -> list[list[K]]:
-    """`whole` in parts of at most `most`."""
+    """Split `whole` into parts of at most `most`."""
     return [whole[at : at + most] for at in range(0, len(whole), most)]
 
 
 def proves_wrong(error: KcliError) -> bool:
     """Whether an item may have moved: its connection broke, or the error code says so (`ErrorCode.forget`). A
-    coordinator that still loads its groups is asked again, as Java's admin client does."""
+    coordinator that is still loading its groups is asked again, as in Java's admin client."""
     return not isinstance(error, BrokerError) or bool(error.code.forget)
 
 
 def good(answers: dict[K, A | KcliError]) -> dict[K, A]:
-    """The results without errors."""
+    """Return the results without errors."""
     return {thing: answer for thing, answer in answers.items() if not isinstance(answer, KcliError)}
 
 
 def bad(answers: dict[K, A | KcliError]) -> dict[K, KcliError]:
-    """Only what failed."""
+    """Return only the errors."""
     return {thing: answer for thing, answer in answers.items() if isinstance(answer, KcliError)}
 
 
 async def ask_every(
     cluster: Cluster, node_ids: Iterable[int], ask: Callable[[Broker], Awaitable[A]]
 ) -> tuple[dict[int, A], dict[int, KcliError]]:
-    """The answers of these brokers, by node id, and the errors of those that did not give one."""
+    """Return the results of these brokers by node id, and the errors of those that failed."""
 
     async def ask_node(node_id: int) -> A | KcliError:
         try:

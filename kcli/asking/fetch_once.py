@@ -1,7 +1,7 @@
-"""Small pieces of logs without a fetch session, many partitions in one request per leader.
+"""Reads small pieces of logs without a fetch session, with many partitions in one request per leader.
 
-A leader gives whole batches only, and with little room to some partitions nothing; those are asked for again, so each
-request brings at least one of them.
+A leader returns only whole batches, and nothing for some partitions if there is little room; those are requested again,
+so each request returns at least one of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ else:
     Place = namedtuple("Place", "offset size")
 
 FETCH = FetchRequest.api_key
-NAMES_UP_TO = 12  # from Fetch 13 on topics have ids and no names
+NAMES_UP_TO = 12  # from Fetch 13 on, topics have ids instead of names
 
 
 async def fetch_once(
@@ -47,9 +47,11 @@ async def fetch_once(
     at_once: int,
     patience: float = PATIENCE,
 ) -> dict[TopicPartition, A | KcliError]:
-    """What `read` makes of each partition's data: an answer, an error, or the next place to read from. Where a request
-    brought no answer and moved no place, `nothing` makes the answer. `at_once` is in bytes of a response, `patience`
-    in seconds."""
+    """Return the result of `read` for each partition's data: a result, an error, or the next place to read from.
+
+    If a request returned no result and moved no place, `nothing` creates the result. `at_once` limits the bytes of a
+    response; `patience` is in seconds.
+    """
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, A | KcliError]:
         answers: dict[TopicPartition, A | KcliError] = {}
@@ -73,7 +75,7 @@ async def fetch_once(
 async def _fetch(
     cluster: Cluster, broker: Broker, wanted: Mapping[TopicPartition, Place], at_once: int
 ) -> dict[TopicPartition, PartitionData]:
-    """One request. Raises BrokerError where it is refused as a whole, and what `Broker.ask` raises."""
+    """Send one request. Raises BrokerError if it is rejected as a whole, and the errors of `Broker.ask`."""
     topics: dict[str, FetchTopic] = {}
     for at, place in wanted.items():
         topic = topics.get(at.topic) or topics.setdefault(at.topic, FetchTopic(topic=at.topic))

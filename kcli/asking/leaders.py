@@ -1,4 +1,4 @@
-"""Partitions by leader: as the metadata has it now, or waited for."""
+"""Partitions by leader: from the current metadata, or with waiting."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from kcli.model import Broker, Cluster, TopicPartition
 
 LEADERLESS_PATIENCE = 2.0
-"""Seconds for which a leader is waited for where the metadata names none."""
+"""Seconds to wait for a leader if the metadata has none."""
 
 
 class Leaders:
-    """Partitions by leader as the metadata has it, which is asked once for all topics that are not known."""
+    """Partitions by leader from the metadata, which is requested once for all unknown topics."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -50,8 +50,8 @@ class Leaders:
         return by_node
 
     async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
-        """A topic that does not exist is final; a partition without a leader may have a leader soon, but its
-        last replica may also be gone for good."""
+        """Return errors for partitions without a leader. A missing topic is final; a partition may get a leader soon,
+        but its last replica may also be gone for good."""
         why: dict[TopicPartition, KcliError] = {}
         late = asyncio.get_running_loop().time() > self.waits_until
         topics: dict[str, KcliError | None] = {}
@@ -75,8 +75,8 @@ class Leaders:
 
 
 class AwaitedLeaders:
-    """Partitions by leader, each awaited as long as `Cluster.leader` waits: for engines, which outlive an election and
-    the creation of a topic. A leader that the metadata has is looked up once for all its partitions."""
+    """Partitions by leader, waiting for each as long as `Cluster.leader` does: for engines, which outlast elections and
+    topic creation. A leader in the metadata is looked up once for all its partitions."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -95,7 +95,7 @@ class AwaitedLeaders:
         leaders = await asyncio.gather(*(self._leader(some[0]) for some in led.values()))
         for (node_id, some), leader in zip(led.items(), leaders, strict=True):
             if isinstance(leader, KcliError) or leader.node_id != node_id:
-                awaited += some  # it is no broker of the cluster any more
+                awaited += some  # no longer a broker of the cluster
             else:
                 located[node_id] = (leader, some)
         return await self._await(awaited, located)
@@ -103,7 +103,8 @@ class AwaitedLeaders:
     async def _await(
         self, partitions: list[TopicPartition], located: dict[int, tuple[Broker, list[TopicPartition]]]
     ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
-        """`located` and the leaders of `partitions`, one by one; the errors of those that have none."""
+        """Return `located` with the leaders of `partitions` added, found one by one, and the errors of those without a
+        leader."""
         lost: dict[TopicPartition, KcliError] = {}
         leaders = await asyncio.gather(*(self._leader(at) for at in partitions))
         for at, leader in zip(partitions, leaders, strict=True):
@@ -123,7 +124,7 @@ class AwaitedLeaders:
 async def leaderless(
     cluster: Cluster, partitions: Iterable[TopicPartition], patience: float
 ) -> dict[TopicPartition, Leaderless]:
-    """The partitions without a leader, after waiting up to `patience` seconds for one. Raises KcliError."""
+    """Return the partitions without a leader, after waiting up to `patience` seconds. Raises KcliError."""
 
     async def found(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, int | KcliError]:
         return dict.fromkeys(some, broker.node_id)
@@ -137,7 +138,7 @@ async def leaderless(
 
 
 class TopicMissing(KcliError):
-    """The cluster has no topic of this name, which asking again does not change."""
+    """The cluster has no topic of this name; asking again does not change that."""
 
     def __init__(self, topic: str) -> None:
         super().__init__(f"{topic}: this topic does not exist")

@@ -1,7 +1,7 @@
-"""ListOffsets: start offsets, end offsets, offsets at a time; one request per leader (C14).
+"""ListOffsets: start offsets, end offsets and offsets at a time, with one request per leader.
 
 Retriable errors (`KcliError.retriable`: no leader, OFFSET_NOT_AVAILABLE after an election, a broken connection) are
-asked again at the new leader; a partition that fails has an error next to the good answers (C17).
+retried at the new leader; a partition that fails has an error beside the results of the others.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ else:
 
 
 class LogOffset(NamedTuple):
-    """A place in a log. `offset` is -1 when no record is that young; `timestamp` (ms) is -1 unless asked by
-    time."""
+    """An offset in a log: -1 if no record is that recent. `timestamp` (ms) is -1 unless looked up by time."""
 
     offset: int = -1
     timestamp: int = -1
@@ -40,9 +39,9 @@ class LogOffset(NamedTuple):
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -4, -5, -6
-"""The special timestamps of ListOffsets (E22); the last three are about tiered storage (KIP-405, 1005, 1023)."""
+"""Special timestamps of ListOffsets; the last three are for tiered storage (KIP-405, 1005, 1023)."""
 SINCE = {EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
-"""The version of ListOffsets that has them: older ones would look for a record of that time."""
+"""The version of ListOffsets that supports them; older ones would look for a record with that timestamp."""
 
 ISOLATION = {"read_uncommitted": 0, "read_committed": 1}
 
@@ -55,9 +54,11 @@ async def list_offsets(
     patience: float = PATIENCE,
     wait_for_leaders: bool = False,
 ) -> Answers:
-    """The offset of each partition at its timestamp (ms, or LATEST, EARLIEST, MAX_TIMESTAMP, …), or its error. With
-    isolation read_committed LATEST is the last stable offset. `patience` is in seconds. `wait_for_leaders` is for
-    engines: an unknown topic or leader may appear (`Cluster.leader`); otherwise the metadata decides."""
+    """Return the offset of each partition at its timestamp (ms, or LATEST, EARLIEST, MAX_TIMESTAMP, …), or its error.
+
+    With read_committed, LATEST is the last stable offset. `patience` is in seconds. `wait_for_leaders` is for engines:
+    an unknown topic or leader may appear (`Cluster.leader`); otherwise the metadata decides.
+    """
     places = AwaitedLeaders(cluster) if wait_for_leaders else Leaders(cluster)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> Answers:
@@ -107,9 +108,9 @@ def _answer(at: TopicPartition, timestamp: int, row: ListOffsetsPartitionRespons
 
 
 class TieredOffsets(Value):
-    """A partition with tiered storage: where the log on its leader's disk starts, the last offset in remote storage,
-    and the first one that is not copied there yet. None is unknown to the broker; `last` is None, too, where nothing
-    was copied."""
+    """A partition with tiered storage: the start of the log on its leader's disk, the last offset in remote storage,
+    and the first offset not copied there yet. None means unknown to the broker; `last` is also None if nothing was
+    copied."""
 
     local_start: int | None = None
     last: int | None = None
@@ -117,8 +118,8 @@ class TieredOffsets(Value):
 
 
 async def tiered_offsets(cluster: Cluster, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, TieredOffsets]:
-    """The partitions of topics that have something in tiered storage. Those that cannot be asked are missing, as are
-    other topics."""
+    """Return the partitions of topics with data in tiered storage. Partitions that cannot be asked, and other topics,
+    are missing."""
     wanted = list(partitions)
     lasts, pending = await asyncio.gather(
         list_offsets(cluster, dict.fromkeys(wanted, LATEST_TIERED)),
@@ -143,7 +144,8 @@ async def bounds(
     *,
     stable: bool = False,
 ) -> tuple[Answers, Answers, Answers]:
-    """The ends, the starts and, if wanted, the last stable offsets of these partitions, all read at the same time."""
+    """Return the ends, the starts and, if wanted, the last stable offsets of these partitions, all read at the same
+    time."""
     wanted = sorted(partitions)
     if not wanted:
         return {}, {}, {}

@@ -1,1 +1,2 @@
-"""One broker: connections per lane, handshake, versions, timeouts, throttling. It never retries: callers do."""
+"""A single broker: connections per lane, handshake, versions, timeouts, throttling. It never retries; its
+callers do."""

@@ -1,5 +1,5 @@
-"""A broker as the rest of kcli uses it: ask, tell, close. Requests are written in the order of the calls, per lane (B5,
-B8)."""
+"""The broker interface for the rest of kcli: ask, tell, close. In each lane, requests are written in the order of the
+calls."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 METADATA = 3
 CONTROLLERS = 2
-"""The endpoint type of DescribeCluster that means controllers, not brokers."""
+"""The endpoint type of DescribeCluster for controllers instead of brokers."""
 LANES = {0: Lane.PRODUCE, 1: Lane.FETCH, 11: Lane.JOIN, 14: Lane.JOIN}
 
 
 class NetworkBroker:
-    """One broker at one address. `node_id` is -1 for a bootstrap seed."""
+    """A broker at one address. `node_id` is -1 for a bootstrap seed."""
 
     def __init__(
         self,
@@ -54,20 +54,20 @@ class NetworkBroker:
         self._opening = Opening(address, self.name, settings, settings.client_id or client_id, access)
         if node_id >= 0 and address not in settings.bootstrap:
             seeds = ", ".join(f"{host}:{port}" for host, port in settings.bootstrap)
-            self._opening.hint = (  # while it was never reached under the address it advertises: name both (C2)
+            self._opening.hint = (  # names both addresses until the advertised one was reached
                 f" (broker {node_id} advertises this address to clients of {seeds}: see its advertised.listeners)"
             )
         self._opening.node_id = node_id
         self._lanes = Lanes(self.name, self._opening, settings)
         self._turns: dict[str, asyncio.Lock] = {}
-        self._taking_turns: dict[str, int] = {}  # how many write, or wait for their turn to
+        self._taking_turns: dict[str, int] = {}  # calls that write, or wait for their turn
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
     @property
     def name(self) -> str:
-        """How people know this broker."""
+        """The broker's name in messages."""
         host = f"[{self.address.host}]" if ":" in self.address.host else self.address.host
         where = f"{host}:{self.address.port}"
         return where if self._node_id < 0 else f"broker {self._node_id} at {where}"
@@ -84,15 +84,15 @@ class NetworkBroker:
             self._opening.check_identity(connection, self._settings.request_timeout)
 
     def watch(self, observer: Observer) -> None:
-        """Have the observer count this broker's connections and requests. Before the first of them."""
+        """Count this broker's connections and requests with an observer. Call it before the first of them."""
         self._opening.observer = observer.of_broker(self.name, self._node_id)
 
     def expect(self, identity: Identity) -> None:
-        """Check that connections lead to this broker of the client's cluster. Before the first of them."""
+        """Check that connections lead to this broker of the client's cluster. Call it before the first of them."""
         if self._settings.check_cluster:
             self._opening.identity = identity
 
-    # -- asking -----------------------------------------------------------------------------------------------------
+    # -- requests ---------------------------------------------------------------------------------------------------
 
     async def ask(
         self,
@@ -127,7 +127,7 @@ class NetworkBroker:
         lane = LANES.get(requests[0][0].api_key, Lane.CONTROL)
         connection = self._lanes.open.get(lane)
         if connection is None or self._taking_turns.get(lane):
-            return 0  # whoever waits for a turn goes first
+            return 0  # calls that wait for their turn go first
         return connection.post(requests, timeout, after, enough)
 
     async def versions(self) -> Ranges:
@@ -135,14 +135,15 @@ class NetworkBroker:
         return self._opening.versions or (await self._lanes.connection(Lane.CONTROL)).versions
 
     async def reach(self) -> None:
-        """Be connected. Raises ConnectError when it cannot be."""
+        """Connect unless connected. Raises ConnectError."""
         if not self.connected:
             await self._lanes.connection(Lane.CONTROL)
 
     async def _write(
         self, request: Request[Any], lane: str, timeout: float, max_version: int | None, *, answered: bool
     ) -> asyncio.Future[Any] | None:
-        """Take a turn and write; the future is the answer. The turn ends with the write: answers come by themselves."""
+        """Wait for a turn and write the request; the future is its response. The turn ends with the write, because
+        responses arrive independently."""
         self._taking_turns[lane] = self._taking_turns.get(lane, 0) + 1
         try:
             return await self._in_turn(request, lane, timeout, max_version, answered=answered)
@@ -171,7 +172,7 @@ class NetworkBroker:
                         raise
                     raise too_old(type(request), version, self.name) from problem
                 except ConnectError as problem:
-                    # the broker had closed an idle connection: nothing was written, so ask again once (B24)
+                    # the broker had closed an idle connection: nothing was written, so try once more
                     if attempt == 2 or problem.sent:
                         raise
         raise AssertionError("unreachable")
@@ -181,11 +182,11 @@ class NetworkBroker:
         await self._lanes.close()
 
     async def retire(self) -> None:
-        """Close every connection because the broker has another address now. Pending requests get ConnectError: the
-        connection was lost, the client was not closed."""
+        """Close every connection because the broker's address has changed. Pending requests get ConnectError instead of
+        Closed, because the client is still open."""
         await self._lanes.close(moved=f"{self.name} has moved to another address")
 
-    # -- what the choice of a broker looks at (B27) -----------------------------------------------------------------
+    # -- state for choosing a broker --------------------------------------------------------------------------------
 
     @property
     def connected(self) -> bool:
@@ -201,32 +202,32 @@ class NetworkBroker:
 
     @property
     def muted(self) -> bool:
-        """It throttles us on some lane."""
+        """Whether the broker throttles us on any lane."""
         return any(connection.muted for connection in self._lanes.open.values())
 
     @property
     def long_silence(self) -> float:
-        """Seconds of silence that it asks for on some lane, where that is more than a minute; else 0."""
+        """Seconds for which the broker throttles us on a lane, if more than a minute; otherwise 0."""
         return max((connection.long_silence for connection in self._lanes.open.values()), default=0.0)
 
     @property
     def backing_off(self) -> bool:
-        """A connection attempt failed a moment ago, the next one has to wait."""
+        """Whether the next connection attempt has to wait, because the last one just failed."""
         return not self.connected and asyncio.get_running_loop().time() < self._opening.not_before
 
     @property
     def last_attempt(self) -> float:
-        """When we last began to connect, in loop time; 0 for never."""
+        """Time of the last connection attempt (loop time); 0 for never."""
         return self._opening.last_attempt
 
     @property
     def met(self) -> bool:
-        """Whether it ever answered at this address."""
+        """Whether this address has ever responded."""
         return self._opening.met
 
     @property
     def failing(self) -> tuple[float, KcliError] | None:
-        """Since when (loop time) no connection to it comes about, and why not; None where nothing is wrong."""
+        """Since when (loop time) no connection could be made, and the error; None if there is no problem."""
         return None if self.connected else self._opening.failing
 
     @property
@@ -236,8 +237,8 @@ class NetworkBroker:
 
 
 class ControllerBroker(NetworkBroker):
-    """A KRaft controller (KIP-919): its cluster's other controllers take the place of brokers. A controller knows no
-    Metadata; DescribeCluster names its peers."""
+    """A KRaft controller (KIP-919): the cluster's other controllers take the place of brokers. Controllers do not
+    support Metadata; DescribeCluster lists the others."""
 
     async def ask(
         self,

@@ -1,6 +1,6 @@
-"""How a connection comes about: addresses, TCP, ApiVersions, within one budget of time (B22), after a backoff (B21).
+"""Opens a connection: address, TCP, ApiVersions and login, within one time budget, after a backoff.
 
-Nothing of the caller's was written before this is over, so no error from here is `sent`.
+The caller's request is written only afterwards, so no error from here is `sent`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 LOG = Log("broker")
 HIGHEST = WITH_IDENTITY
 LADDER = (HIGHEST, HIGHEST, 0)
-"""The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
+"""Versions of ApiVersions to try with a peer that closes the connection: twice our highest, then the lowest."""
 
 
 class Identity:
-    """What a client knows of its cluster, to name the broker that a connection must lead to (KIP-1242).
+    """What a client knows about its cluster, to name the broker that a connection must lead to (KIP-1242).
 
-    `newest` is the version of ApiVersions that the brokers met so far speak. It starts below the one that carries the
-    identity: the node id of a bootstrap server is not known yet, and a broker before Kafka 4.4 would refuse the
+    `newest` is the ApiVersions version of the brokers met so far. It starts below the version that carries the
+    identity, because the node id of a bootstrap server is not known yet, and brokers before Kafka 4.4 would reject that
     version, which costs each connection a round trip.
     """
 
@@ -48,12 +48,13 @@ class Identity:
         self.newest = OLD
 
     def learn(self, versions: Ranges) -> None:
-        """Note what a broker speaks."""
+        """Note the versions that a broker supports."""
         self.newest = max(OLD, min(HIGHEST, versions.get(API_VERSIONS, (0, 0))[1]))
 
 
 class IdentityCheck:
-    """Takes the answer of a broker that was asked whether it is the one meant, and closes the connection if not."""
+    """Receives the response of a broker that was asked for its identity, and closes the connection if it is the wrong
+    one."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -66,17 +67,17 @@ class IdentityCheck:
             self._connection.close(misrouted(self._connection.name))
 
     def set_exception(self, problem: Exception, /) -> None:
-        """The connection ended, with everything on it."""
+        """The connection ended with all its requests."""
 
 
 class Opening:
-    """Opens the connections to one address. `name` is how people know the broker."""
+    """Opens the connections to one address. `name` is the broker's name in messages."""
 
     def __init__(
         self, address: Address, name: str, settings: ClientSettings, client_id: str, access: Access | None = None
     ) -> None:
         self._address = address
-        self._there = address  # where to connect: another place with a broker map
+        self._there = address  # where to connect; differs from the address with a broker map
         self._name = name
         self._settings = settings
         self._access = access
@@ -103,28 +104,28 @@ class Opening:
         self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
         self.last_attempt = 0.0
-        self.failing: tuple[float, KcliError] | None = None  # since when, and the last reason; None once one succeeds
-        self.met = False  # whether anybody ever answered here
+        self.failing: tuple[float, KcliError] | None = None  # since when, and the last error; None after a success
+        self.met = False  # whether any broker has responded here
         self.observer: BrokerObserver | None = None
         self.identity: Identity | None = None
         self.node_id = -1
 
     def _versions_request(self) -> ApiVersionsRequest:
-        """The first request: from a node it demands that it is this one."""
+        """Return the first request; to a known node it names the expected identity."""
         if self.node_id < 0 or self.identity is None:
             return versions_request()
         return versions_request(self.identity.cluster_id(), self.node_id)
 
     def check_identity(self, connection: Connection, timeout: float) -> None:
-        """Ask the peer of an open connection whether it is the node meant, ahead of whatever is asked next. A broker
-        before Kafka 4.4 cannot tell."""
+        """Ask the peer of an open connection for its identity before the next request. Brokers before Kafka 4.4 cannot
+        tell."""
         if self.identity is None or connection.versions.get(API_VERSIONS, (0, 0))[1] < WITH_IDENTITY:
             return
         if not connection.post([(self._versions_request(), IdentityCheck(connection), None)], timeout):
             connection.close(ConnectError(f"{self._name}: a new connection will be checked"))
 
     def rename(self, name: str, node_id: int) -> str:
-        """Another name for messages, as it is with a broker map; the seed is a node now."""
+        """Return a new name for messages, including a broker map; the seed is a node now."""
         self.node_id = node_id
         self._name = name if self._there == self._address else self._by_way(name)
         if self.observer is not None:
@@ -142,7 +143,7 @@ class Opening:
         return f"{name} by way of {self._there.host}:{self._there.port}"
 
     async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
-        """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""
+        """Return a connection with negotiated versions. Raises ConnectError (AuthError), KcliError."""
         loop = asyncio.get_running_loop()
         if (wait := self.not_before - loop.time()) > 0:
             await asyncio.sleep(wait)
@@ -155,7 +156,7 @@ class Opening:
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
             self._ladder = LADDER
             self.failing = (self.failing[0] if self.failing is not None else self.last_attempt), problem
-            if not isinstance(problem, LoginFailed):  # which is logged already
+            if not isinstance(problem, LoginFailed):  # already logged
                 LOG.warning("%s: no connection: %s", self._name, problem)
             if self.observer is not None:
                 self.observer.refused(loop.time() - self.last_attempt, problem)
@@ -167,7 +168,7 @@ class Opening:
         finally:
             if one_of_many and self._access is not None:
                 self._access.logins.end()
-        self._backoff.reset()  # not when TCP accepts: only a broker that answers has come back (B21)
+        self._backoff.reset()  # not when TCP connects: only a broker that responds is back
         self._budget = self._settings.connect_timeout
         self.hint = ""
         self.met, self.failing = True, None
@@ -230,7 +231,7 @@ class Opening:
             ) from slow
 
     async def _secure(self, connection: Connection, end: float) -> None:
-        """TLS, where that is asked for."""
+        """Start TLS, if configured."""
         assert self._access is not None
         left = max(0.001, end - asyncio.get_running_loop().time())
         try:
@@ -240,7 +241,7 @@ class Opening:
             raise
 
     async def _introduce(self, connection: Connection, end: float) -> None:
-        """Authenticate, where the settings ask for it."""
+        """Authenticate, if configured."""
         if self._access is None or self._access.sasl is None:
             connection.greeted()
             return
@@ -251,7 +252,7 @@ class Opening:
         await introduce(cast_secured(connection), self._access, self._address.host, left, again)
 
     def _explain(self, connection: Connection, problem: ConnectError) -> None:
-        """Raises TlsError when it is TLS that ended the connection for good."""
+        """Raise TlsError if TLS is what permanently prevents the connection."""
         access = self._access
         error = access.fault(cast_secured(connection), self._address.host) if access is not None else None
         if error is not None:
@@ -267,13 +268,13 @@ class Opening:
 
 
 def cast_secured(connection: Connection) -> SecuredConnection:
-    """With an access every connection of ours is one."""
+    """Cast for type checkers: with an access, every connection is a SecuredConnection."""
     return connection  # type: ignore[return-value]
 
 
 async def dial(there: Address, name: str, end: float, make: Callable[[], Connection]) -> Connection:
-    """Connect to the first of the host's addresses that answers, before `end` in loop time. `name` is how people know
-    the broker. Raises Unreached with each address's reason."""
+    """Connect to the first of the host's addresses that responds before `end` (loop time). `name` is the broker's name
+    in messages. Raises Unreached with each address's error."""
     loop = asyncio.get_running_loop()
     host, port = there
     if wrong := not_a_port(port):
@@ -287,7 +288,7 @@ async def dial(there: Address, name: str, end: float, make: Callable[[], Connect
         raise Unreached(f"{name}: the host name {host} does not resolve ({problem.strerror})") from problem
     reasons: dict[str, str] = {}
     for n, (family, where) in enumerate(addresses):
-        share = (end - loop.time()) / (len(addresses) - n)  # a dead address leaves time for the next (B23)
+        share = (end - loop.time()) / (len(addresses) - n)  # a dead address leaves time for the next one
         try:
             async with asyncio.timeout(share):
                 return await _reach(family, where, make)

@@ -1,8 +1,8 @@
-"""A broker that refuses requests that its profile forbids, by API key, before they are sent.
+"""Broker connections that refuse requests forbidden by the profile, by API key, before they are sent.
 
-read_only allows only requests that are known to change nothing; joining a group takes partitions from its members and
-is refused as well. protected refuses deletions and alterations. Both refuse unknown APIs, and both allow requests that
-only validate.
+read_only allows only requests that are known to change nothing; joining a group is refused, too, because it takes
+partitions from other members. protected refuses deletions and alterations. Both refuse unknown APIs, and allow requests
+that only validate.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ READING = {
     89: "StreamsGroupDescribe",
     90: "DescribeShareGroupOffsets",
 }
-"""What changes nothing."""
+"""APIs that change nothing."""
 WORKING = {
     0: "Produce",
     8: "OffsetCommit",
@@ -76,16 +76,16 @@ WORKING = {
     79: "ShareAcknowledge",
     88: "StreamsGroupHeartbeat",
 }
-"""What a protected profile lets through beside those: it adds, and takes nothing away."""
+"""APIs that a protected profile allows in addition: they only add."""
 OFFSET_COMMIT = 8
 METADATA = 3
 
 
 def check(guard: str, profile: str, request: Request[Any]) -> None:
-    """Raises UsageError for a request that the guard forbids."""
+    """Raise UsageError for a request that the guard forbids."""
     key = request.api_key
     if getattr(request, "validate_only", False):
-        return  # a plan, which the broker checks and forgets; no version encodes it that cannot say so
+        return  # only validated by the broker; a version without this flag fails to encode
     name = api_name(key) if key in REQUESTS else type(request).__name__.removesuffix("Request")
     if guard == "read_only" and (key not in READING or (key == METADATA and _creates(request))):
         raise UsageError(f"refused by read-only profile {profile}: {name} would change the cluster")
@@ -96,17 +96,17 @@ def check(guard: str, profile: str, request: Request[Any]) -> None:
 
 
 def _creates(request: Any) -> bool:
-    """A question about topics by which the cluster may create them."""
+    """Whether a metadata request may create topics."""
     return bool(request.topics and request.allow_auto_topic_creation)
 
 
 def _from_outside(request: Any) -> bool:
-    """A commit from outside the group: a reset."""
+    """Whether a commit comes from outside the group, which resets offsets."""
     return bool(request.generation_id_or_member_epoch < 0)
 
 
 class GuardedBroker(NetworkBroker):
-    """A NetworkBroker behind the guard of `ClientSettings.guard`."""
+    """A NetworkBroker that enforces `ClientSettings.guard`."""
 
     async def ask(
         self,
@@ -135,14 +135,14 @@ class GuardedBroker(NetworkBroker):
             for request, _, _ in requests:
                 check(self._settings.guard, self._settings.profile, request)
         except UsageError:
-            return 0  # `ask` says why
+            return 0  # `ask` raises the reason
         return super().post(requests, timeout=timeout, after=after, enough=enough)
 
 
 class GuardedController(GuardedBroker, ControllerBroker):
-    """The same of a KRaft controller."""
+    """A KRaft controller that enforces the guard."""
 
 
 def guarded(kind: type[NetworkBroker]) -> type[NetworkBroker]:
-    """A kind of broker, behind the guard."""
+    """Return the guarded version of a broker class."""
     return GuardedController if kind is ControllerBroker else GuardedBroker

@@ -1,4 +1,4 @@
-"""The connections of one broker: one per lane (B8), opened on demand, closed when idle (B24)."""
+"""The connections of one broker: one per lane, opened on demand, closed when idle."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Lanes:
         self._settings = settings
         self.open: dict[str, Connection] = {}
         self._under_way: dict[str, asyncio.Task[Connection]] = {}
-        self._failures: dict[str, KcliError] = {}  # what the last attempt of a lane ended with, if it failed
+        self._failures: dict[str, KcliError] = {}  # error of each lane's last attempt, if it failed
         self._idle_timer: asyncio.TimerHandle | None = None
         self._closed = False
-        self._moved = ""  # why, when it is only this address that is over
+        self._moved = ""  # the reason, if only this address is no longer used
 
     def rename(self, name: str) -> None:
-        """Another name for messages."""
+        """Set another name for messages."""
         self._name = name
         for connection in self.open.values():
             connection.name = name
@@ -45,18 +45,18 @@ class Lanes:
         return bool(self._under_way)
 
     def failure(self, lane: str) -> KcliError | None:
-        """What the last attempt to open the lane ended with, None for success."""
+        """Return the error of the last attempt to open the lane, None for success."""
         return self._failures.get(lane)
 
     def share_failure(self, lane: str, before: KcliError | None) -> None:
-        """A call that waited while a connection attempt failed shares that failure: twenty callers of a dead address
-        wait once, not twenty times. `before` is the `failure` at the beginning of the wait."""
+        """Raise the error of an attempt that failed while the caller waited: twenty callers of a dead address wait
+        once, not twenty times. `before` is the `failure` at the start of the wait."""
         failure = self._failures.get(lane)
         if failure is not None and failure is not before:
             raise failure.with_traceback(None)
 
     async def connection(self, lane: str) -> Connection:
-        """The lane's connection, opened on first use. Concurrent callers share one attempt."""
+        """Return the lane's connection, opening it on first use. Concurrent callers share one attempt."""
         if self._closed:
             raise self._end()
         connection = self.open.get(lane)
@@ -109,13 +109,13 @@ class Lanes:
         self._idle_timer = None
         for connection in list(self.open.values()):
             if connection.idle_since(self._settings.idle_timeout):
-                connection.close(ConnectError(f"the idle connection to {self._name} was closed"))  # no failure
+                connection.close(ConnectError(f"the idle connection to {self._name} was closed"))  # not an error
         if self.open:
             self._watch_idle()
 
     async def close(self, *, moved: str = "") -> None:
         """Close every connection. Idempotent; never waits for the network. `moved` is the reason if only this address
-        ends."""
+        is no longer used."""
         if not self._closed:
             self._moved = moved
         self._closed = True
@@ -128,4 +128,4 @@ class Lanes:
         await asyncio.gather(*under_way, return_exceptions=True)
         for connection in list(self.open.values()):
             connection.close(ConnectError(self._moved) if self._moved else None)
-        await asyncio.sleep(0)  # the transports' own last step
+        await asyncio.sleep(0)  # lets the transports finish closing

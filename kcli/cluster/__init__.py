@@ -1,1 +1,1 @@
-"""Leaders and coordinators: metadata on demand, and how to forget what proved wrong."""
+"""Leaders and coordinators: metadata on demand, and how to discard cached facts that proved wrong."""

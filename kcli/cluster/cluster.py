@@ -1,4 +1,4 @@
-"""The cluster: leaders, coordinators, and which broker to ask; everything on demand."""
+"""The cluster: finds leaders, coordinators and the broker to ask. Nothing is requested before it is needed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ JOIN_GROUP, INIT_PRODUCER_ID = 11, 22
 
 LOG = Log("cluster")
 METADATA = 3
-SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that one does not
-GRACE = 1.0  # seconds in which an unknown topic may still turn up (C19)
+SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that this one does not
+GRACE = 1.0  # seconds in which an unknown topic may still appear
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
 
 
 class Coordinators:
-    """`anyone` gives a broker to ask."""
+    """Caches coordinators. `anyone` returns a broker to ask."""
 
     def __init__(self, anyone: Callable[[], Awaitable[Broker]], metadata: Metadata, settings: ClientSettings) -> None:
         self._anyone = anyone
@@ -47,7 +47,7 @@ class Coordinators:
         self._finding: dict[tuple[int, str], asyncio.Task[Node]] = {}
 
     async def of(self, key: Key) -> Node:
-        """The node that coordinates `key`. Raises BrokerError, ConnectError, DeadlineExceeded."""
+        """Return the coordinator of `key`. Raises BrokerError, ConnectError, DeadlineExceeded."""
         of = kind_and_name(key)
         if of in self._known:
             return self._known[of]
@@ -60,7 +60,7 @@ class Coordinators:
         return await share(task)
 
     def moved(self, key: Key) -> None:
-        """Forget it."""
+        """Discard the cached coordinator."""
         if self._known.pop(kind_and_name(key), None) is not None:
             LOG.info("%s: the coordinator is looked up again", key.name)
 
@@ -76,7 +76,7 @@ class Coordinators:
         return node
 
     async def close(self) -> None:
-        """End what is under way. Idempotent."""
+        """End look-ups in progress. Idempotent."""
         tasks = list(self._finding.values())
         for task in tasks:
             task.cancel()
@@ -84,14 +84,14 @@ class Coordinators:
 
 
 def kind_and_name(key: Key) -> tuple[int, str]:
-    """What FindCoordinator calls it. A group and a transactional id of one name are two keys, though as tuples they
-    are equal."""
+    """Return the key type and name for FindCoordinator. A group and a transactional id of the same name are different
+    keys, although they are equal as tuples."""
     return 0 if isinstance(key, Group) else 1, key.name
 
 
 async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
-    """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id. Raises BrokerError
-    (COORDINATOR_NOT_AVAILABLE while it has no coordinator)."""
+    """Return the coordinator of `key`; `kind` is 0 for a group, 1 for a transactional id. Raises BrokerError
+    (COORDINATOR_NOT_AVAILABLE while there is none)."""
     from kcli.cluster.find_coordinators import find_coordinators  # many commands need no coordinator
 
     about = f"{'group' if kind == 0 else 'transactional id'} {key}"
@@ -100,7 +100,7 @@ async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
         raise row
     code = codes.COORDINATOR_NOT_AVAILABLE if row is None else codes.of(row.error_code)
     if row is None or code:
-        # FindCoordinator takes DESCRIBE; members and producers ask it, which need more
+        # FindCoordinator requires DESCRIBE; the members and producers that send it need more than that
         api = JOIN_GROUP if kind == 0 else INIT_PRODUCER_ID
         raise BrokerError(code, about, api=api, group=key, transactional_id=key)
     return Node(row.node_id, row.host, row.port, None)
@@ -124,8 +124,8 @@ class NetworkCluster:
     # -- leaders ----------------------------------------------------------------------------------------------------
 
     async def leader(self, at: TopicPartition) -> Broker:
-        """See `model.Cluster.leader`. Leaderless is waited out up to the deadline, unknown only for a moment. The
-        waits between the questions are the refresh's own."""
+        """See `model.Cluster.leader`. Waits for a leaderless partition until the deadline, for an unknown one only
+        briefly; `refresh` paces the requests."""
         loop = asyncio.get_running_loop()
         begin = loop.time()
         while True:
@@ -163,7 +163,7 @@ class NetworkCluster:
             self._metadata.distrust(at)
 
     def leader_epoch(self, at: TopicPartition) -> int:
-        known = self._metadata.topology.partition(at)  # it is asked of 100,000 partitions at a time
+        known = self._metadata.topology.partition(at)  # this is called for 100,000 partitions at a time
         return known.epoch if known is not None else -1
 
     def leader_id(self, at: TopicPartition) -> int:
@@ -192,9 +192,9 @@ class NetworkCluster:
     # -- coordinators -----------------------------------------------------------------------------------------------
 
     async def coordinator(self, of: Group | Transaction) -> Broker:
-        """See `model.Cluster.coordinator`. Concurrent look-ups of one key share one request (C15)."""
+        """See `model.Cluster.coordinator`. Concurrent look-ups of a key share one request."""
         node = await self._coordinators.of(of)
-        return self._pool.broker(self.topology.nodes.get(node.id, node))  # metadata may know a newer address
+        return self._pool.broker(self.topology.nodes.get(node.id, node))  # metadata may have a newer address
 
     def coordinator_moved(self, of: Group | Transaction) -> None:
         self._coordinators.moved(of)
@@ -202,8 +202,10 @@ class NetworkCluster:
     # -- brokers ----------------------------------------------------------------------------------------------------
 
     async def anyone(self) -> Broker:
-        """The broker that is best asked now; one that can be reached, as long as there is one. Of controllers it is the
-        active one: the others answer NOT_CONTROLLER to most that they are asked."""
+        """Return the broker that is best to ask now: a reachable one, if there is one.
+
+        Of controllers it is the active one, because the others answer NOT_CONTROLLER to most requests.
+        """
         await self._metadata.know()
         if self._settings.controllers:
             return await self._active()
@@ -212,11 +214,11 @@ class NetworkCluster:
         except ConnectError as error:
             if not error.retriable:
                 raise
-            await self.refresh([])  # none of those we know: the seeds may know others (C16)
+            await self.refresh([])  # no known broker is reachable: the seeds may know others
             return await self._reachable()
 
     async def _active(self) -> Broker:
-        """The active controller, connected; after it has failed the next one is waited for, up to the deadline. Raises
+        """Return the active controller, connected. After it failed, waits for the next one up to the deadline. Raises
         ConnectError, BrokerError."""
         settings, again = self._settings, False
 
@@ -236,7 +238,8 @@ class NetworkCluster:
         return await retry(once, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
 
     async def _reachable(self) -> BrokerConnection:
-        """Brokers that do not answer are dialled beside one another: a dead address delays no other."""
+        """Return a reachable broker. Brokers that do not respond are tried concurrently, so a dead address delays no
+        other."""
         candidates = self._pool.candidates(list(self.topology.nodes.values()))
         if candidates and candidates[0].connected:
             return candidates[0]
@@ -255,8 +258,8 @@ class NetworkCluster:
         raise next(reversed(reasons.values()), None) or ConnectError("the cluster has no brokers")
 
     async def controller(self) -> Broker:
-        """The controller as the brokers name it; in KRaft any broker forwards to it (KIP-590), so one that cannot be
-        reached need not be waited for."""
+        """Return the controller that the brokers report. In KRaft any broker forwards to it (KIP-590), so an
+        unreachable one need not be waited for."""
         await self._metadata.know()
         node = self.topology.nodes.get(self.topology.controller_id)
         if node is None or self._settings.controllers:
@@ -310,12 +313,12 @@ class NetworkCluster:
                 raise BrokerError(error, topic, api=METADATA, topic=topic)
 
     def _second_look(self, error: codes.ErrorCode) -> float:
-        """One broker of many may not have heard of a topic yet (just created, or just restarted): look again for that
-        many seconds. A lone broker is right."""
+        """Return for how many seconds to look again after an error: one broker of many may not know a topic yet,
+        because it was just created or the broker just restarted. A single broker is believed."""
         return SECOND_LOOK if error is codes.UNKNOWN_TOPIC_OR_PARTITION and len(self.topology.nodes) > 1 else 0.0
 
     async def topics(self) -> dict[str, Sequence[int]]:
-        """See `model.Cluster.topics`. Always asks."""
+        """See `model.Cluster.topics`. Always sends a request."""
         present = await self.metadata()
         return {t.name: sorted(p.partition_index for p in t.partitions) for t in present.topics if t.name is not None}
 
@@ -345,7 +348,7 @@ class NetworkCluster:
         await self._metadata.refresh(topics)
 
     async def close(self) -> None:
-        """Close every broker and end what is under way. Idempotent."""
+        """Close every broker and end what is in progress. Idempotent."""
         closing = self._pool.close()
         await asyncio.gather(self._metadata.close(), self._coordinators.close(), closing)
 

@@ -1,4 +1,4 @@
-"""FindCoordinator in both its shapes: one key up to version 3, many keys from 4 on (KIP-699)."""
+"""FindCoordinator in both forms: one key up to version 3, many keys from 4 on (KIP-699)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ FIND_COORDINATOR, MANY_KEYS_SINCE = 10, 4
 
 
 async def find_coordinators(broker: Broker, keys: Sequence[str], kind: int) -> dict[str, Coordinator | KcliError]:
-    """The coordinator of each key of a kind (0 groups, 1 transactional ids, 2 group:topicId:partition of share groups):
-    a row, which may carry an error code; with an old broker also the error of a single request. Raises KcliError."""
+    """Return the coordinator of each key of a kind (0 groups, 1 transactional ids, 2 group:topicId:partition of share
+    groups).
+
+    The result is a row, which may have an error code, or with an old broker the error of a single request. Raises
+    KcliError.
+    """
     _, newest = (await broker.versions()).get(FIND_COORDINATOR, (0, 0))
     if newest >= MANY_KEYS_SINCE:
         answer = await broker.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=list(keys)))

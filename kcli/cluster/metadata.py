@@ -1,9 +1,9 @@
-"""Metadata requests: one refresh at a time, paced (C4), to all known brokers and then the seeds (C16).
+"""Metadata requests: one refresh at a time, rate-limited, to all known brokers and then to the seeds.
 
-When a broker demands it, or no broker has answered for metadata.recovery.rebootstrap.trigger.ms, the known brokers are
-forgotten and the client starts again at the seeds (KIP-899, KIP-1102). When another broker answers at the address of a
-known one, the seeds are asked first, once after each such attempt (KIP-1242): the brokers that are right keep their
-connections.
+If a broker demands it, or no broker has responded for metadata.recovery.rebootstrap.trigger.ms, the known brokers are
+discarded and the client starts again at the seeds (KIP-899, KIP-1102). If another broker responds at the address of a
+known one, the seeds are asked first, once after each such attempt (KIP-1242); connections to the other brokers are
+kept.
 """
 
 from __future__ import annotations
@@ -42,17 +42,18 @@ if TYPE_CHECKING:
 
 LOG = Log("cluster")
 METADATA = 3
-EPOCHS_SINCE = 9  # the version of Metadata from which on leader epochs are reliable (C5)
-BROKERS = ""  # stands for a question that names no topic
-HEAD_START = 1.0  # seconds for a broker to which there is no connection yet, less where there are many
+EPOCHS_SINCE = 9  # Metadata version from which on leader epochs are reliable
+BROKERS = ""  # stands for a request without topics
+HEAD_START = 1.0  # seconds before the next broker is tried while connecting to one; less if there are many
 
 
 class _SentBack(Exception):
-    """REBOOTSTRAP_REQUIRED: what we know of the brokers is over."""
+    """REBOOTSTRAP_REQUIRED: the known brokers have to be discarded."""
 
 
 class Metadata:
-    """The known metadata (`topology`), the wanted topics, and which of them are known to be wrong (`stale`)."""
+    """The known metadata (`topology`), the topics in use, and the partitions whose leader is known to be wrong
+    (`stale`)."""
 
     def __init__(self, pool: Pool, settings: ClientSettings) -> None:
         self.topology = Topology()
@@ -63,28 +64,31 @@ class Metadata:
         self._pace = RefreshLimit(settings.retry_backoff, settings.retry_backoff_max)
         self._refreshing: dict[frozenset[str], asyncio.Task[None]] = {}
         self._known_at = -1e9
-        self._unanswered_since: float | None = None  # when the first question without an answer was asked
+        self._unanswered_since: float | None = None  # when the first request without a response was sent
         self._seeds_asked = -1e9  # when the seeds were asked because of a wrong broker
         self._soon: asyncio.TimerHandle | None = None
 
     def distrust(self, at: TopicPartition) -> None:
-        """Its leader is known to be wrong."""
+        """The partition's leader is known to be wrong."""
         self.stale.add(at)
         self.topology.version += 1
 
     def trust(self, at: TopicPartition) -> None:
-        """Its leader is known after all."""
+        """The partition's leader is known after all."""
         self.stale.discard(at)
         self.topology.version += 1
 
     async def know(self) -> None:
-        """Know at least the brokers."""
+        """Load the metadata unless the brokers are known."""
         if not self.topology.nodes:
             await self.refresh([])
 
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
-        """See `model.Cluster.refresh`. Concurrent requests for the same topics share one refresh. A new topic is asked
-        about alone: with all that are known, the n topics of a loop would be asked about n² times."""
+        """See `model.Cluster.refresh`. Concurrent requests for the same topics share one refresh.
+
+        A new topic is requested alone: together with all known ones, the n topics of a loop would be requested about n²
+        times.
+        """
         about = frozenset(topics or ())
         alone = topics is not None and (not about or not about <= self.topology.topics.keys())
         self._wanted |= about
@@ -102,7 +106,8 @@ class Metadata:
         loop = asyncio.get_running_loop()
         if (wait := self._pace.wait(because_of, loop.time())) > 0:
             await asyncio.sleep(wait)
-        proven_wrong = {at for at in self.stale if at.topic in topics}  # what is proven later, this may not repair
+        # this request cannot fix what is found wrong later
+        proven_wrong = {at for at in self.stale if at.topic in topics}
         changed: set[str] = set()
         try:
             changed = await self.ask(topics)
@@ -120,14 +125,14 @@ class Metadata:
             self._known_at = loop.time()
 
     def refresh_if_old(self) -> None:
-        """Begin a refresh in the background when what we know is older than it may be."""
+        """Start a refresh in the background if the metadata is older than metadata.max.age."""
         now = asyncio.get_running_loop().time()
         if now - self._known_at > self._settings.metadata_max_age and not self._refreshing:
             key = frozenset(self._wanted)
             self._begin(key, key)
 
     def refresh_soon(self) -> None:
-        """A hint was believed; the whole truth may be had in a moment (C7)."""
+        """Refresh soon after a hint was used, to confirm it."""
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(self._settings.retry_backoff, self._now)
 
@@ -137,15 +142,16 @@ class Metadata:
         if key and key not in self._refreshing:
             self._begin(key, key)
 
-    # -- asking -----------------------------------------------------------------------------------------------------
+    # -- requests ---------------------------------------------------------------------------------------------------
 
     async def ask(self, topics: list[str] | None) -> set[str]:
-        """Ask until a broker answers or the deadline is over; None is about all topics. Returns what changed."""
+        """Request metadata of topics (None: all) until a broker responds or the deadline passes. Returns the changed
+        topics."""
         return (await self.ask_everything(topics))[1]
 
     async def ask_everything(self, topics: list[str] | None) -> tuple[MetadataResponse, set[str]]:
-        """As `ask`, with the response. Without `wait_for_cluster` a client that knows no broker tries each seed once,
-        so that a typing error fails at once."""
+        """Like `ask`, with the response. Without `wait_for_cluster`, a client that knows no broker tries each seed
+        once, so that a typo fails at once."""
         request = MetadataRequest(
             topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
             allow_auto_topic_creation=self._settings.auto_create_topics,
@@ -153,7 +159,7 @@ class Metadata:
         return await self._ask_for(request)
 
     async def learn(self, ids: Collection[bytes]) -> None:
-        """Ask about topics by their ids. What is found is wanted from now on, as if it had been asked for by name."""
+        """Request the metadata of topics by id. Those found are in use from now on, as if requested by name."""
         asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in sorted(ids)]
         answer, _ = await self._ask_for(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
         self._wanted.update(row.name for row in answer.topics if row.name and not row.error_code)
@@ -171,17 +177,18 @@ class Metadata:
         return answer, await self._take(answer, broker)
 
     def _waits(self, reasons: dict[str, KcliError]) -> bool:
-        """Whether a cluster that does not answer is asked again: it was there before, or may be about to start.
-        Waiting does not help where something answers that is not a broker."""
+        """Whether to keep asking a cluster that does not respond: it was reachable before, or may be about to start.
+        Waiting does not help if something other than a broker responds."""
         silent = any(isinstance(problem, Unreached | DeadlineExceeded) for problem in reasons.values())
         return bool(self.topology.nodes) or (self._settings.wait_for_cluster and silent)
 
     async def _ask_once(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
     ) -> tuple[MetadataResponse, BrokerConnection]:
-        """The first answer, and whose it is. Raises ConnectError or DeadlineExceeded, made of all `reasons`."""
+        """Return the first response and its broker. Raises ConnectError or DeadlineExceeded that combines all
+        `reasons`."""
         now = asyncio.get_running_loop().time()
-        if self._unanswered_since is None:  # or another question was answered meanwhile
+        if self._unanswered_since is None:  # or another request was answered meanwhile
             self._unanswered_since = now
         if now - self._unanswered_since >= self._settings.rebootstrap_trigger:
             await self._rebootstrap()
@@ -189,7 +196,7 @@ class Metadata:
             answered = await self._ask_each(request, deadline, reasons)
         except _SentBack:
             await self._rebootstrap()
-            # seeds are not brokers: they do not send us back
+            # the seeds themselves cannot require a rebootstrap
             answered = await self._ask_each(request, deadline, reasons)
         if answered is None:
             raise self._unreachable(reasons)
@@ -198,7 +205,7 @@ class Metadata:
     async def _ask_each(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
     ) -> tuple[MetadataResponse, BrokerConnection] | None:
-        """The first answer of the brokers in turn, and whose it is; None, and the reasons, without an answer."""
+        """Ask brokers in turn; return the first response and its broker, or None, with each error in `reasons`."""
         loop = asyncio.get_running_loop()
         left = self._who_to_ask()
 
@@ -215,11 +222,12 @@ class Metadata:
             for broker, problem in failed.items():
                 if not isinstance(problem, DeadlineExceeded):
                     reasons[repr(broker)] = problem
-                reasons.setdefault(repr(broker), problem)  # "connection refused" says more than a last short wait
+                # "connection refused" is more useful than the error of a last short wait
+                reasons.setdefault(repr(broker), problem)
         return answered
 
     async def _ask_one(self, broker: BrokerConnection, request: MetadataRequest, seconds: float) -> MetadataResponse:
-        """The answer. Raises _SentBack when the broker sends us back to the seeds (KIP-1102)."""
+        """Return a broker's response. Raises _SentBack if the broker requires a rebootstrap (KIP-1102)."""
         try:
             async with asyncio.timeout(seconds):
                 answer = await broker.ask(request, timeout=min(seconds, self._settings.request_timeout))
@@ -233,8 +241,8 @@ class Metadata:
         return answer
 
     async def _rebootstrap(self) -> None:
-        """Forget the brokers, with their connections and the addresses their names had. From now on the time counts
-        anew: a cluster that is away is not bootstrapped over and over."""
+        """Discard the brokers with their connections and resolved addresses. The trigger time starts again, so that an
+        unavailable cluster is not bootstrapped over and over."""
         LOG.warning("metadata: the brokers are forgotten, and the bootstrap servers are asked again")
         self._unanswered_since = asyncio.get_running_loop().time()
         self.topology.nodes = {}
@@ -275,7 +283,7 @@ class Metadata:
         return problem
 
     async def close(self) -> None:
-        """End what is under way. Idempotent."""
+        """End requests in progress. Idempotent."""
         if self._soon is not None:
             self._soon.cancel()
             self._soon = None
@@ -286,26 +294,26 @@ class Metadata:
 
 
 class RefreshLimit:
-    """Per topic: when it may be requested again. Times are seconds; now is an argument."""
+    """Limits how often each topic is requested. Times are in seconds; the current time is an argument."""
 
     def __init__(self, base: float, maximum: float) -> None:
         self._base = base
         self._max = max(maximum, LEAST)
-        self._last: dict[str, tuple[float, int]] = {}  # topic to (due, questions in a row that taught nothing)
+        self._last: dict[str, tuple[float, int]] = {}  # topic to (due, consecutive requests without news)
 
     def wait(self, topics: Collection[str], now: float) -> float:
-        """How long to wait before asking about these; a topic never asked about waits for nothing."""
+        """Return how long to wait before requesting these topics; a topic that was never requested does not wait."""
         return max(0.0, min(self._last.get(topic, (now, 0))[0] - now for topic in topics or (BROKERS,)))
 
     def asked(self, topics: Collection[str], now: float, changed: Collection[str]) -> None:
-        """Note a request about topics; `changed` are those with new metadata."""
+        """Note a request for topics; `changed` are those with new metadata."""
         for topic in topics or (BROKERS,):
             due, in_vain = self._last.get(topic, (now, -1))
             in_vain = in_vain + 1 if topic not in changed and now - due <= self._max else 0
             self._last[topic] = (now + after(in_vain, self._base, self._max), in_vain)
 
     def forget(self, topic: str) -> None:
-        """Forget a topic that is no longer wanted."""
+        """Drop a topic that is no longer in use."""
         self._last.pop(topic, None)
 
 
@@ -315,9 +323,12 @@ async def first_of(
     reasons: dict[BrokerConnection, KcliError],
     seconds: float,
 ) -> tuple[R, BrokerConnection] | None:
-    """The first answer and its entrant; None without an answer, with each one's error in `reasons`. A connected broker
-    may take its time: no other starts meanwhile. All others have started within half of `seconds`. Raises a
-    ConnectError that is not retriable, and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
+    """Return the first response and its broker; None without a response, with each broker's error in `reasons`.
+
+    While a connected broker has not responded, no other is tried; all others are started within half of `seconds`.
+    Raises a ConnectError that is not retriable, and any error of `ask` other than ConnectError, DeadlineExceeded and
+    Closed.
+    """
     waiting = list(reversed(brokers))
     head_start = min(HEAD_START, max(0.0, seconds) / 2 / max(1, len(waiting)))
     running: dict[asyncio.Task[R], BrokerConnection] = {}

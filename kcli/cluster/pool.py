@@ -1,4 +1,4 @@
-"""The brokers in use: one object per node id, and which of them is best asked (B27). Seeds are not brokers (C2)."""
+"""The brokers in use: one object per node id, and the choice of the broker to ask. Seeds are kept separately."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 GRACE = 2.0
-"""Seconds for which brokers that were never reached may be about to come."""
+"""Seconds for which brokers that were never reached may still be starting."""
 
 
 class Pool:
-    """Brokers by node id, and the seeds to begin with."""
+    """Brokers by node id, and the bootstrap seeds."""
 
     def __init__(self, connect: Connect, seeds: Sequence[Address]) -> None:
         self._connect = connect
@@ -28,15 +28,15 @@ class Pool:
         self._seed_brokers: dict[Address, BrokerConnection] = {}
         self._retired: list[BrokerConnection] = []
         self._closed = False
-        self._met = False  # one that is forgotten by now
+        self._met = False  # whether any broker was reached, including discarded ones
 
     def check(self) -> None:
-        """Raises Closed after the end."""
+        """Raise Closed after the end."""
         if self._closed:
             raise Closed("the client was closed")
 
     def broker(self, node: Node) -> BrokerConnection:
-        """The broker of a node; a node that moved to another address is another connection."""
+        """Return the broker of a node. A node with a new address gets a new connection."""
         if self._closed:
             self.check()
         known = self._brokers.get(node.id)
@@ -51,7 +51,7 @@ class Pool:
         return connection
 
     def seed_brokers(self) -> list[BrokerConnection]:
-        """The brokers behind the bootstrap addresses, for metadata only, in random order (C1)."""
+        """Return the brokers at the bootstrap addresses, which are only asked for metadata, in random order."""
         self.check()
         for address in self.seeds:
             if address not in self._seed_brokers:
@@ -59,12 +59,12 @@ class Pool:
         return sorted(self._seed_brokers.values(), key=lambda _: urandom(2))
 
     def candidates(self, nodes: Sequence[Node]) -> list[BrokerConnection]:
-        """The brokers of `nodes`, the best to ask first; among equals it is chance."""
+        """Return the brokers of `nodes`, the best one to ask first; equals are in random order."""
         return sorted([self.broker(node) for node in nodes], key=lambda broker: (*load(broker), urandom(2)))
 
     def check_met(self, nodes: Sequence[Node], now: float) -> None:
-        """Raise NeverMet if all `nodes` were tried for a while and none was ever reached, though a bootstrap address
-        answers: the advertised addresses are wrong, and waiting does not help."""
+        """Raise NeverMet if all `nodes` were tried for a while without success although a bootstrap address responds:
+        then the advertised addresses are wrong, and waiting does not help."""
         brokers = [self._brokers[node.id][1] for node in nodes if node.id in self._brokers]
         if self._met or not nodes or len(brokers) < len(nodes) or any(broker.met for broker in brokers):
             return
@@ -73,7 +73,7 @@ class Pool:
             raise never_met([str(failure[1]) for failure in failing if failure is not None], self.seeds)
 
     def failing(self, nodes: Container[int]) -> dict[int, tuple[float, float, KcliError]]:
-        """See `model.Cluster.failing`; of those among `nodes`."""
+        """See `model.Cluster.failing`; limited to `nodes`."""
         failures = {}
         for node_id, (_, broker) in self._brokers.items():
             trouble = broker.failing
@@ -87,8 +87,8 @@ class Pool:
         return {node_id: seconds for node_id, seconds in asked.items() if seconds}
 
     def adopt(self, nodes: Sequence[Node]) -> None:
-        """A seed that is connected, at the address of a node that is not, is that node: what another connection would
-        cost, with TLS and SASL several round trips, is saved."""
+        """Use a connected seed as the broker of the node with the same address, if that is not connected. This saves a
+        connection, which costs several round trips with TLS and SASL."""
         for node in nodes:
             address = Address(node.host, node.port)
             seed = self._seed_brokers.get(address)
@@ -97,24 +97,25 @@ class Pool:
                 self._brokers[node.id] = address, self._seed_brokers.pop(address)
 
     async def retire(self) -> None:
-        """Close brokers that are no longer used, seeds included once the cluster is known."""
+        """Close brokers that are no longer used, including seeds once the cluster is known."""
         over = [address for address, broker in self._seed_brokers.items() if not broker.busy]
         moved, self._retired = self._retired, []
-        unneeded = [self._seed_brokers.pop(address) for address in over]  # now, another one may retire while we wait
+        # now, because another call may retire some while we wait
+        unneeded = [self._seed_brokers.pop(address) for address in over]
         for broker in moved:
             await broker.retire()
         for broker in unneeded:
             await broker.close()
 
     async def forget(self) -> None:
-        """Close every connection but those to the seeds: brokers are looked up anew (KIP-1102)."""
+        """Close every connection except those to the seeds: brokers are looked up again (KIP-1102)."""
         brokers, self._brokers = [broker for _, broker in self._brokers.values()], {}
         self._met = self._met or any(broker.met for broker in brokers)
         for broker in brokers:
             await broker.retire()
 
     async def close(self) -> None:
-        """Close everyone. Idempotent."""
+        """Close all connections. Idempotent."""
         self._closed = True
         everyone = [*self._retired, *self._seed_brokers.values(), *(broker for _, broker in self._brokers.values())]
         self._retired, self._seed_brokers, self._brokers = [], {}, {}
@@ -123,8 +124,8 @@ class Pool:
 
 
 def load(broker: BrokerConnection) -> tuple[int, float]:
-    """How much asking this broker now would cost: connected (fewest in flight first), connecting, to be connected
-    (longest untried first), throttling us, backing off."""
+    """Return a sort key for the cost of asking this broker now: connected (fewest requests in flight first),
+    connecting, not connected (longest untried first), throttling us, backing off."""
     if broker.muted:
         return 3, 0
     if broker.connected:
@@ -135,7 +136,7 @@ def load(broker: BrokerConnection) -> tuple[int, float]:
 
 
 def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> KcliError:
-    """One error of many: what each address said."""
+    """Combine the errors of all addresses into one."""
     if not reasons:
         return ConnectError("no bootstrap address was given")
     text = "; ".join(dict.fromkeys(str(problem) for problem in reasons.values()))
@@ -148,7 +149,7 @@ def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> Kcli
 
 
 def never_met(reasons: Sequence[str], seeds: Sequence[Address]) -> NeverMet:
-    """One error of what each broker's address said."""
+    """Combine the errors of all brokers' addresses into one NeverMet."""
     none = "its broker cannot" if len(reasons) == 1 else f"none of its {len(reasons)} brokers can"
     answers = ", ".join(f"{host}:{port}" for host, port in seeds)
     return NeverMet(

@@ -1,7 +1,7 @@
-"""The known cluster: nodes, topics, leaders. Pure: metadata responses in, facts out.
+"""The known cluster: nodes, topics, leaders, updated from metadata responses. No I/O.
 
-A bad response deletes nothing: a topic that is missing in one response, and a partition with an error, keep their last
-state (C6). A leader's epoch never goes back, unless the topic was created again (C5).
+A bad response deletes nothing: a topic missing in one response, and a partition with an error, keep their last state. A
+leader epoch never decreases, unless the topic was recreated.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
     from kcli.proto.messages.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
 
-REWINDS = 5  # this many older epochs in a row are believed after all (KAFKA-13488)
+REWINDS = 5  # this many consecutive older epochs are believed after all (KAFKA-13488)
 
 
 class Partition:
-    """The leader of a partition, as far as known; -1 is none or unknown."""
+    """The known leader of a partition; -1 is none or unknown."""
 
     __slots__ = ("epoch", "error", "isr", "leader", "replicas", "rewinds")
 
@@ -33,9 +33,10 @@ class Partition:
         self.isr: list[int] = []
 
     def update(self, answer: MetadataResponsePartition, epoch: int) -> bool:
-        """Take over a response; returns whether the leader changed."""
+        """Apply a response; return whether the leader changed."""
         self.error = codes.of(answer.error_code)
-        if self.replicas != answer.replica_nodes:  # what did not change stays: the answer is freed as a whole
+        # unchanged objects are kept, so that the response can be freed as a whole
+        if self.replicas != answer.replica_nodes:
             self.replicas = answer.replica_nodes
         if self.isr != answer.isr_nodes:
             self.isr = answer.isr_nodes
@@ -43,7 +44,7 @@ class Partition:
             self.rewinds += 1
             return False
         if self.error and answer.leader_id < 0 and epoch <= self.epoch:
-            return False  # in trouble, and no other leader was elected: the known leader may still hold (C6)
+            return False  # an error without a new leader: the known leader may still be valid
         self.rewinds = 0
         before = self.leader, self.epoch
         self.leader, self.epoch = answer.leader_id, epoch
@@ -51,7 +52,7 @@ class Partition:
 
 
 class Topic:
-    """The known state of one topic. `error` is that of the last response, if it had one."""
+    """The known state of a topic. `error` is that of the last response, if it had one."""
 
     __slots__ = ("error", "id", "internal", "name", "partitions")
 
@@ -64,7 +65,7 @@ class Topic:
 
 
 class Topology:
-    """All of it."""
+    """The known state of the cluster."""
 
     def __init__(self) -> None:
         self.cluster_id: str | None = None
@@ -75,10 +76,10 @@ class Topology:
         self._names: dict[bytes, str] = {}
 
     def update(self, answer: MetadataResponse, *, reliable_epochs: bool) -> set[str]:
-        """Take in a metadata answer; returns the topics of whose leaders something new was learnt.
-        Before version 9 a broker's epochs are not reliable and count as unknown."""
+        """Apply a metadata response; return the topics with new information about leaders. Before version 9 a broker's
+        epochs are unreliable and count as unknown."""
         self.version += 1
-        if answer.brokers:  # -1 is no broker, whatever an answer claims: it says that a partition has no leader
+        if answer.brokers:  # -1 is not a broker, even if a response says so: it means that a partition has no leader
             self.nodes = {b.node_id: Node(b.node_id, b.host, b.port, b.rack) for b in answer.brokers if b.node_id >= 0}
         if None not in (self.cluster_id, answer.cluster_id) and self.cluster_id != answer.cluster_id:
             self._other_cluster()
@@ -88,7 +89,7 @@ class Topology:
         return {topic.name for topic in named if topic.name and self._update_topic(topic, topic.name, reliable_epochs)}
 
     def _other_cluster(self) -> None:
-        """Behind the same name there is another cluster now (C16): its epochs start again."""
+        """Start over, because the bootstrap address now leads to another cluster."""
         for topic in self.topics.values():
             for known in topic.partitions.values():
                 known.epoch = -1
@@ -102,7 +103,7 @@ class Topology:
             return False
         topic.internal = answer.is_internal
         if answer.topic_id not in (topic.id, NO_ID):
-            # another topic of this name, or we did not know which one we had: its epochs start again (C5)
+            # a recreated topic, or the id was unknown before: its epochs start again
             if topic.id != NO_ID:
                 topic.partitions.clear()
             for known in topic.partitions.values():
@@ -127,7 +128,7 @@ class Topology:
         return self._names.get(topic_id)
 
     def meet(self, node: Node) -> Node:
-        """A node that an answer other than metadata names; of one that is known only the address can be news."""
+        """Add a node from a response other than metadata. For a known node, only its address can have changed."""
         known = self.nodes.get(node.id)
         if known is not None and (known.host, known.port) == (node.host, node.port):
             return known
@@ -135,8 +136,8 @@ class Topology:
         return node
 
     def hint(self, at: TopicPartition, leader_id: int, epoch: int, endpoint: Node | None) -> bool:
-        """A newer leader from a Produce or Fetch answer (KIP-951); True when it is the one we know now. Several
-        requests that were under way bring the same hint: the second is no news and no contradiction."""
+        """Apply a newer leader from a Produce or Fetch response (KIP-951); return whether it is the known leader now.
+        Several requests in flight bring the same hint: repeating it is neither news nor a contradiction."""
         known = self.partition(at)
         if known is None or leader_id < 0 or epoch < known.epoch:
             return False

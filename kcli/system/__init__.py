@@ -1,23 +1,23 @@
-"""What differs between Linux, macOS and Windows: a module per subject, and the rest of kcli asks only here.
+"""Differences between Linux, macOS and Windows: a module per subject, used by the rest of kcli.
 
     signals     which signals end a process
     files       flags of open files, owners, locks, a file that only OpenSSL reads
-    pipes       stdin and stdout that are no files
-    child       a child that outlives its parent
+    pipes       stdin and stdout that are not files
+    child       a child process that outlives its parent
     processes   whether a process runs, memory, limits
     sockets     addresses to listen on, readiness
-    terminal    keys that were typed, colours, the settings to restore
-    windows     calls of Windows' own library
+    terminal    type-ahead, colours, settings to restore
+    windows     calls of the Windows API
 
-kcli/watchdog.py and kcli/paths.py belong to it. Each module chooses by what Python has on this system
-(`hasattr(os, "memfd_create")`), so a test that hides it gets the other way. `WINDOWS` and `MACOS` are for what cannot
-be seen like that. Imports nothing of kcli.
+kcli/watchdog.py and kcli/paths.py belong to it, too. Each module checks for Python's features on this system
+(`hasattr(os, "memfd_create")`), so a test that hides one gets the other branch. `WINDOWS` and `MACOS` are for
+differences that cannot be checked like that. Imports nothing else of kcli.
 """
 
 from __future__ import annotations
 
 import sys
 
-_PLATFORM = str(sys.platform)  # a text to mypy, which else takes the other systems' code for unreachable
+_PLATFORM = str(sys.platform)  # a str to mypy, which would otherwise treat other systems' code as unreachable
 WINDOWS = _PLATFORM == "win32"
 MACOS = _PLATFORM == "darwin"

@@ -1,4 +1,4 @@
-"""Children that are forked; Windows cannot fork, and does without. `forked` makes one that outlives its parent."""
+"""Forked child processes, which Windows does not have. `forked` starts one that outlives its parent."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ def after_fork(function: Callable[[], object]) -> None:
 
 
 def forked(work: Callable[[int], None], seconds: int) -> int:
-    """Run `work` in a child that belongs to no terminal, holds none of its parent's files and ends after `seconds` at
-    the latest, with all processes that it started. `work` has a pipe's writing end; this returns the reading end, which
-    is the caller's to close."""
+    """Run `work` in a child without a terminal and without its parent's files, which ends after at most `seconds`
+    together with all processes that it started.
+
+    `work` gets the write end of a pipe; this returns the read end, which the caller closes.
+    """
     hear, tell = os.pipe()
     if os.fork() == 0:
         os.close(hear)
@@ -34,7 +36,8 @@ def forked(work: Callable[[int], None], seconds: int) -> int:
 
 
 def _child(work: Callable[[int], None], tell: int, seconds: int) -> NoReturn:
-    """Watch over a child of its own that works: when it is done, or its time is over, all that it started ends too."""
+    """Run `work` in another child and watch it: when it is done, or its time is over, end everything that it
+    started."""
     import signal
 
     worker = 0
@@ -46,7 +49,7 @@ def _child(work: Callable[[int], None], tell: int, seconds: int) -> NoReturn:
         null = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(null, number)
-        os.closerange(3, tell)  # whoever reads a pipe of the parent hears of its end
+        os.closerange(3, tell)  # readers of the parent's pipes would otherwise never see the end
         os.closerange(tell + 1, os.sysconf("SC_OPEN_MAX"))
         if worker := os.fork():
             os.close(tell)

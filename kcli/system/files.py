@@ -1,8 +1,7 @@
-"""Files: how they are read and with which limit, how new ones are written, whose are trusted, locks, and one that never
-reaches a disk.
+"""Files: reading with a limit, atomic writing, trusted owners, locks, and files that never reach a disk.
 
-Every file that kcli reads is opened by `opened`: regular files, also behind a link, and pipes such as `<(…)`. A device
-may have no end, and is refused. What is wrong with a file is an OSError, whose `strerror` says it.
+kcli opens every file with `opened`: regular files, including through links, and pipes such as `<(…)`. Devices are
+refused, because they may never end. Problems are reported as OSError with the reason in `strerror`.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ if TYPE_CHECKING:
 
 NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 BINARY: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
-"""For every `os.open`: Windows else writes CR LF for LF, and a child would inherit the file."""
+"""For every `os.open`: without them Windows writes CR LF for LF, and a child inherits the file."""
 OTHERS_WRITE, OTHERS_READ = 0o022, 0o044
 CHUNK = 1 << 18
-# The most bytes of a file, by what it is.
+# Size limits by kind of file.
 SECRET = 1 << 16
 SETTINGS = 4 << 20
-"""Profiles, properties, keys, the configuration of other tools."""
+"""Profiles, properties, keys, configuration files of other tools."""
 KEYS = 16 << 20
 """Certificates and private keys."""
 LINE = 64 << 20
-"""A line of a recording, a journal, a history: the file itself has no limit, as it is read line by line."""
+"""One line of a recording, journal or history; the file has no limit, because it is read line by line."""
 TEXT = 32 << 20
 """Schemas, declared clusters, plans, SQL."""
 DOCUMENT = 256 << 20
@@ -37,7 +36,7 @@ DOCUMENT = 256 << 20
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file or a pipe to read its bytes. Raises OSError, also for a device."""
+    """Open a regular file or a pipe for reading bytes. Raises OSError, including for devices."""
     path = os.fspath(path)
     refuse_device(path)
     file = open(path, "rb")  # noqa: SIM115  # the caller closes it
@@ -50,28 +49,28 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def refuse_device(path: str) -> None:
-    """Raise OSError for a device before it is opened: some act as soon as they are."""
-    if not path.startswith(("/dev/fd/", "/dev/std")):  # macOS shows pipes there as devices until they are open
+    """Raise OSError for a device before it is opened, because opening some has an effect."""
+    if not path.startswith(("/dev/fd/", "/dev/std")):  # macOS shows pipes there as devices until they are opened
         _check(os.stat(path), path)
 
 
 def _check(status: os.stat_result, path: str) -> None:
     mode = status.st_mode
-    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode):  # `open` refuses a folder
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode):  # `open` refuses folders
         return
-    if not os.path.samestat(status, os.stat(os.devnull)):  # which is an empty file for all who name it
+    if not os.path.samestat(status, os.stat(os.devnull)):  # which everyone uses as an empty file
         what = "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise OSError(errno.EINVAL, f"it is {what}; a file or a pipe is expected", path)
 
 
 def read(path: str | os.PathLike[str], most: int) -> bytes:
-    """The bytes of a file. Raises OSError, also for one of more than `most` bytes."""
+    """Return the content of a file. Raises OSError, including for more than `most` bytes."""
     with opened(path) as file:
         return whole(file, most)
 
 
 def whole(file: BinaryIO, most: int) -> bytes:
-    """The rest of an open file. Raises OSError for more than `most` bytes."""
+    """Return the rest of an open file. Raises OSError for more than `most` bytes."""
     data = bytearray()
     while piece := file.read(CHUNK):
         data += piece
@@ -81,17 +80,17 @@ def whole(file: BinaryIO, most: int) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int, errors: str = "strict") -> str:
-    """The text of a file in UTF-8, with \\n at the end of each line. Raises OSError, UnicodeDecodeError."""
+    r"""Return the UTF-8 text of a file with \n line ends. Raises OSError, UnicodeDecodeError."""
     return unix_lines(read(path, most).decode("utf-8", errors))
 
 
 def unix_lines(text: str) -> str:
-    """The text with \\n for the line ends of other systems, as Python reads text files."""
+    r"""Convert the line ends of other systems to \n, as Python does for text files."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def lines(file: BinaryIO, most: int = LINE) -> Iterator[bytes]:
-    """The lines of an open file. Raises OSError for one of more than `most` bytes."""
+    """Iterate over the lines of an open file. Raises OSError for a line of more than `most` bytes."""
     while line := file.readline(most + 1):
         if len(line) > most:
             raise _too_large("a line of it", most)
@@ -104,15 +103,17 @@ def _too_large(what: str, most: int) -> OSError:
 
 
 def replace(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Write a file of a cache: other processes see the whole file or the one before, and a full disk leaves nothing
+    """Write a cache file atomically: other processes see the old or the new file, and a full disk leaves nothing
     behind. Raises OSError."""
     with new_file(path, replace=True, mode=mode) as file:
         file.write(data)
 
 
 def distrust(*found: os.stat_result) -> str:
-    """Why a file is not trusted, as a predicate of a sentence; "" for one of this user or of root that nobody else can
-    write. `found` is the file, and where a link leads to it the link too."""
+    """Return why a file is not trusted, as the predicate of a sentence; "" if only this user or root can write it.
+
+    `found` is the file, and also the link if a link leads to it.
+    """
     if not has_modes():
         return ""
     if any(one.st_uid not in (0, os.geteuid()) for one in found):
@@ -125,7 +126,7 @@ def distrust(*found: os.stat_result) -> str:
 
 
 def _is_private(group: int) -> bool:
-    """Whether a group is this user's alone: distributions that give each user one create files that it can write."""
+    """Whether a group has only this user: some distributions give each user a group that can write the user's files."""
     import grp
     import pwd
 
@@ -138,17 +139,17 @@ def _is_private(group: int) -> bool:
 
 
 def distrusted(path: str, file: BinaryIO) -> str:
-    """The same of an open file."""
+    """Like `distrust`, for an open file."""
     return distrust(os.lstat(path), os.fstat(file.fileno()))
 
 
 def has_modes() -> bool:
-    """Whether mode bits say which users may read and write a file; Windows has access lists instead."""
+    """Whether mode bits control access to files; Windows has access lists instead."""
     return hasattr(os, "geteuid")
 
 
 def lock(fd: int) -> None:
-    """Hold an open file until it is closed. Raises OSError at once when another process holds it."""
+    """Lock an open file until it is closed. Raises OSError at once if another process holds the lock."""
     try:
         import fcntl
     except ImportError:
@@ -163,7 +164,7 @@ STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
 def is_stream(path: str) -> bool:
-    """Whether writing to a path changes no file of that name: a pipe, a device, or an open file by its number."""
+    """Whether writing to a path changes no regular file of that name: a pipe, a device, or a file descriptor."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -188,8 +189,8 @@ def check_new(path: str, *, replace: bool = False) -> None:
 
 @contextmanager
 def new_file(path: str, *, replace: bool = False, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open a file beside the path, and give it that name when the block ends without an error: nobody sees a part of
-    it. A pipe or a device is written to directly.
+    """Open a file beside the path, and rename it to the path if the block ends without an error, so that no partial
+    file is ever visible. A pipe or a device is written to directly.
 
     Raises:
         OSError: the path is a symbolic link or a folder, or, without `replace`, the file exists.
@@ -209,11 +210,11 @@ def new_file(path: str, *, replace: bool = False, mode: int = 0o666) -> Iterator
         check_new(path, replace=replace)
         if not replace:
             try:
-                os.link(beside, path)  # fails where the file appeared meanwhile, unlike `rename`
+                os.link(beside, path)  # fails if the file appeared meanwhile, unlike `rename`
                 return
             except FileExistsError:
                 raise
-            except OSError:  # a file system without links
+            except OSError:  # a file system without hard links
                 pass
         os.replace(beside, path)
     finally:
@@ -223,8 +224,8 @@ def new_file(path: str, *, replace: bool = False, mode: int = 0o666) -> Iterator
 
 @contextmanager
 def passing(data: bytes) -> Iterator[str]:
-    """The path of a file with `data` for as long as the generator is open: in memory on Linux, else a temporary file
-    of this user alone."""
+    """Yield the path of a file with `data` that exists while the generator is open: in memory on Linux, otherwise a
+    temporary file readable by this user only."""
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("kcli")
         try:
@@ -235,7 +236,7 @@ def passing(data: bytes) -> Iterator[str]:
         return
     import tempfile
 
-    number, path = tempfile.mkstemp(prefix="kcli-")  # mode 600; Windows opens no file twice, so it is closed first
+    number, path = tempfile.mkstemp(prefix="kcli-")  # mode 600; closed first, because Windows opens no file twice
     try:
         with open(number, "wb") as file:
             file.write(data)

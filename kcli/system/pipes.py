@@ -1,4 +1,4 @@
-"""stdin and stdout that are pipes or consoles: large pipes, ends of our own, names, readers that left."""
+"""stdin and stdout as pipes or consoles: large pipes, separate descriptors, names, readers that have left."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 GATHERS = hasattr(os, "writev")
-"""Whether one call writes many pieces."""
-MOST_PIECES = 1024  # of one call, the most that Linux and macOS take
+"""Whether one call can write several pieces."""
+MOST_PIECES = 1024  # per call, the limit of Linux and macOS
 SIZE = 1 << 20
 _F_SETPIPE_SZ = 1031  # Linux
 _F_GETPATH, _PATH_MAX = 50, 1024  # macOS
 
 
 def widen(fd: int) -> None:
-    """A pipe of 1 MiB instead of 64 KiB: fewer wake-ups on both sides. Where the system says no, it stays."""
+    """Enlarge a pipe from 64 KiB to 1 MiB, for fewer wake-ups on both sides. Unchanged if the system refuses."""
     try:
         import fcntl
 
@@ -31,8 +31,8 @@ def widen(fd: int) -> None:
 
 
 def own_end(fd: int) -> int:
-    """A descriptor of our own for the writing end of a pipe, which does not block: the flag of an inherited one is
-    shared with other processes. -1 where there is no /proc; macOS' /dev/fd shares the flag as well."""
+    """Return a separate, non-blocking descriptor for the write end of a pipe, because the flag of an inherited
+    descriptor is shared with other processes. -1 without /proc; on macOS, /dev/fd shares the flag as well."""
     try:
         return os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, AttributeError):
@@ -40,7 +40,7 @@ def own_end(fd: int) -> int:
 
 
 def path_of(fd: int) -> str:
-    """The path of the file that is open as `fd`; "" where it is none, or the system does not say."""
+    """Return the path of the file open as `fd`; "" if there is none, or the system does not tell."""
     try:
         if MACOS:
             import fcntl
@@ -53,11 +53,11 @@ def path_of(fd: int) -> str:
 
 
 def reader(fd: int) -> Callable[[memoryview], int | None]:
-    """`read(room)`: one read of what is there, at most the room, as soon as there is anything; 0 at the end."""
+    """Return a function `read(room)` that reads at most the room, as soon as there is anything; 0 at the end."""
     if hasattr(os, "readv"):
         return lambda room: os.readv(fd, [room])
     if fd == 0 and os.isatty(0):
-        raw = getattr(sys.stdin.buffer, "raw", None)  # Windows: a console's keys as UTF-8, in place of its code page
+        raw = getattr(sys.stdin.buffer, "raw", None)  # Windows: console input as UTF-8 instead of its code page
         if raw is not None:
             return raw.readinto  # type: ignore[no-any-return]
     from io import FileIO
@@ -66,12 +66,13 @@ def reader(fd: int) -> Callable[[memoryview], int | None]:
 
 
 def write_pieces(fd: int, pieces: Sequence[bytes | bytearray | memoryview]) -> int:
-    """Write at most MOST_PIECES by one call, where the system GATHERS; how many bytes. Raises OSError."""
+    """Write up to MOST_PIECES pieces in one call, on systems that GATHER; return the number of bytes. Raises
+    OSError."""
     return os.writev(fd, pieces)
 
 
 def reader_left(problem: OSError) -> bool:
-    """Whether a write failed since the reader of the pipe is gone. Windows calls that an invalid argument."""
+    """Whether a write failed because the pipe's reader is gone. Windows reports that as an invalid argument."""
     if isinstance(problem, BrokenPipeError | ConnectionResetError):
         return True
     return WINDOWS and problem.errno == errno.EINVAL

@@ -1,5 +1,5 @@
-"""Processes of this machine: whether one runs, and is still the same one; memory and limits of our
-own; programs that get the terminal."""
+"""Processes of this machine: whether one still runs, our memory and limits, and programs that take over the
+terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FILES = 512
-"""Files and sockets that a process of Windows may wait for at once, as Python is built there."""
+"""Files and sockets that a Windows process can wait for at once, as Python is built there."""
 
 
 def runs(pid: int) -> bool:
-    """Whether there is a process of that number. Windows' `os.kill` would end it."""
+    """Whether there is a process with that id. On Windows, `os.kill` would end it."""
     if WINDOWS:
         from kcli.system import windows
 
@@ -31,8 +31,8 @@ def runs(pid: int) -> bool:
 
 
 def limit_cpu(seconds: float) -> None:
-    """End this process, by SIGPROF, once it has used so much CPU from now on; 0 lifts the limit. Windows has no such
-    timer: there a caller waits as long as it wants to."""
+    """End this process with SIGPROF after it has used so much more CPU time; 0 removes the limit. Windows has no such
+    timer, so there the caller's own waiting is the only limit."""
     if not WINDOWS:
         import signal
 
@@ -40,7 +40,7 @@ def limit_cpu(seconds: float) -> None:
 
 
 def born(pid: int) -> str:
-    """What tells a process from every other that had or will have its number; "" without such a process."""
+    """Return a text that distinguishes a process from all others with the same id; "" if it does not exist."""
     if pid <= 0:
         return ""
     if os.path.isdir("/proc/self"):
@@ -56,8 +56,8 @@ def born(pid: int) -> str:
 
 
 def machine() -> str:
-    """Eight digits that tell this machine, or the container on it, from others that see the same disk: there a number
-    of a process says nothing here."""
+    """Return eight digits that identify this machine or container among others that use the same disk, where a process
+    id alone means nothing."""
     from hashlib import sha256
     from socket import gethostname
 
@@ -81,7 +81,7 @@ def _born_here(pid: int) -> str:
 
 
 def memory() -> int:
-    """Resident bytes of this process; on macOS the most there ever were."""
+    """Resident memory of this process in bytes; on macOS its maximum so far."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -97,7 +97,7 @@ def memory() -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that programs can have without swapping; None where the system does not say."""
+    """Memory in bytes that programs can get without swapping; None if the system does not tell."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -116,7 +116,7 @@ def free_memory() -> int | None:
 
 
 def of_vm_stat(printed: str) -> int | None:
-    """The bytes of free and inactive pages that macOS' `vm_stat` prints; None where it prints something else."""
+    """Return the free and inactive memory from the output of macOS' `vm_stat`; None if the output is unexpected."""
     first, *lines = printed.splitlines() or [""]
     words = first.split()
     if "bytes)" not in words:
@@ -127,7 +127,7 @@ def of_vm_stat(printed: str) -> int | None:
 
 
 def most_files() -> int | None:
-    """Files and sockets that this process may have open; None without a limit."""
+    """Number of files and sockets that this process may have open; None if unlimited."""
     try:
         import resource
     except ImportError:
@@ -137,24 +137,24 @@ def most_files() -> int | None:
 
 
 def in_foreground(words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a program as a shell does: the terminal's keys, also ctrl+c, are its own. Returns its exit code. Raises
+    """Run a program like a shell: it gets the terminal's keys, including Ctrl-C. Returns its exit code. Raises
     OSError."""
     import signal
     import subprocess
 
     if WINDOWS or not os.isatty(0):
         return subprocess.run(words, env=environment, check=False).returncode
-    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # else taking the terminal back would stop this process
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # otherwise taking the terminal back would stop this process
     try:
         child = subprocess.Popen(words, env=environment, process_group=0)
         os.tcsetpgrp(0, child.pid)
-        os.kill(child.pid, signal.SIGCONT)  # it may have asked for a key before the terminal was its own
+        os.kill(child.pid, signal.SIGCONT)  # it may have read a key before it had the terminal
         while True:
             _, status = os.waitpid(child.pid, os.WUNTRACED)
             if not os.WIFSTOPPED(status):
                 child.returncode = os.waitstatus_to_exitcode(status)
                 return child.returncode
-            os.kill(child.pid, signal.SIGCONT)  # there is no shell here that could bring it back after ctrl+z
+            os.kill(child.pid, signal.SIGCONT)  # no shell is here to resume it after Ctrl-Z
     finally:
         os.tcsetpgrp(0, os.getpgrp())
         signal.signal(signal.SIGTTOU, before)

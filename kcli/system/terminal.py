@@ -1,4 +1,4 @@
-"""The terminal: keys that were typed ahead, its settings, escape sequences."""
+"""The terminal: type-ahead, settings, escape sequences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def typed_ahead() -> bool:
-    """Whether reading stdin, a terminal, would not wait."""
+    """Whether reading stdin, a terminal, would not block."""
     if WINDOWS:
         import msvcrt
 
@@ -24,7 +24,8 @@ def typed_ahead() -> bool:
 
 
 def settings() -> list[Any] | None:
-    """How the terminal on stdin is set, for `restore`; None without one. Windows' console resets itself."""
+    """Return the settings of the terminal on stdin for `restore`; None without one. The Windows console resets
+    itself."""
     try:
         import termios
     except ImportError:
@@ -33,8 +34,8 @@ def settings() -> list[Any] | None:
 
 
 def from_background() -> None:
-    """Let this thread set the terminal and write to it, also while it is another job's: SIGTTOU would stop the process.
-    Windows has no jobs."""
+    """Let this thread change and write to the terminal even from a background job, where SIGTTOU would stop the
+    process. Windows has no jobs."""
     if not WINDOWS:
         import _signal as signal  # type: ignore[import-not-found]  # `signal` makes enums of it: 2 ms
 
@@ -42,15 +43,15 @@ def from_background() -> None:
 
 
 def restore(before: list[Any]) -> None:
-    """Set the terminal on stdin as it was. Raises termios.error where it went away."""
+    """Restore the settings of the terminal on stdin. Raises termios.error if it is gone."""
     import termios
 
     termios.tcsetattr(0, termios.TCSANOW, before)
 
 
 def prepare() -> None:
-    """At the start of a command: Windows' console obeys escape sequences only when it is asked to, and its pipes have
-    neither UTF-8 nor plain newlines. Other systems need nothing."""
+    """Prepare the terminal at the start of a command. The Windows console interprets escape sequences only on request,
+    and its pipes have neither UTF-8 nor plain newlines. Other systems need nothing."""
     if not WINDOWS:
         return
     from kcli.system import windows

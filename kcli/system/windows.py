@@ -1,6 +1,6 @@
-"""Calls of Windows' own library, for what Python has no function. Untried: tested with a library of the same names.
+"""Windows API calls that Python does not provide. Untested on Windows: the tests use a library with the same names.
 
-The names and numbers are those of Microsoft's reference of the Windows API.
+Names and numbers are those of Microsoft's reference.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def library() -> Any:
 
 
 def born(pid: int) -> str:
-    """When the process of that number began, in ticks of 100 ns; "" when none runs."""
+    """Return when the process with that id started, in ticks of 100 ns; "" if it does not exist."""
     kernel32 = library()
     handle = kernel32.OpenProcess(QUERY_LIMITED, False, pid)
     if not handle:
@@ -63,7 +63,7 @@ def born(pid: int) -> str:
 
 
 def memory() -> int:
-    """Resident bytes of this process."""
+    """Resident memory of this process in bytes."""
     kernel32, counters = library(), Counters()
     counters.size = ctypes.sizeof(counters)
     kernel32.K32GetProcessMemoryInfo(c_void_p(kernel32.GetCurrentProcess()), byref(counters), counters.size)
@@ -71,7 +71,7 @@ def memory() -> int:
 
 
 def free_memory() -> int:
-    """Bytes of physical memory that are free."""
+    """Free physical memory in bytes."""
     status = MemoryStatus()
     status.length = ctypes.sizeof(status)
     library().GlobalMemoryStatusEx(byref(status))
@@ -79,7 +79,7 @@ def free_memory() -> int:
 
 
 def obey_escapes() -> None:
-    """Have the console of stdout and stderr obey escape sequences; a pipe has no mode, and stays."""
+    """Make the console of stdout and stderr interpret escape sequences; pipes have no mode and are skipped."""
     kernel32 = library()
     for number in OUTPUTS:
         handle, mode = c_void_p(kernel32.GetStdHandle(number)), c_uint32()

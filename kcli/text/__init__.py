@@ -1,1 +1,1 @@
-"""Text: made harmless for a terminal, matched by patterns, likened to known names."""
+"""Text: escaping for terminals, pattern matching, numbers and widths, suggestions for mistyped names."""

@@ -1,7 +1,7 @@
-"""Settings that check their values where they are given.
+"""Settings that validate their values on creation.
 
-A field says beside its default what it takes: `linger: float = seconds(0.005)`. A wrong value is a UsageError that
-names the field, the value, and what is expected.
+A field declares what it accepts with its default: `linger: float = seconds(0.005)`. An invalid value is a UsageError
+that names the field, the value, and what is expected.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 INT32 = 2**31 - 1
-SENT = INT32 / 1000  # seconds: the longest time of a request, 32 bits of milliseconds
+SENT = INT32 / 1000  # seconds: the longest request timeout, 32 bits of milliseconds
 LONGEST = 2**53 / 1000  # seconds
-LONGEST_TEXT = 2**15 - 1  # bytes: a string of the protocol
+LONGEST_TEXT = 2**15 - 1  # bytes: the limit of a string in the protocol
 REFUSED = object()
 
 
 class Kind:
-    """What a setting takes: the words for it, a function from a given value to the one to keep, or REFUSED, and the
-    words that a misspelt value is compared with. A `hidden` value is not shown: it may contain a password."""
+    """What a setting accepts: its description, a function that returns the value to keep or REFUSED, and words that a
+    mistyped value is compared with. A `hidden` value is not shown, because it may contain a password."""
 
     __slots__ = ("expected", "hidden", "take", "words")
 
@@ -39,7 +39,7 @@ class Kind:
 
 
 class Checked(Frozen):
-    """A Frozen whose fields are made by the functions of this module. A default is not checked."""
+    """A Frozen whose fields are declared with the functions of this module. Defaults are not checked."""
 
     if not TYPE_CHECKING:
 
@@ -47,7 +47,7 @@ class Checked(Frozen):
             self._fill({}, given)
 
     def replace(self: T, **changes: Any) -> T:
-        """A copy with some fields changed, which are checked. Raises TypeError for a field that does not exist."""
+        """Return a copy with some fields changed and checked. Raises TypeError for an unknown field."""
         made = object.__new__(type(self))
         kept = {f.name: getattr(self, f.name) for f in type(self).__fields__}  # type: ignore[attr-defined]
         made._fill(kept, changes)  # type: ignore[attr-defined]
@@ -88,12 +88,12 @@ def checked(name: str, kind: Kind, value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """Show a plain value in a message, or a list of some; of anything else only the type."""
+    """Return a plain value, or a list of some, for a message; for other values only the type."""
     plain = bool | int | float | str | bytes | None
     if isinstance(value, plain) or (isinstance(value, tuple | list) and all(isinstance(one, plain) for one in value)):
         try:
             text = repr(value)
-        except ValueError:  # Python does not print an int of thousands of digits
+        except ValueError:  # Python does not print ints with thousands of digits
             text = "of thousands of digits"
         return text if len(text) <= 80 else f"{text[:77]}..."
     return f"of type {type(value).__name__}"
@@ -105,7 +105,7 @@ def listed(words: tuple[str, ...]) -> str:
 
 
 def number(default: int | None, least: int = 0, most: int = INT32) -> Any:
-    """An int; None too where it is the default."""
+    """An int; also None if that is the default."""
     optional = default is None
 
     def take(value: Any) -> Any:
@@ -130,7 +130,7 @@ def seconds(default: float, *, zero: bool = True, most: float = LONGEST) -> Any:
 
 
 def flag(default: bool | None) -> Any:
-    """True or False; None too where it is the default."""
+    """True or False; also None if that is the default."""
     taken = (True, False) if default is not None else (True, False, None)
 
     def take(value: Any) -> Any:
@@ -140,7 +140,7 @@ def flag(default: bool | None) -> Any:
 
 
 def text(default: str | None, expected: str = "a text", *, empty: bool = True) -> Any:
-    """A str; None too where it is the default."""
+    """A str; also None if that is the default."""
     optional = default is None
 
     def take(value: Any) -> Any:
@@ -166,8 +166,8 @@ def word(
     take: Callable[[Any], bool] | None = None,
     expected: str = "",
 ) -> Any:
-    """One of some words, in upper or lower case. `also` are other spellings, and what they mean; `take` allows values
-    that are no words."""
+    """One of several words, in any case. `also` maps other spellings to their meaning; `take` accepts values that are
+    not words."""
     table = {**{one.lower(): one for one in words}, **(also or {})}
 
     def taken(value: Any) -> Any:
@@ -181,7 +181,7 @@ def word(
 
 
 def words(default: tuple[str, ...], *known: str, also: Mapping[str, str] | None = None) -> Any:
-    """A tuple of some of the words, at least one, in upper or lower case."""
+    """A tuple with at least one of the words, in any case."""
     table = {**{one: one for one in known}, **(also or {})}
 
     def take(value: Any) -> Any:
@@ -194,5 +194,5 @@ def words(default: tuple[str, ...], *known: str, also: Mapping[str, str] | None 
 
 
 def made_by(default: Any, expected: str, take: Callable[[Any], Any]) -> Any:
-    """A value of another kind: `take` returns the one to keep, or REFUSED."""
+    """A value of another kind: `take` returns the value to keep, or REFUSED."""
     return field(default=default, extra=Kind(expected, take, hidden=True))

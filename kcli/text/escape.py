@@ -1,6 +1,6 @@
-"""What a terminal would obey is shown, not sent: escapes of keys, values, headers and names.
+"""Escapes control characters in keys, values, headers and names, so that a terminal shows them instead of obeying them.
 
-Raw bytes go to pipes and files; on a terminal every control, bidi, zero-width and undecodable byte becomes visible.
+Pipes and files get raw bytes; on a terminal, every control, bidi, zero-width and undecodable byte becomes visible.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _TABLE: dict[int, str] = {}
 
 
 def visible(text: str, keep: str = "") -> str:
-    """The text with everything a terminal acts on spelled out (`\\x1b`, `\\u202e`); `keep` may stay, such as "\\n"."""
+    r"""Return the text with everything that a terminal would interpret escaped (`\x1b`, `\u202e`), except `keep`, such
+    as "\n"."""
     if text.isascii() and text.isprintable():
         return text
     if not _TABLE:
@@ -37,25 +38,26 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def printable(text: str) -> str:
-    """What a stranger said, fit to be shown: no secret of ours, nothing a terminal obeys, and not for ever."""
+    """Return text of a peer for display: without our secrets, without control characters, and limited in length."""
     shown = visible(redacted(text.strip()))
     return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]}…"
 
 
 def put(text: str) -> None:
-    """Text to stdout; on a terminal with nothing that a terminal would obey. Raises BrokenPipeError."""
+    """Write text to stdout, escaped if that is a terminal. Raises BrokenPipeError."""
     if sys.stdout.isatty():
         text = visible(text.replace("\r\n", "\n"), keep="\n\t")  # CSV's line ends; a lone \r would overwrite a line
     sys.stdout.write(text)
 
 
 def visible_bytes(data: bytes, keep: str = "") -> bytes:
-    """The same for bytes: what is not UTF-8 becomes `\\xNN`."""
+    r"""Like `visible`, for bytes: whatever is not UTF-8 becomes `\xNN`."""
     return visible(bytes(data).decode("utf-8", "backslashreplace"), keep).encode("utf-8", "backslashreplace")
 
 
 def visible_json(data: bytes) -> bytes:
-    """JSON lines for a terminal: C0 is already escaped, the rest becomes `\\uNNNN`, so it stays the same JSON."""
+    r"""Return JSON lines for a terminal: C0 is already escaped, the rest becomes `\uNNNN`, so it is still the same
+    JSON."""
     if data.isascii() and b"\x7f" not in data:
         return data
     if not _TABLE:

@@ -1,6 +1,7 @@
-"""Fields of a JSON object from a file or a server, read by the type that the reader expects.
+"""Reads fields of a JSON object from a file or server with the expected type.
 
-A wrong type is one sentence that names the field (`configs[2].value: expected a text`), never Python's own.
+A wrong type is reported in one sentence that names the field (`configs[2].value: expected a text`), not in Python's
+words.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from kcli.values import Frozen
 
 
 class JsonObject(Frozen):
-    """One object, and its place in its document ("" at the top). Every reader raises ValueError."""
+    """A JSON object, and its place in its document ("" at the top). Every reader raises ValueError."""
 
     fields: Mapping[str, object] = {}
     place: str = ""
@@ -30,12 +31,12 @@ class JsonObject(Frozen):
         value = self._value(name)
         if value is None:
             return None
-        if type(value) is int or type(value) is float:  # and no bool, which is an int
+        if type(value) is int or type(value) is float:  # excludes bool, which is an int
             return float(value)
         raise ValueError(f"{self._path(name)}: expected a number or null")
 
     def number(self, name: str) -> int:
-        """A whole number."""
+        """Return a whole number."""
         return whole(self._value(name), self._path(name))
 
     def flag(self, name: str) -> bool:
@@ -45,14 +46,14 @@ class JsonObject(Frozen):
         return value
 
     def has(self, name: str) -> bool:
-        """Whether there is such a field, and it is not null."""
+        """Whether the field exists and is not null."""
         return self.fields.get(name) is not None
 
     def texts(self, name: str) -> list[str]:
         return texts(self._value(name), self._path(name))
 
     def texts_or_nulls(self, name: str) -> dict[str, str | None]:
-        """The object of this name, whose values are texts or null."""
+        """Return the object of this name, whose values are strings or null."""
         inner = self.nested(name)
         return {key: inner.text_or_null(key) for key in inner.fields}
 
@@ -72,12 +73,12 @@ class JsonObject(Frozen):
 
 
 def read_object(text: str) -> JsonObject:
-    """The object that a JSON text is. Raises ValueError for other texts, RecursionError for one nested too deeply."""
+    """Parse a JSON object. Raises ValueError for other texts, RecursionError if it is nested too deeply."""
     return json_object(json.loads(text), "")
 
 
 def rows(value: object, place: str) -> list[tuple[object, str]]:
-    """The items of a list, each with its place. Raises ValueError if the value is none."""
+    """Return the items of a list, each with its place. Raises ValueError if the value is not a list."""
     if not isinstance(value, list):
         raise ValueError(f"{place}: expected a list" if place else "expected a list")
     items: list[object] = value
@@ -102,13 +103,13 @@ def whole_numbers(value: object, place: str = "") -> list[int]:
 
 
 def whole(value: object, place: str = "") -> int:
-    if type(value) is not int:  # and no bool, which is an int
+    if type(value) is not int:  # excludes bool, which is an int
         raise ValueError(f"{place}: expected a whole number" if place else "expected a whole number")
     return value
 
 
 def json_object(value: object, place: str) -> JsonObject:
-    """Raises ValueError if the value is no object."""
+    """Raises ValueError if the value is not an object."""
     if not isinstance(value, dict):
         raise ValueError(f"{place}: expected a JSON object" if place else "expected a JSON object")
     return JsonObject(fields=value, place=place)

@@ -1,8 +1,7 @@
-"""Logging for programs that ask for it: the standard `logging`, under names below `kcli` (docs/library/logging.md).
+"""Logging through the standard `logging`, with logger names below `kcli` (docs/library/logging.md).
 
-kcli never imports `logging`: while the program has not imported it there is no handler, and a call reads one dict.
-Nothing is logged for a record or a request, only what happens to connections, metadata, groups and batches that are
-sent again.
+kcli never imports `logging`: until the program has imported it, a call costs one dict lookup. Nothing is logged per
+record or request, only events of connections, metadata, groups, and batches that are sent again.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ DEBUG, INFO, WARNING = 10, 20, 30  # as in `logging`
 
 
 class Log:
-    """The logger of one subject. Texts have `logging`'s placeholders, filled in only at an enabled level."""
+    """The logger of one subject. Messages have `logging`'s placeholders, which are filled in only at enabled levels."""
 
     __slots__ = ("_logger", "_name")
 
@@ -27,15 +26,15 @@ class Log:
         self._logger: Logger | None = None
 
     def debug(self, text: str, *values: object) -> None:
-        """What happens all the time while everything is well."""
+        """Log what happens constantly while everything is well."""
         self._write(DEBUG, text, values)
 
     def info(self, text: str, *values: object) -> None:
-        """A change: a leader moved, a group was rebalanced."""
+        """Log a change: a leader moved, a group was rebalanced."""
         self._write(INFO, text, values)
 
     def warning(self, text: str, *values: object) -> None:
-        """Something failed, and kcli tries again or continues without it."""
+        """Log a failure after which kcli retries or continues without the result."""
         self._write(WARNING, text, values)
 
     def _write(self, level: int, text: str, values: tuple[object, ...]) -> None:
@@ -45,10 +44,10 @@ class Log:
             if logging is None:
                 return
             root = logging.getLogger(ROOT)
-            if not root.handlers:  # as libraries do: without it, warnings go to stderr unasked
+            if not root.handlers:  # as libraries do, because otherwise warnings go to stderr
                 root.addHandler(logging.NullHandler())
             logger = self._logger = logging.getLogger(self._name)
         if logger.isEnabledFor(level):
-            # a handler may keep the record: an error would keep its frames, and whatever those hold
+            # A handler may keep the record; an error in it would keep its frames and everything they refer to.
             kept = [str(value) if isinstance(value, BaseException) else value for value in values]
             logger.log(level, text, *kept, stacklevel=3)

@@ -1,7 +1,8 @@
-"""Names on a command line: exact ones, and patterns. `^RE` is a regular expression for how a name begins, `*`, `?` and
-`[…]` make a glob for the whole name; everything else is a name. One syntax for topics, groups and what `export` reads.
+"""Names and patterns on a command line. `^RE` is a regular expression for the beginning of a name; `*`, `?` and `[…]`
+make a glob for the whole name; anything else is an exact name. The syntax is the same for topics, groups and everything
+that `export` reads.
 
-`consume` asks whether a topic is a pattern: nothing is imported before one is read.
+`consume` checks whether a topic is a pattern, so nothing is imported until there is one.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ GLOB = "*?["
 
 
 def is_pattern(text: str) -> bool:
-    """Is this a pattern and no name?"""
+    """Whether a text is a pattern and not a name."""
     return text.startswith("^") or any(sign in text for sign in GLOB)
 
 
 class NamePattern:
-    """One pattern. Raises UsageError for one that is not valid."""
+    """A pattern. Raises UsageError if it is invalid."""
 
     def __init__(self, text: str) -> None:
         import re
@@ -37,10 +38,10 @@ class NamePattern:
             column = "" if whole or problem.pos is None else f" at column {problem.pos + 1}"
             raise UsageError(f"{text}: not a valid pattern: {problem.msg}{column}") from None
         self.fits: Callable[[str], object] = matcher(read, text, whole=whole)
-        """Does a name match? Raises KcliError for a name that takes more than a second."""
+        """Whether a name matches. Raises KcliError if that takes more than a second."""
 
     def begins(self, prefix: str) -> bool:
-        """Does the pattern itself spell out how names begin?"""
+        """Whether the pattern itself starts with these literal characters."""
         return self.text.removeprefix("^").startswith(prefix)
 
 
@@ -49,14 +50,15 @@ class NoMatch(KcliError):
 
 
 class Match(Value):
-    """What `Names.among` finds: the names, the patterns that match none, and a name that was hidden from these."""
+    """The result of `Names.among`: the names, the patterns without matches, and a hidden name that they would have
+    matched."""
 
     names: list[str] = field(factory=list)
     unmatched: list[str] = field(factory=list)
     passed: str | None = None
 
     def refusal(self, kind: str) -> NoMatch:
-        """The error for the patterns that match nothing of a `kind`: topic or group."""
+        """Return the error for patterns that match no `kind` (topic or group)."""
         problem = NoMatch(f"{', '.join(self.unmatched)}: no {kind} matches")
         if self.passed is not None:
             return NoMatch(f"{problem} but {self.passed}, which only its own name means")
@@ -64,7 +66,7 @@ class Match(Value):
 
 
 class Names:
-    """The names and patterns of a line, `literal` ones being names whatever they hold. Raises UsageError."""
+    """The names and patterns of a command line; `literal` ones are always names. Raises UsageError."""
 
     def __init__(self, words: Iterable[str] = (), *, literal: bool = False) -> None:
         self.words = list(dict.fromkeys(words))
@@ -72,21 +74,24 @@ class Names:
 
     @property
     def exact(self) -> list[str]:
-        """The words that are no patterns."""
+        """The words that are not patterns."""
         return [word for word in self.words if word not in self.patterns]
 
     def fits(self, word: str, name: str) -> bool:
-        """Does one of the words mean this name?"""
+        """Whether a word is or matches this name."""
         return word == name or (word in self.patterns and bool(self.patterns[word].fits(name)))
 
     def covers(self, name: str) -> bool:
-        """Does any of the words mean this name? All are meant where nothing is named."""
+        """Whether any of the words is or matches this name; without words, every name is included."""
         return not self.words or any(self.fits(word, name) for word in self.words)
 
     def among(self, known: Iterable[str], hidden: Callable[[str, NamePattern], bool] | None = None) -> Match:
-        """The exact names, whether they are known or not, and the known names that match, each once and in the order of
-        the line. A pattern that is the exact name of something is that name. `hidden` says which names a pattern does
-        not match."""
+        """Return the exact names, known or not, and the known names that match, each once and in the order of the
+        command line.
+
+        A pattern that is also the exact name of something means that name. `hidden` tells which names patterns do not
+        match.
+        """
         there = sorted(known)
         match, names = Match(), dict[str, None]()
         for word in self.words:
@@ -105,7 +110,7 @@ class Names:
 
 
 def expression(text: str) -> str:
-    """A pattern as a regular expression that matches names whole, and that Python and RE2 read alike."""
+    """Return a pattern as a regular expression for whole names that means the same in Python and RE2."""
     if not text.startswith("^"):
         return glob_expression(text)
     closed = f"(?:{text})" if "|" in text else text
@@ -113,7 +118,7 @@ def expression(text: str) -> str:
 
 
 def glob_expression(text: str) -> str:
-    """A glob as a regular expression that Python and RE2 read alike."""
+    """Return a glob as a regular expression that means the same in Python and RE2."""
     from re import escape
 
     parts: list[str] = []
@@ -135,7 +140,7 @@ def glob_expression(text: str) -> str:
 
 
 def _class(inside: str) -> str:
-    """`[a-z]` or `[!a-z]`, without the brackets, as a class of characters."""
+    """Return `[a-z]` or `[!a-z]`, given without the brackets, as a character class."""
     negated = inside.startswith("!")
     plain = "".join(sign if sign.isalnum() or sign in "-_." else f"\\{sign}" for sign in inside[negated:])
     return f"[{'^' if negated else ''}{plain}]"

@@ -1,14 +1,14 @@
-"""Numbers as people read them in a sentence or a narrow column. Pure; None is a dash."""
+"""Numbers formatted for sentences and narrow columns. No I/O; None becomes a dash."""
 
 from __future__ import annotations
 
 DASH = "–"
 AT_LEAST = "≥ "
-"""Before a sum of what is known."""
+"""Precedes a sum of which some parts are unknown."""
 
 
 def count(value: float | None) -> str:
-    """`0`, `9,999`, `12.3k`, `4.56M`: at most six cells."""
+    """Return `0`, `9,999`, `12.3k`, `4.56M`: at most six cells."""
     if value is None:
         return DASH
     if abs(value) < 9_999.5:
@@ -22,24 +22,24 @@ def count(value: float | None) -> str:
 
 
 def lower_bound(value: int | None, unknown: int) -> str:
-    """A sum that leaves out `unknown` parts: `≥ 146k`; a dash where nothing is known."""
+    """Return a sum that lacks `unknown` parts: `≥ 146k`; a dash if all are unknown."""
     return AT_LEAST * (unknown > 0 and value is not None) + count(value)
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 offset`, `1,234 offsets`."""
+    """Return `1 offset`, `1,234 offsets`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def rate(value: float | None) -> str:
-    """A number a second: small ones with a digit behind the point."""
+    """Return a number per second; small ones with one decimal."""
     if value is None:
         return DASH
     return f"{value:.1f}" if 0 < abs(value) < 10 else count(round(value))
 
 
 def size(value: float | None) -> str:
-    """Bytes in powers of 1024: `512 B`, `1.5 KiB`, `20 GiB`."""
+    """Return bytes in powers of 1024: `512 B`, `1.5 KiB`, `20 GiB`."""
     if value is None:
         return DASH
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
@@ -50,7 +50,7 @@ def size(value: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """`0s`, `4.2s`, `3m12s`, `5h07m`, `2d04h`."""
+    """Return `0s`, `4.2s`, `3m12s`, `5h07m`, `2d04h`."""
     if seconds is None:
         return DASH
     if seconds < 9.95:
@@ -59,7 +59,7 @@ def duration(seconds: float | None) -> str:
 
 
 def human_time(seconds: float) -> str:
-    """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
+    """Return `0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"

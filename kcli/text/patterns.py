@@ -1,9 +1,8 @@
-"""Regular expressions that people type, over records and names, with a bound on the time: a second for one
-record or name, then it is an error.
+"""Users' regular expressions over records and names, with a time limit of one second per record or name.
 
-Python's engine is quick and cannot be stopped; `regex` can, and costs some microseconds a call. So the pattern is
-looked at first: how many steps it can take over that many bytes at the worst. Where that is little Python's engine has
-it, and `regex` runs patterns that are long, or repeat what varies, as (a+)+ does.
+Python's engine is fast but cannot be interrupted; `regex` can be, but costs a few microseconds per call. So the
+pattern's worst case is estimated first: if that needs few steps, Python's engine is used; `regex` runs patterns that
+are long, or repeat something variable, such as (a+)+.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ if TYPE_CHECKING:
 
 SECONDS = 1.0
 STEPS = 20_000_000
-"""What Python's engine does in less than that time."""
-MANY = 64  # a repeat with more than this between its bounds counts as endless
+"""Steps that Python's engine takes in less than that time."""
+MANY = 64  # a repeat whose bounds differ by more counts as unbounded
 
 
 class _Endless(Exception):
-    """The steps are not a power of the length."""
+    """The number of steps is not polynomial in the length."""
 
 
 def compiled(text: AnyStr) -> re.Pattern[AnyStr]:
-    """The pattern that a person typed. Raises re.error, whatever is wrong with it."""
+    """Compile a user's pattern. Raises re.error for any mistake."""
     try:
         return re.compile(text)
     except (RecursionError, OverflowError):
@@ -36,14 +35,18 @@ def compiled(text: AnyStr) -> re.Pattern[AnyStr]:
 
 
 def searcher(pattern: re.Pattern[Any], shown: str) -> Callable[[Any], object]:
-    """`search` of a pattern, for bytes or text as it is made; `shown` names it in errors, the setting first. Raises
-    KcliError for data on which it takes more than a second; UsageError where the engine that can be stopped does not
-    know the pattern."""
+    """Return the `search` function of a pattern, for bytes or text like the pattern; `shown` names it in errors, the
+    setting first.
+
+    Raises KcliError for data that takes more than a second, and UsageError if the interruptible engine does not support
+    the pattern.
+    """
     return _timed(pattern, shown, "search", lambda data: f"one record, of {len(data)} bytes", OPTION)
 
 
 def matcher(pattern: re.Pattern[str], shown: str, *, whole: bool) -> Callable[[str], object]:
-    """Does a name match, `whole` or only how it begins? Raises KcliError as `searcher` does, and names the name."""
+    """Return a function that matches a name, `whole` or only its beginning. Raises KcliError like `searcher`, and names
+    the name."""
     return _timed(pattern, shown, "fullmatch" if whole else "match", lambda name: f"the name {name}")
 
 
@@ -78,7 +81,7 @@ def _stoppable(pattern: re.Pattern[Any], shown: str, how: str, hint: str) -> Cal
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # `re` said what there is to say
+            warnings.simplefilter("ignore", FutureWarning)  # `re` has already warned
             known: Callable[..., object] = getattr(regex.compile(pattern.pattern, regex.VERSION0), how)
     except regex.error as problem:
         raise UsageError(f"{shown}: {problem.msg}").hinted(hint) from None
@@ -86,7 +89,7 @@ def _stoppable(pattern: re.Pattern[Any], shown: str, how: str, hint: str) -> Cal
 
 
 def longest(pattern: str | bytes) -> int:
-    """On how many bytes Python's engine has certainly done in time; -1 for none."""
+    """Return the number of bytes that Python's engine is certain to search in time; -1 for none."""
     try:
         from re import _parser  # type: ignore[attr-defined]  # what `re` itself reads patterns with
 
@@ -97,7 +100,8 @@ def longest(pattern: str | bytes) -> int:
 
 
 def _varies(parsed: Iterable[tuple[Any, Any]]) -> tuple[int, int]:
-    """How many repeats without end follow one another, and in how many ways the rest can match. Raises _Endless."""
+    """Return how many unbounded repeats follow one another, and in how many ways the rest can match. Raises
+    _Endless."""
     repeats, ways = 0, 1
     for op, what in parsed:
         more, other = _one_varies(str(op), what)
@@ -134,8 +138,8 @@ def _one_varies(op: str, what: Any) -> tuple[int, int]:
 
 
 def self_contained(pattern: str | bytes) -> bool:
-    """Whether a match is one wherever it is, and cannot run on over a zero byte for long: a pattern without
-    anchors and looks around, which repeats nothing without end that a zero byte could be."""
+    """Whether a match does not depend on its surroundings, and cannot extend far past a zero byte: a pattern without
+    anchors and lookarounds, and without unbounded repeats that match zero bytes."""
     try:
         from re import _parser  # type: ignore[attr-defined]
 
@@ -160,7 +164,7 @@ def _one_stands_alone(op: str, what: Any) -> bool:
 
 
 def _may_be_zero(inner: Any) -> bool:
-    """Whether what is repeated can be a zero byte; true for all but a single character or class of them."""
+    """Whether the repeated part can be a zero byte: False only for single characters and classes that exclude it."""
     if len(inner) != 1:
         return True
     op, what = str(inner[0][0]), inner[0][1]

@@ -1,4 +1,4 @@
-"""The name that was probably meant. difflib is imported only for a mistyped name."""
+"""Suggestions for mistyped names. difflib is imported only then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """ "; did you mean A or B?", or "" when no name is near."""
+    """Return "; did you mean A or B?", or "" if no name is similar."""
     from difflib import get_close_matches
 
     folded: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""How wide a text is on a terminal, and texts that are cut to a width. Pure."""
+"""The width of text on a terminal, and cutting text to a width. No I/O."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ CUT = "…"
 
 
 def cells(text: str) -> int:
-    """Cells of a terminal that the text takes: two for a wide character, none for a combining one."""
+    """Return the width in terminal cells: two for a wide character, none for a combining one."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def middle(text: str, width: int) -> str:
-    """The text in at most `width` cells: the middle of a longer one is `…`, for names differ at both ends."""
+    """Shorten the text to `width` cells by replacing the middle with `…`, because names differ at both ends."""
     if cells(text) <= width:
         return text
     room = max(width - 1, 0)
@@ -20,7 +20,7 @@ def middle(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width` cells, broken at spaces; a longer word is cut in its middle."""
+    """Break the text at spaces into lines of at most `width` cells; a longer word is shortened in the middle."""
     if cells(text) <= width:
         return [text]
     lines: list[str] = []
@@ -33,7 +33,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def items(text: str, width: int) -> str:
-    """A list `a,b,c` in at most `width` cells: as many of its first items as fit, and the number of the others."""
+    """Shorten a list `a,b,c` to `width` cells: as many of its first items as fit, and a count of the rest."""
     if cells(text) <= width:
         return text
     every = text.split(",")
@@ -47,7 +47,7 @@ def items(text: str, width: int) -> str:
 
 
 def _head(text: str, width: int) -> str:
-    """As much of the beginning as fits in `width` cells."""
+    """Return as much of the beginning as fits in `width` cells."""
     if text.isascii():
         return text[:width]
     used = 0

@@ -1,1 +1,1 @@
-"""Connections to one broker: opened lane by lane, greeted, read and written in order, closed when idle."""
+"""Connections to one broker: opened per lane, with handshake, ordered requests and responses, closed when idle."""

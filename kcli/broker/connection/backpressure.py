@@ -1,4 +1,4 @@
-"""When a connection may be written to: while the peer reads (back-pressure, B5) and does not throttle us (B25)."""
+"""When a connection may be written to: while the peer reads, and does not throttle us."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 from collections import deque
 
 LONG = 60.0
-"""Seconds of silence that no quota asks for: the broker is wrong, or its quotas let nothing through."""
+"""Throttling longer than this, in seconds, is not from a normal quota: the broker is wrong, or its quotas block
+everything."""
 QUIET_SINCE = {
     0: 6,  # Produce
     1: 8,  # Fetch
@@ -38,20 +39,20 @@ QUIET_SINCE = {
 
 
 class Gate:
-    """Closed by `pause`, `mute` or `hold`; open when none of them holds. A gate that was ended stays open."""
+    """Closed by `pause`, `mute` or `hold`; open when none of them applies. After `end` it stays open."""
 
     __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_opened", "_paused", "asked", "open")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.open = True
-        self._opened = asyncio.Event()  # the same, to wait for
+        self._opened = asyncio.Event()  # the same as an event, to wait for
         self._opened.set()
         self._paused = False
         self._held = False
         self._ended = False
         self._muted_until = 0.0
-        self.asked = 0.0  # seconds of silence, of the answer that mutes us now
+        self.asked = 0.0  # throttle time of the response that mutes us, in seconds
 
     @property
     def paused(self) -> bool:
@@ -63,8 +64,8 @@ class Gate:
         return self._loop.time() < self._muted_until
 
     async def wait(self, timeout: float) -> bool:
-        """Wait until it is open. False when the peer has not read for `timeout` seconds; being throttled is not
-        counted, that is no fault of the peer's; a silence that is too long ends with them."""
+        """Wait until the gate is open. Returns False if the peer has not read for `timeout` seconds; throttling does
+        not count, because it is not the peer's fault, unless it is too long."""
         muted = max(0.0, self._muted_until - self._loop.time())
         if self.asked > LONG and muted > timeout:
             return await self._no_longer(timeout)
@@ -90,7 +91,7 @@ class Gate:
         self._close()
 
     def resume(self) -> None:
-        """It reads again."""
+        """The peer reads again."""
         self._paused = False
         self._update()
 
@@ -101,12 +102,12 @@ class Gate:
             self._close()
 
     def release(self) -> None:
-        """It is over."""
+        """End `hold`."""
         self._held = False
         self._update()
 
     def mute(self, seconds: float) -> None:
-        """The peer asks for silence. Its answers keep coming."""
+        """The peer throttles us for so many seconds. Its responses keep coming."""
         until = self._loop.time() + seconds
         if until > self._muted_until and not self._ended:
             self._muted_until, self.asked = until, seconds
@@ -131,7 +132,7 @@ class Gate:
         self._opened.clear()
 
     def end(self) -> None:
-        """The connection is lost: wake all waiters, which notice it."""
+        """The connection is lost: wake all waiters, which then notice it."""
         self._ended = True
         self._held = False
         self._muted_until = 0.0
@@ -139,8 +140,8 @@ class Gate:
 
 
 class Slots:
-    """`count` of them. First come, first served; a waiter that gives up leaves its place. While nothing is `waiting`,
-    `free` may be counted down and up in place of `take_now` and `give`."""
+    """`count` slots, first come, first served; a waiter that gives up loses its place. While nothing is `waiting`,
+    `free` may be changed directly instead of calling `take_now` and `give`."""
 
     __slots__ = ("free", "waiting")
 
@@ -149,14 +150,14 @@ class Slots:
         self.waiting: deque[asyncio.Future[None]] = deque()
 
     def take_now(self) -> bool:
-        """Take one if none waits before us and one is free."""
+        """Take a slot if one is free and no one waits for it."""
         if self.waiting or not self.free:
             return False
         self.free -= 1
         return True
 
     async def take(self) -> None:
-        """Take one, waiting for it."""
+        """Take a slot, waiting for it."""
         if self.take_now():
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -165,13 +166,13 @@ class Slots:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self.give()  # it came at the very moment we gave up
+                self.give()  # the slot was given at the moment of the cancellation
             elif turn in self.waiting:
                 self.waiting.remove(turn)
             raise
 
     def give(self) -> None:
-        """Give one back: the next waiter has it."""
+        """Release a slot; the next waiter gets it."""
         while self.waiting:
             turn = self.waiting.popleft()
             if not turn.done():
@@ -180,10 +181,10 @@ class Slots:
         self.free += 1
 
 
-# Since which version of an API a throttled answer asks the client to stay quiet (KIP-219, B25).
+# The version of each API from which on a throttled response asks the client to pause (KIP-219).
 #
-# Before it the broker had waited already, and waiting again would be twice. An API that is not listed asks for it in
-# every version.
+# Before that version the broker had already waited, and waiting again would double the time. Unlisted APIs ask for it
+# in every version.
 def pause(api_key: int, version: int, throttle_time_ms: int) -> float:
-    """How many seconds to stay quiet after such an answer."""
+    """Return for how many seconds to pause after such a response."""
     return throttle_time_ms / 1000 if throttle_time_ms > 0 and version >= QUIET_SINCE.get(api_key, 0) else 0.0

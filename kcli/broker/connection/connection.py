@@ -1,7 +1,7 @@
-"""One TCP connection: requests out in order, answers back in order, and one way to die.
+"""One TCP connection: requests and responses in order, and a single shutdown path.
 
-A framing error, a wrong correlation id or a request over its time ends the connection and fails everything on it: the
-order of the stream is lost (B3, B6). A cancelled caller leaves a tombstone, its answer is read and dropped (B4).
+A framing error, a wrong correlation id or a timed-out request ends the connection and fails every request on it,
+because the order of the stream is lost. If a caller is cancelled, its response is still read, and dropped.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 LOG = Log("broker")
 HIGH_WATER = 4 * 1024 * 1024
 UNHEARD = " at the first request: it may want authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
-LATE = 0.05  # seconds: a timer that is late by this shows that the loop was held up
-QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
+LATE = 0.05  # seconds: a timer this late means that the loop was blocked
+QUIET = 1.0  # seconds without traffic after which the peer may have closed the connection unnoticed
 
 
 class Waiter:
-    """A request on the wire: what takes its response, when it was written (loop time), and for how many seconds it is
-    waited for. `slot`: it counts as in flight. `after` is called behind all responses of one read."""
+    """A request on the wire: its receiver, when it was written (loop time), and its timeout in seconds. `slot`: it
+    counts as in flight. `after` is called after all responses of one read."""
 
     __slots__ = ("after", "asked", "future", "since", "slot", "timeout")
 
@@ -61,11 +61,11 @@ class Waiter:
 GREETINGS = (17, 18, 36)
 """SaslHandshake, ApiVersions, SaslAuthenticate."""
 GREETING = 1024 * 1024
-"""Bytes of an answer to those: whoever has not shown yet that it is a broker of ours makes us reserve no more (B1)."""
+"""Largest response to those in bytes: a peer that has not yet proved to be our broker must not make us reserve more."""
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A connected peer. `name` is how it is called in error messages; `on_lost` is called once, at the end."""
+    """A connected peer. `name` is used in error messages; `on_lost` is called once, at the end."""
 
     def __init__(
         self, name: str, client_id: str, max_frame: int, max_in_flight: int, on_lost: Callable[[Connection], None]
@@ -74,34 +74,34 @@ class Connection(asyncio.BufferedProtocol):
         self.versions: Ranges = {}
         self.lost: BaseException | None = None
         self.hung_up = False  # the peer closed
-        self.cause: BaseException | None = None  # what the transport said, when it was lost
+        self.cause: BaseException | None = None  # the transport's reason for the loss
         self._loop = asyncio.get_running_loop()
         self._session = ClientSession(client_id)
         self._max_frame = max_frame
         self._reader = FrameReader(min(max_frame, GREETING))
         self._waiters: deque[Waiter] = deque()
         self._slots = Slots(max_in_flight)
-        self._alarm: asyncio.TimerHandle | None = None  # no later than the first deadline of a waiter
+        self._alarm: asyncio.TimerHandle | None = None  # not later than the first deadline of a waiter
         self._gate = Gate()
         self._on_lost = on_lost
         self._greeted = -1
         self._transport: asyncio.Transport | None = None
         self.last_used = self._loop.time()
         self.observer: BrokerObserver | None = None
-        self._open = False  # it came about: the handshake is over
-        self._enough = 1  # responses that are read in one piece
-        self._usual = 0  # bytes of a response, as of the last read
-        self._after: list[Callable[[], None]] = []  # what to call behind the responses that are being read
+        self._open = False  # the handshake is over
+        self._enough = 1  # responses to read in one piece
+        self._usual = 0  # size of a response, from the last read
+        self._after: list[Callable[[], None]] = []  # to call after the responses being read
 
-    # -- the caller's side ------------------------------------------------------------------------------------------
+    # -- called by users --------------------------------------------------------------------------------------------
 
     @property
     def in_flight(self) -> int:
         return len(self._waiters)
 
     def greeted(self) -> None:
-        """The handshake is over, without authentication: a peer that closes the connection at the next request may want
-        it."""
+        """The handshake is over, without authentication: a peer that closes the connection on the next request may
+        require it."""
         self._greeted = self._session.answered
 
     def opened(self, seconds: float) -> None:
@@ -112,22 +112,25 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def muted(self) -> bool:
-        """The peer throttles us (B25)."""
+        """The peer throttles us."""
         return self._gate.muted
 
     @property
     def long_silence(self) -> float:
-        """Seconds of silence that the peer asks for now, where that is more than a minute; else 0."""
+        """Seconds for which the peer throttles us, if more than a minute; otherwise 0."""
         return self._gate.asked if self._gate.muted and self._gate.asked > LONG else 0.0
 
     def idle_since(self, seconds: float) -> bool:
-        """Since when nothing is on the wire."""
+        """Whether nothing has been in flight for `seconds`."""
         return not self._waiters and self._loop.time() - self.last_used >= seconds
 
     async def ask(self, request: Request[Any], version: int, timeout: float) -> asyncio.Future[Any]:
-        """Write the request; the future is its answer, at most `timeout` seconds after the write. Callers take turns:
-        the next one may ask when this returns, which is when the request is written.
-        Raises ConnectError, Closed; EncodeError with nothing written. The future: ConnectError, DeadlineExceeded."""
+        """Write the request; the returned future is its response, within `timeout` seconds of the write.
+
+        The caller's turn ends when this returns, which is when the request was written; then the next caller may ask.
+        Raises ConnectError, Closed, and EncodeError with nothing written. The future raises ConnectError,
+        DeadlineExceeded.
+        """
         await self._slots.take()
         try:
             await self._write(request, version, timeout, answered=True)
@@ -141,9 +144,11 @@ class Connection(asyncio.BufferedProtocol):
     def post(
         self, requests: Sequence[Posted], timeout: float, after: Callable[[], None] | None = None, enough: int = 1
     ) -> int:
-        """Write as many of the requests as needs no waiting, in one piece; how many. The others are for `ask`, which
-        waits, or says what is wrong with them. The next `enough` responses are read in one piece, if they are as long
-        as the last one and come soon: each read costs a wake-up."""
+        """Write as many of the requests as possible without waiting, in one piece; return their number.
+
+        Use `ask` for the others: it waits, or raises their error. The next `enough` responses are read in one piece, if
+        they are as long as the last one and arrive soon, because each read costs a wake-up.
+        """
         session, waiters, slots, now = self._session, self._waiters, self._slots, self._loop.time()
         if not self._writable(now):
             return 0
@@ -155,7 +160,7 @@ class Connection(asyncio.BufferedProtocol):
             if size > HIGH_WATER or not slots.free or slots.waiting:
                 break
             try:
-                if (type(request), cap) != before:  # as most are that are posted together
+                if (type(request), cap) != before:  # requests posted together are usually alike
                     version = pick(type(request), self.versions, self.name, cap)
                     before = type(request), cap
                 frames.append(session.send(request, version))
@@ -181,16 +186,18 @@ class Connection(asyncio.BufferedProtocol):
         return self.lost is None and self._gate.open and not silent
 
     def _expect(self, waiter: Waiter) -> None:
-        """Wait for the answer to the request that was written last."""
+        """Wait for the response to the last request written."""
         self._waiters.append(waiter)
         due = waiter.since + waiter.timeout
         if self._alarm is None or due < self._alarm.when():
             self._watch(due)
 
     async def tell(self, request: Request[Any], version: int, timeout: float) -> None:
-        """Write a request that has no answer. Returns when the system has taken all of it: no answer will ever tell,
-        and the end of the connection throws away what still waits on our side (D20). Raises as `ask`; an error is
-        `sent` when a part of it may have left."""
+        """Write a request that has no response. Returns when the system has taken all of it, because no response will
+        confirm it, and buffered data is discarded when the connection ends.
+
+        Raises like `ask`; an error is `sent` if part of the request may have been sent.
+        """
         await self._write(request, version, timeout, answered=False)
         await self._flush(timeout)
 
@@ -198,7 +205,7 @@ class Connection(asyncio.BufferedProtocol):
         assert self._transport is not None
         if not self._transport.get_write_buffer_size():
             return
-        self._transport.set_write_buffer_limits(high=0)  # paused until the last byte has gone
+        self._transport.set_write_buffer_limits(high=0)  # paused until the last byte has been sent
         while self._gate.paused and self.lost is None:
             if not await self._gate.wait(timeout):
                 self._stuck(timeout)
@@ -206,17 +213,15 @@ class Connection(asyncio.BufferedProtocol):
             raise Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=True)
 
     async def _write(self, request: Request[Any], version: int, timeout: float, *, answered: bool) -> None:
-        if self.idle_since(QUIET):  # let the loop see a close that is waiting in the socket, before writing into it
+        if self.idle_since(QUIET):  # let the loop notice a close that is waiting in the socket before writing
             await asyncio.sleep(0)
             await asyncio.sleep(0)
         while not self._gate.open:
-            if not await self._gate.wait(timeout):  # what is already in the buffer will never get through (A5.16)
+            if not await self._gate.wait(timeout):  # what is already buffered will never be sent
                 self._stuck(timeout)
         if self.lost is not None:
             raise self._not_sent()
-        if (
-            request.api_key not in GREETINGS
-        ):  # it is a broker that we know: now its answers may be as large as is allowed
+        if request.api_key not in GREETINGS:  # a verified broker: larger responses are accepted now
             self._reader.limit = self._max_frame
         parts = self._session.send(request, version, answered=answered)
         self.last_used = self._loop.time()
@@ -225,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
             self.observer.unanswered(request.api_key, version, sum(len(part) for part in parts))
 
     def _send_all(self, frames: list[list[Buffer]]) -> None:
-        """The frames in one write, as far as they are small."""
+        """Write the frames, the small ones in one write."""
         self._send(frames[0] if len(frames) == 1 else [part for frame in frames for part in frame])
 
     def _send(self, parts: list[Buffer]) -> None:
@@ -235,7 +240,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         small: list[Buffer] = []
         for part in parts:
-            if len(part) >= 65536:  # record batches go out as they are, without a copy into one frame
+            if len(part) >= 65536:  # record batches are written as they are, without copying them into one frame
                 self._transport.write(b"".join(small))
                 self._transport.write(part)
                 small = []
@@ -245,14 +250,15 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(small[0] if len(small) == 1 else b"".join(small))
 
     def _watch(self, due: float) -> None:
-        """Look at the deadlines then. One timer serves all requests: most are answered long before it rings."""
+        """Check the deadlines at that time. One timer serves all requests, because most are answered long before it
+        fires."""
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm = self._loop.call_at(due, self._look)
 
     def _look(self) -> None:
-        """Tombstones expire too: behind a peer that has gone silent they would hold their slots for ever.
-        When it was our own loop that stood still, the answer may be here and not yet read: look again (B31)."""
+        """Fail requests past their deadline, including cancelled ones, which would otherwise hold their slots forever
+        behind a silent peer. If our own loop was blocked, the response may be there but unread: check again."""
         assert self._alarm is not None
         now, rang = self._loop.time(), self._alarm.when()
         self._alarm = None
@@ -274,10 +280,10 @@ class Connection(asyncio.BufferedProtocol):
             waiter.future.set_exception(DeadlineExceeded(text, sent=True))
         self._fail(text)
 
-    # -- the transport's side ---------------------------------------------------------------------------------------
+    # -- called by the transport ------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if TYPE_CHECKING:  # uvloop's is none
+        if TYPE_CHECKING:  # uvloop's is not a subclass
             assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._wakes = Wakes(transport)
@@ -292,7 +298,7 @@ class Connection(asyncio.BufferedProtocol):
             frame = None
             for frame in self._reader.received(nbytes):
                 if self.lost is not None:
-                    return  # an answer led to its end, and every request was answered with that
+                    return  # a response ended the connection, and failed every request
                 self._answer(frame)
             if frame is not None:
                 self._usual = len(frame) + 4
@@ -304,14 +310,14 @@ class Connection(asyncio.BufferedProtocol):
             self._call_after()
             if len(self._waiters) < self._enough > 1:
                 self._enough = 1
-                self._wakes.expect_together(1)  # fewer will come
+                self._wakes.expect_together(1)  # fewer will arrive
 
     def _note_after(self, waiter: Waiter) -> None:
         if waiter.after is not None and waiter.after not in self._after:
             self._after.append(waiter.after)
 
     def _call_after(self) -> None:
-        """Tell those whose responses were read, once each; they may write again."""
+        """Call the receivers whose responses were read, once each; they may write again."""
         if self._after:
             told, self._after = self._after, []
             for after in told:
@@ -321,7 +327,7 @@ class Connection(asyncio.BufferedProtocol):
         asked, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
         if waiter.slot and self._slots.waiting:
-            self._slots.give()  # not when the caller leaves: a tombstone is still in flight
+            self._slots.give()  # released only here: the request of a cancelled caller is still in flight
         elif waiter.slot:
             self._slots.free += 1
         try:
@@ -329,7 +335,7 @@ class Connection(asyncio.BufferedProtocol):
                 self.observer.answered(asked, len(frame) + 4, self.last_used - waiter.since)
             if asked_for := getattr(response, "throttle_time_ms", 0):
                 self._throttled(asked, asked_for)
-        finally:  # whatever an observer raises: nothing else settles what is no longer waited for
+        finally:  # even if an observer raises, because nothing else settles these waiters
             self._settle(waiter, response)
 
     def _throttled(self, asked: Asked, milliseconds: int) -> None:
@@ -366,14 +372,14 @@ class Connection(asyncio.BufferedProtocol):
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def _fail(self, reason: str) -> None:
-        """End the connection. A request without an answer may have arrived (`sent`)."""
+        """End the connection. A request without a response may have been executed (`sent`)."""
         self._end(ConnectError(reason, sent=True))
 
     def _stuck(self, timeout: float) -> None:
         self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
 
     def close(self, lost: ConnectError | None = None) -> None:
-        """Close the connection. Idempotent. `lost` is the reason, if the client continues without it."""
+        """Close the connection. Idempotent. `lost` is the reason if the client continues without it."""
         self._end(lost or Closed(f"the connection to {self.name} was closed"))
 
     def _end(self, lost: ConnectError | Closed) -> None:

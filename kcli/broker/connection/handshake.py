@@ -1,8 +1,8 @@
-"""The handshake of a new connection before its first request: ApiVersions; then SASL, see authentication.py.
+"""The handshake of a new connection: ApiVersions, then SASL (see authentication.py).
 
-ApiVersions is sent at the highest version that the brokers are known to speak. A broker that does not know it answers
-UNSUPPORTED_VERSION as v0, and is asked again at the version that it names, else at v0; one that drops the connection
-instead (Event Hubs does) is asked at v0 (B9).
+ApiVersions is sent in the highest version that the brokers are known to support. A broker that does not support it
+responds with UNSUPPORTED_VERSION in v0, and is asked again in the version that it names, else in v0. A broker that
+closes the connection instead (as Event Hubs does) is asked in v0.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 API_VERSIONS = 18
 OLD = 4
-"""The version of ApiVersions that Kafka 3.7 to 4.3 speak: an older broker refuses it, which costs a round trip."""
+"""The ApiVersions version of Kafka 3.7 to 4.3; an older broker rejects it, which costs a round trip."""
 WITH_IDENTITY = 5
-"""From this version on a broker checks which cluster and which node the client expects (KIP-1242)."""
+"""From this version on a broker checks the cluster and node ids that the client expects (KIP-1242)."""
 
 
 class OtherForm(ConnectError):
-    """The broker refused the password, which has another form to be tried on a new connection."""
+    """The broker rejected the password; another form of it has to be tried on a new connection."""
 
 
 async def agree_on_versions(
     connection: Connection, timeout: float, start: int = OLD, request: ApiVersionsRequest | None = None
 ) -> Ranges:
-    """What the broker speaks: API key to (lowest, highest). Raises ConnectError with a diagnosis; Misrouted if it is
-    not the broker that the request means."""
+    """Return what the broker supports: API key to (lowest, highest). Raises ConnectError with a diagnosis, and
+    Misrouted if it is not the broker named in the request."""
     version = start
     request = request or versions_request()
     for _ in range(3):
@@ -50,7 +50,7 @@ async def agree_on_versions(
 
 
 def misrouted(name: str) -> Misrouted:
-    """The error of a connection that leads to another broker."""
+    """Return the error for a connection that leads to another broker."""
     return Misrouted(
         f"{name}: another broker answers at this address ({codes.REBOOTSTRAP_REQUIRED.name}): a tunnel or a load "
         "balancer may lead to the wrong one"

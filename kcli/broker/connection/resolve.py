@@ -1,4 +1,4 @@
-"""From a host name to all its addresses: every one is tried before the host counts as failed (B23, KIP-302)."""
+"""Resolves a host name to all its addresses: each is tried before the host counts as failed (KIP-302)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def not_a_port(port: int) -> str:
-    """What to say of an advertised port that no socket has; "" for one that can be."""
+    """Return the error for an advertised port that is impossible; "" for a valid one."""
     return "" if 0 < port < 65536 else f"{port} is not a port (1 to 65535): check the broker's advertised.listeners"
 
 
 async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
-    """(family, socket address) of every address of the name. Raises OSError if it has none, also if it cannot be a
-    name."""
+    """Return (family, socket address) for every address of the name. Raises OSError if there is none, or if it cannot
+    be a name."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.inet_pton(family, host)
         return [(family, (host, port))]
     except OSError:
-        pass  # not a literal address: a name
+        pass  # not a literal address but a name
     except ValueError as problem:  # a NUL, or a character that no encoding has
         raise OSError(0, "this cannot be a host name") from problem
     if host == "localhost":  # no name server is needed, so no thread has to wait
@@ -44,7 +44,7 @@ def _look_up(host: str, port: int) -> list[Any]:
 
 
 def open_socket(family: int) -> socket.socket:
-    """A socket with our options, set before it is connected (B26)."""
+    """Return a socket with our options, which are set before it connects."""
     created = socket.socket(family, socket.SOCK_STREAM)
     created.setblocking(False)
     created.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -53,7 +53,8 @@ def open_socket(family: int) -> socket.socket:
 
 
 def mapped(address: Address, rules: Sequence[tuple[str, str]]) -> Address:
-    """Where to connect instead of `address`: the first rule (FROM, TO) that fits; `address` when none does."""
+    """Return the address to connect to instead of `address`: the first matching rule (FROM, TO), else `address`
+    itself."""
     for rule, to in rules:
         host, port = _parts(rule)
         if host == address.host.lower() and port in (None, address.port):
@@ -63,7 +64,7 @@ def mapped(address: Address, rules: Sequence[tuple[str, str]]) -> Address:
 
 
 def _parts(text: str) -> tuple[str, int | None]:
-    """host, and port where there is one; of an IPv6 address too."""
+    """Return the host, and the port if there is one; also for IPv6 addresses."""
     host, colon, port = text.lower().rpartition(":")
     if not colon or not port.isdigit() or (":" in host and not host.endswith("]")):
         host, port = text.lower(), ""

@@ -1,11 +1,11 @@
-"""`--trace`: a line for each frame. A connection that writes one is a class of its own, so that the others pay nothing.
+"""`--trace`: a line for each frame. Traced connections are a separate class, so that others pay nothing.
 
     12:31:05.120931 > [1] localhost:9092 ApiVersions v4 #0 40 B
     12:31:05.121544 < [1] localhost:9092 ApiVersions v4 #0 590 B 0.6 ms
 
-`>` is sent, `<` received, `+` and `-` are the beginning and the end of a connection, whose number is in brackets. Sizes
-are of whole frames, the time is from the write to the response. The content of a frame is never written: neither
-records nor secrets.
+`>` is sent, `<` received; `+` and `-` are the start and end of a connection, whose number is in brackets. Sizes are of
+whole frames; the time is from the write to the response. Contents of frames are never written, so neither records nor
+secrets appear.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ WIDTH = 16
 
 
 class Dumping(Connection):
-    """A mixin: a connection that also prints bytes. `api` is the key of the API. Nothing is printed before
-    `Dumping.armed` is set: requests of the client itself are not meant."""
+    """Mixin for connections that also print bytes. `api` is the key of the API. Nothing is printed before
+    `Dumping.armed` is set, so that requests of the client itself are not shown."""
 
     api = -1
     armed = False
@@ -68,12 +68,12 @@ def _show(what: str, data: bytes) -> None:
 
 
 def dumping(api: int, kind: type[Connection] = Connection) -> type[Connection]:
-    """A kind of connection that shows the frames of an API."""
+    """Return a connection class that shows the frames of an API."""
     return type("DumpingConnection", (Dumping, kind), {"api": api})
 
 
 class Traced(Connection):
-    """What a traced connection does beside what its kind does."""
+    """Mixin for connections that are traced."""
 
     where = "-"
 
@@ -88,7 +88,7 @@ class Traced(Connection):
             out.write(f"{line}\n")
             out.flush()
         except OSError:
-            _files[self.where] = _nowhere()  # the reader left: that is no reason to fail
+            _files[self.where] = _nowhere()  # the reader is gone, which must not fail the command
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._asked: dict[int, tuple[str, float]] = {}
@@ -123,13 +123,13 @@ class Traced(Connection):
 
 
 class _Nowhere:
-    """Takes lines that have no reader any more."""
+    """Discards lines after the reader is gone."""
 
     def write(self, text: str) -> int:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is no buffer."""
 
 
 def _nowhere() -> TextIO:
@@ -138,7 +138,7 @@ def _nowhere() -> TextIO:
 
 
 def _open(where: str) -> TextIO:
-    """The open trace; the file is made so that others cannot read it, for names of topics and groups are ours too."""
+    """Open the trace. Others cannot read the file, because it contains topic and group names."""
     if where == "-":
         return _files.get(where, sys.stderr)
     if where not in _files:
@@ -151,6 +151,6 @@ def _open(where: str) -> TextIO:
 
 
 def traced(where: str, kind: type[Connection] = Connection) -> type[Connection]:
-    """A kind of connection that writes to `where`. Raises OSError when the file cannot be written."""
+    """Return a connection class that writes to `where`. Raises OSError if the file cannot be written."""
     _open(where)
     return type("TracedConnection", (Traced, kind), {"where": where})

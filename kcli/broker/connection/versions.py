@@ -1,4 +1,4 @@
-"""Which version of an API to speak with one broker: the highest both know (B10, B12)."""
+"""Chooses the version of an API for one broker: the highest that both support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METADATA, VOTE = 3, 52
 
 
 def too_old(kind: type[Request[Any]], version: int, peer: str) -> TooOld:
-    """A broker whose highest version of an API cannot say what kcli asks."""
+    """Return the error for a broker whose highest version of an API lacks a field that kcli needs."""
     return TooOld(
         f"{peer} is too old for this: it speaks {api_name(kind.api_key)} up to version {version} only. "
         "This needs a newer Apache Kafka; kcli at all needs 2.1"
@@ -24,9 +24,11 @@ def too_old(kind: type[Request[Any]], version: int, peer: str) -> TooOld:
 
 
 def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None = None) -> int:
-    """The version to use. `cap` is the caller's own limit (requests that name topics, not their ids).
-    Our floor is Kafka 4's (KIP-896): Produce 0 is advertised by Kafka 4 and refused, so it is never picked.
-    Raises UnsupportedVersion with both ranges."""
+    """Return the version to use. `cap` is the caller's own limit (for requests that name topics instead of their ids).
+
+    Our lowest versions are those of Kafka 4 (KIP-896): Kafka 4 advertises Produce 0 but rejects it, so it is never
+    used. Raises UnsupportedVersion with both ranges.
+    """
     ours = kind.versions
     if kind.api_key not in offered:
         if VOTE in offered and METADATA not in offered:

@@ -1,4 +1,5 @@
-"""How often the loop is woken while a large response comes in, or several small ones that are of use only together."""
+"""Controls how often the loop is woken while a large response arrives, or several small ones that are needed
+together."""
 
 from __future__ import annotations
 
@@ -12,41 +13,41 @@ if TYPE_CHECKING:
     from asyncio import BaseTransport
 
 LARGE = 64 * 1024
-"""Bytes that are missing of a response, below which each piece that comes wakes the loop."""
+"""Missing bytes of a response below which every piece that arrives wakes the loop."""
 PIECE = 1024 * 1024
-"""Bytes that come before it wakes for the rest of a larger response: a turn of the loop costs as much as the copying of
-some 100 KB."""
+"""Bytes to receive before a wake-up in a larger response: a turn of the loop costs as much as copying some 100 KB."""
 SLACK = 32 * 1024
-"""Bytes that may lie before us already, in a TLS record that is not whole."""
+"""Bytes that may already have arrived in an incomplete TLS record."""
 PATIENCE = 0.002
-"""Seconds without a read after which small responses are no longer waited for together: twice that at most."""
+"""Seconds without a read after which small responses are no longer awaited together; at most twice that in practice."""
 PAUSE = 1.0
-"""Seconds until they may be again."""
+"""Seconds until they may be awaited together again."""
 
 
 class Wakes:
-    """The socket's SO_RCVLOWAT (socket(7)): it becomes readable when that many bytes are there, or the stream is over.
-    Only on a system that makes room for them: an older one may wait for more than its buffer takes, for ever."""
+    """Sets the socket's SO_RCVLOWAT (socket(7)): the socket becomes readable when so many bytes have arrived, or the
+    stream has ended. Only on systems that grow the buffer for it: others could wait forever for more than their buffer
+    holds."""
 
     def __init__(self, transport: BaseTransport) -> None:
         self._socket = transport.get_extra_info("socket") if makes_room() else None
         self._loop = asyncio.get_running_loop()
         self._at = 1
-        self._together = 1  # bytes of small responses that are read in one piece
-        self._reads = self._seen = 0  # reads, and how many there were when `_look` last ran
+        self._together = 1  # bytes of small responses to read in one piece
+        self._reads = self._seen = 0  # reads so far, and at the last run of `_look`
         self._alarm: asyncio.TimerHandle | None = None
         self._paused_until = 0.0
 
     def expect(self, missing: int) -> None:
-        """Something was read. `missing` bytes of a large response are still to come; 0 when none is known to."""
+        """Note a read. `missing` bytes of a large response are still to come; 0 if none are known."""
         self._reads += 1
         at = min(missing - SLACK, PIECE) if missing > LARGE else self._together
         if at != self._at:
             self._wake_at(at)
 
     def expect_together(self, size: int) -> None:
-        """The next responses are of `size` bytes in all, and nothing is done before all of them are there; 1 for none.
-        If they do not come soon, each wakes the loop again."""
+        """The next responses have `size` bytes in total and are needed together; 1 for none. If they do not arrive
+        soon, each wakes the loop again."""
         if size == self._together or self._socket is None or (size > 1 and self._loop.time() < self._paused_until):
             return
         before, self._together = self._together, size
@@ -59,7 +60,7 @@ class Wakes:
         if self._socket is not None:
             try:
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size)
-            except (OSError, ValueError):  # a system without it, or a closed socket (ValueError: uvloop, TLS)
+            except (OSError, ValueError):  # not supported, or a closed socket (ValueError: uvloop, TLS)
                 self._socket = None
         self._at = size
 
@@ -68,7 +69,8 @@ class Wakes:
         self._alarm = self._loop.call_later(PATIENCE, self._look)
 
     def _look(self) -> None:
-        """A response that is shorter than the others, or late, must not hold up those before it."""
+        """Stop waiting together if responses are shorter than expected or late, so that they do not delay those before
+        them."""
         self._alarm = None
         if self._together == 1:
             return
@@ -79,7 +81,7 @@ class Wakes:
             self._look_later()
 
     def end(self) -> None:
-        """The connection is over."""
+        """The connection ended."""
         self._together = 1
         if self._alarm is not None:
             self._alarm.cancel()

@@ -1,1 +1,1 @@
-"""TLS and SASL of a connection: certificates, mechanisms, tokens, sessions that are renewed."""
+"""TLS and SASL of a connection: certificates, mechanisms, tokens, session renewal."""

@@ -1,4 +1,4 @@
-"""What all secured connections of a client share: the TLS context, the tokens, the credentials."""
+"""State shared by all secured connections of a client: TLS context, tokens, credentials."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     Failed = Callable[[str, AuthError | None], None]
 
 READABLE = ("PLAIN", "OAUTHBEARER")
-"""Mechanisms that send what would let others in."""
+"""Mechanisms that send reusable credentials."""
 LOG = Log("broker")
-FIRST, LONGEST = 1.0, 60.0  # seconds between two logins that fail
+FIRST, LONGEST = 1.0, 60.0  # seconds between failed logins
 
 
 class Access:
@@ -63,11 +63,11 @@ class Access:
             raise UsageError("sasl.mechanism=AWS_MSK_IAM works over TLS only: use security.protocol=SASL_SSL")
 
     def server_name(self, host: str) -> str:
-        """The name to verify and to ask for."""
+        """Return the name for SNI and certificate verification."""
         return self.tls.server_name or host if self.tls is not None else host
 
     async def secure(self, connection: SecuredConnection, host: str, seconds: float) -> None:
-        """TLS on a new TCP connection, if we speak it. Raises ConnectError, TlsError."""
+        """Start TLS on a new TCP connection, if configured. Raises ConnectError, TlsError."""
         if self.context is None:
             return
         from kcli.security.tls import secure
@@ -76,8 +76,8 @@ class Access:
         connection.secured(await secure(connection.wire, connection, self.context, server, seconds, name))
 
     def fault(self, connection: SecuredConnection, host: str) -> ConnectError | None:
-        """What TLS has to do with the end of a connection: in TLS 1.3 our certificate is refused when we think that all
-        is well."""
+        """Return the TLS error that may have ended a connection: in TLS 1.3 the server rejects our certificate after
+        the handshake is complete on our side."""
         if self.context is None or connection.cause is None or not connection.hung_up:
             return None
         from kcli.security.tls_faults import explain
@@ -86,7 +86,7 @@ class Access:
         return error if isinstance(error, TlsError) else None
 
     def may_speak(self, loopback: bool) -> None:
-        """Raises Unsafe when others could read what lets us in: any host may be named in metadata."""
+        """Raise Unsafe if others could read our credentials. Metadata can name any host."""
         sasl = self.sasl
         if sasl is None or self.tls is not None or loopback or sasl.allow_insecure or sasl.mechanism not in READABLE:
             return
@@ -97,7 +97,7 @@ class Access:
         )
 
     async def mechanism(self, host: str) -> Mechanism:
-        """A new exchange with the broker at `host`. Raises AuthError, ConnectError (no token came)."""
+        """Start a new exchange with the broker at `host`. Raises AuthError, ConnectError (no token)."""
         sasl = self.sasl
         assert sasl is not None
         if self._tokens is not None:
@@ -132,8 +132,8 @@ class Access:
         )
 
     def other_form(self) -> bool:
-        """After a refusal: whether there is another form of the same password to try. Kafka's own tools store it as it
-        was typed, others prepare it first (SASLprep, RFC 4013); for most passwords that is the same."""
+        """Whether to try another form of the password after a rejection. Kafka's own tools store it as typed, others
+        prepare it first (SASLprep, RFC 4013); for most passwords both are the same."""
         sasl = self.sasl
         if sasl is None or self._prepared or not sasl.mechanism.startswith("SCRAM-") or sasl.password is None:
             return False
@@ -144,7 +144,7 @@ class Access:
         return self._prepared
 
     def refused(self) -> None:
-        """The broker does not take it: a token that is kept is not used again."""
+        """The broker rejected the credentials: a cached token is not used again."""
         if self._tokens is not None:
             self._tokens.forget()
 
@@ -156,16 +156,16 @@ def _prepared(text: str) -> str:
 
     try:
         return saslprep(text)
-    except ValueError:  # it has no prepared form: then it is what it is
+    except ValueError:  # it has no prepared form, so it is used as it is
         return text
 
 
-# The logins of a client that was logged in before: a failure may be over in a moment.
+# Logins of a client that was logged in before, where a failure may be temporary.
 #
 # The pauses grow from 1 to 60 s, and one connection at a time tries for the whole client, so that accounts are not
-# locked. The first login of a client is not covered: it fails at once.
+# locked. The first login of a client is not included: it fails at once.
 class Unsafe(AuthError):
-    """The login would show the credentials to others. No later try changes that."""
+    """The login would expose the credentials. Retrying does not help."""
 
 
 class Logins:
@@ -177,14 +177,14 @@ class Logins:
         self.on_failure: Failed | None = None
         self._known = False  # whether the client was ever logged in
         self._pauses = Backoff(FIRST, LONGEST)
-        self._problem = ""  # of the last login; "" where it succeeded
+        self._problem = ""  # error of the last login; "" after a success
         self._since = 0.0
         self._not_before = 0.0
         self._trying = False
 
     def begin(self) -> bool:
-        """Before a connection that will log in: True where it is the one that tries again, and `end` has to be called.
-        Raises LoginFailed while that is another one, or the pause is not over."""
+        """Call this before a connection that will log in. Returns True for the connection that tries again, which then
+        has to call `end`. Raises LoginFailed while another one tries, or during the pause."""
         if not self._problem:
             return False
         if self._trying or asyncio.get_running_loop().time() < self._not_before:
@@ -197,7 +197,7 @@ class Logins:
         self._trying = False
 
     async def attempt(self, login: Callable[[], Awaitable[T]]) -> T:
-        """The result of a login. Raises LoginFailed for an AuthError that may be over in a moment."""
+        """Return the result of a login. Raises LoginFailed for an AuthError that may be temporary."""
         try:
             done = await login()
         except Unsafe:
@@ -215,7 +215,7 @@ class Logins:
     def _failed(self, problem: AuthError) -> LoginFailed:
         now = asyncio.get_running_loop().time()
         if self._problem and now < self._not_before:
-            return LoginFailed(self._problem)  # it began before the failure that the pause is for
+            return LoginFailed(self._problem)  # it began before the failure that started the pause
         if not self._problem:
             self._since = now
         ends = self._since + self.patience

@@ -1,5 +1,5 @@
-"""SASL on a connection: SaslHandshake, then the mechanism's messages, before any other request (B15), and again before
-the session ends (KIP-368)."""
+"""SASL on a connection: SaslHandshake, then the mechanism's messages, before any other request, and again before the
+session ends (KIP-368)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 HANDSHAKE, AUTHENTICATE = 17, 36
 MOST_STEPS = 20
 FOR_EVER = float("inf")
-SOONEST = 1.0  # seconds: brokers take the next handshake for a mistake before
-MARGIN = 1.0  # seconds before the end: what was written before it has to get through first, answered or not (acks=0)
-EARLIEST, SPREAD = 0.85, 0.10  # of the session's life, so that connections do not do it all at once
+SOONEST = 1.0  # seconds: before that, brokers treat another handshake as an error
+MARGIN = 1.0  # seconds before the end, so that earlier writes get through, including those without response (acks=0)
+EARLIEST, SPREAD = 0.85, 0.10  # fractions of the session lifetime, so that connections do not all renew at once
 
 
 async def introduce(connection: SecuredConnection, access: Access, host: str, seconds: float, again: float) -> None:
-    """Authenticate a new connection within `seconds`, and again before the session ends, within `again` seconds
-    each time. Raises as `authenticate`, and LoginFailed where the client was logged in before."""
+    """Authenticate a new connection within `seconds`, and again before the session ends, within `again` seconds each
+    time. Raises like `authenticate`, and LoginFailed if the client was logged in before."""
     until = await access.logins.attempt(lambda: authenticate(connection, access, host, seconds))
     if until < FOR_EVER:
 
@@ -50,8 +50,8 @@ async def introduce(connection: SecuredConnection, access: Access, host: str, se
 
 
 async def authenticate(connection: SecuredConnection, access: Access, host: str, seconds: float) -> float:
-    """Authenticate within this many seconds. Returns the end of the session on the loop's clock, or FOR_EVER. Raises
-    AuthError (final), ConnectError, OtherForm."""
+    """Authenticate within so many seconds. Returns the end of the session (loop time), or FOR_EVER. Raises AuthError
+    (final), ConnectError, OtherForm."""
     assert access.sasl is not None
     try:
         access.may_speak(connection.loopback)
@@ -91,8 +91,8 @@ async def _handshake(connection: SecuredConnection, mechanism: str, version: int
 async def _exchange(
     connection: SecuredConnection, access: Access, mechanism: Mechanism, seconds: float, old: bool
 ) -> float:
-    """The mechanism's messages, in turns. The session is counted from when the last one was sent: the broker began to
-    count later, and the answer may have waited long before we looked."""
+    """Exchange the mechanism's messages. The session is measured from when the last one was sent: the broker started
+    later, and the response may have waited before we read it."""
     version = min(connection.versions.get(AUTHENTICATE, (0, 0))[1], SaslAuthenticateRequest.versions.last)
     token: bytes | None = await _step(mechanism, None)
     for _ in range(MOST_STEPS):
@@ -140,15 +140,15 @@ def _refusal(
     return AuthError(f"{connection.name} refused the authentication{who} ({mechanism.name}): {reason}")
 
 
-# Re-authentication (KIP-368, B18): before its session ends a connection authenticates again, on the same connection.
+# Re-authentication (KIP-368): before its session ends, a connection authenticates again on the same connection.
 #
-# Nothing else is written meanwhile, and nothing may be in flight: new requests are held, responses in flight are
-# awaited, then the handshake is sent, then the held requests. Nothing is lost; callers only see a short wait. It is
-# started by the first request after it is due: an idle connection does nothing, and after the end of its session a
-# broker still accepts the handshake, and nothing else.
+# Nothing else may be written or in flight meanwhile: new requests are held, responses in flight are awaited, the
+# handshake is done, and the held requests are sent. Nothing is lost; callers only wait briefly. The first request after
+# the renewal is due starts it, so an idle connection does nothing; even after its session ended, a broker still accepts
+# the handshake, though nothing else.
 class Renewal:
-    """The renewal of one connection. `authenticate` does it and returns the end of the next session, on the loop's
-    clock; this one lasts `until`."""
+    """The renewal of one connection. `authenticate` does it and returns the end of the next session (loop time); the
+    current one lasts `until`."""
 
     def __init__(
         self, connection: SecuredConnection, authenticate: Callable[[], Awaitable[float]], until: float
@@ -167,7 +167,7 @@ class Renewal:
         self.at = now + max(SOONEST, min((until - now) * part, until - now - MARGIN))
 
     def begin(self) -> None:
-        """It is due: hold what comes, and do it."""
+        """Hold new requests and renew the session, which is due."""
         if self._task is None:
             self._connection.hold()
             self._task = self._loop.create_task(self._run(), name=f"re-authenticate {self._connection.name}")

@@ -1,5 +1,5 @@
-"""AWS credentials for AWS_MSK_IAM: from the settings, from the environment, or by botocore if it is installed
-(profiles, roles, instance metadata). The signature is in `kcli/broker/security/aws.py`."""
+"""AWS credentials and signatures for AWS_MSK_IAM: from the settings, from the environment, or by botocore if it is
+installed (profiles, roles, instance metadata)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_BODY = sha256(b"").hexdigest()
 
 
 def announce(aws: Aws | None, host: str) -> Announced:
-    """The exchange with the broker at `host`, signed now. Raises AuthError without credentials or region."""
+    """Start an exchange with the broker at `host`, signed now. Raises AuthError without credentials or region."""
     aws = aws or Aws()
     access_key, secret_key, token = _credentials(aws, os.environ)
     region = aws.region or region_of(host) or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -36,7 +36,8 @@ def announce(aws: Aws | None, host: str) -> Announced:
 
 
 def region_of(host: str) -> str:
-    """The region in the name of an MSK broker (b-1.name.x.c2.kafka.eu-west-1.amazonaws.com, and serverless ones)."""
+    """Return the region in the name of an MSK broker (b-1.name.x.c2.kafka.eu-west-1.amazonaws.com, and serverless
+    ones)."""
     parts = host.rstrip(".").lower().split(".")
     for at, part in enumerate(parts[:-2]):
         if part in ("kafka", "kafka-serverless") and parts[at + 2] == "amazonaws":
@@ -75,7 +76,7 @@ def _by_botocore(profile: str) -> tuple[str, str, str]:
 def payload(
     host: str, region: str, access_key: str, secret_key: str, session_token: str, stamp: str, agent: str = "kcli"
 ) -> bytes:
-    """The message. `stamp` is the time as `20201022T010203Z`, UTC."""
+    """Return the signed message. `stamp` is the time as `20201022T010203Z`, UTC."""
     import json
 
     signed = presign(host, region, access_key, secret_key, session_token, stamp)
@@ -85,7 +86,7 @@ def payload(
 
 
 def presign(host: str, region: str, access_key: str, secret_key: str, session_token: str, stamp: str) -> dict[str, str]:
-    """The query of the presigned request, its signature included."""
+    """Return the query of the presigned request, including its signature."""
     scope = f"{stamp[:8]}/{region}/{SERVICE}/aws4_request"
     query = {
         "Action": f"{SERVICE}:Connect",

@@ -1,6 +1,6 @@
-"""GSSAPI (Kerberos, RFC 4752): tickets first, then the security layer, of which Kafka knows none.
+"""GSSAPI (Kerberos, RFC 4752): tickets first, then the negotiation of a security layer, which Kafka does not support.
 
-python-gssapi is imported when it is wanted (the extra `kerberos`), and asked in a thread: it may talk to a KDC.
+python-gssapi (the extra `kerberos`) is imported on use and runs in a thread, because it may contact a KDC.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NO_LAYER = 1
 
 
 class Gssapi:
-    """The client's side with the broker at `host`. Raises UsageError without python-gssapi, AuthError."""
+    """The client side of an exchange with the broker at `host`. Raises UsageError without python-gssapi, AuthError."""
 
     name = "GSSAPI"
     blocking = True

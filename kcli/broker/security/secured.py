@@ -1,7 +1,7 @@
-"""A connection over TLS, with SASL, or both. Only clients with such settings use it.
+"""A connection with TLS, SASL, or both. Used only by clients with such settings.
 
-The SASL exchange runs before other requests may, and re-authentication while others are held: both bypass the gate and
-take no slot, see `Renewal`.
+The SASL exchange runs before other requests, and re-authentication while others are held: both bypass the gate and take
+no slot, see `Renewal`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Request
 
     class Renewal(Protocol):
-        """What a connection asks of its renewal: see `Renewal`."""
+        """The interface of a connection's renewal: see `authentication.Renewal`."""
 
         at: float
 
@@ -30,14 +30,14 @@ LOOK_AGAIN = 0.002  # seconds
 
 
 class SecuredConnection(Connection):
-    """Takes what `Connection` takes."""
+    """Takes the same arguments as `Connection`."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.renewal: Renewal | None = None  # of an authentication that does not last (KIP-368)
+        self.renewal: Renewal | None = None  # if the authentication expires (KIP-368)
         self._wire: asyncio.Transport | None = None  # below TLS
-        self._emptied: asyncio.Future[None] | None = None  # a waiter for "nothing in flight"
-        self._token: asyncio.Future[bytes] | None = None  # a waiter for a bare SASL token
+        self._emptied: asyncio.Future[None] | None = None  # waits until nothing is in flight
+        self._token: asyncio.Future[bytes] | None = None  # waits for a bare SASL token
 
     # -- TLS --------------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ class SecuredConnection(Connection):
         return self._transport
 
     def secured(self, transport: asyncio.Transport) -> None:
-        """TLS is established: the transport to write to from now on."""
+        """TLS is established; write to this transport from now on."""
         self._wire, self._transport = self._transport, transport
         transport.set_write_buffer_limits(high=HIGH_WATER)
 
@@ -60,7 +60,8 @@ class SecuredConnection(Connection):
         return host == "::1" or host.removeprefix("::ffff:").startswith("127.")
 
     async def _flush(self, timeout: float) -> None:
-        """Two buffers lie between us and the system, and nothing tells when both are empty: look."""
+        """Wait until data was sent: there are two buffers between us and the system, and no event when both are empty,
+        so poll."""
         if self._wire is None:
             await super()._flush(timeout)
             return
@@ -76,7 +77,8 @@ class SecuredConnection(Connection):
     # -- SASL -------------------------------------------------------------------------------------------------------
 
     async def exchange(self, request: Request[Any], version: int, timeout: float) -> Any:
-        """Ask, whatever is held, and await the answer. Raises ConnectError, DeadlineExceeded, Closed."""
+        """Send a request even while others are held, and await the response. Raises ConnectError, DeadlineExceeded,
+        Closed."""
         if self.lost is not None:
             raise self._not_sent()
         self._send(self._session.send(request, version))
@@ -85,7 +87,8 @@ class SecuredConnection(Connection):
         return await future
 
     async def exchange_raw(self, token: bytes, timeout: float) -> bytes:
-        """A SASL token with its size and nothing else, as after SaslHandshake 0 (KIP-43), and the one that answers."""
+        """Send a bare SASL token with its size, as after SaslHandshake 0 (KIP-43), and return the token in the
+        response."""
         if self.lost is not None:
             raise self._not_sent()
         self._token = self._loop.create_future()
@@ -114,14 +117,14 @@ class SecuredConnection(Connection):
         return not due and super()._writable(now)
 
     def hold(self) -> None:
-        """Hold all writes but those of `exchange`."""
+        """Hold all writes except those of `exchange`."""
         self._gate.hold()
 
     def release(self) -> None:
         self._gate.release()
 
     async def drained(self) -> None:
-        """Until nothing is in flight. Raises ConnectError, Closed when the connection ended."""
+        """Wait until nothing is in flight. Raises ConnectError or Closed if the connection ended."""
         while self._waiters and self.lost is None:
             self._emptied = self._loop.create_future()
             await self._emptied
