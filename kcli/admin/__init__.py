@@ -1,1 +1,1 @@
-"""Administration: questions about topics, groups and offsets, answered as plain rows. Nothing here prints."""
+"""Administration: queries and changes of topics, groups and so on, with plain rows as results. Nothing here prints."""

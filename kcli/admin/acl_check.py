@@ -1,4 +1,4 @@
-"""Which principals may do an operation on a resource, by all its ACLs (KIP-11, KIP-290)."""
+"""Which principals may perform an operation on a resource, considering all its ACLs (KIP-11, KIP-290)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ SUPER_USERS, WITHOUT = "super.users", "allow.everyone.if.no.acl.found"
 
 
 class Verdict(Value):
-    """Whether `principal` is allowed from `host`: * is any host without a row of its own, a block any of its addresses
-    without one. `rule` is the ACL that decides, None without one. User:* covers principals without a row of their
-    own."""
+    """Whether `principal` is allowed from `host`. * means any host without a row of its own; a block means its
+    addresses without one. `rule` is the deciding ACL, or None. User:* covers principals without a row of their own."""
 
     principal: str = ""
     host: str = ANYWHERE
@@ -26,24 +25,24 @@ class Verdict(Value):
 
 
 class Authorizer(Value):
-    """What brokers are configured to do beside the ACLs; None where they do not tell."""
+    """Broker settings that affect authorization; None if the brokers do not report them."""
 
     super_users: list[str] | None = field(factory=list)
     everyone: bool | None = False
 
     def super(self, principal: str) -> bool:
-        """Whether it is known that no ACL binds this principal."""
+        """Whether this principal is known to bypass ACLs."""
         return principal in (self.super_users or ())
 
 
 async def acls_of(cluster: Cluster, kind: str, name: str) -> list[Acl]:
-    """All ACLs that hold for a resource. Raises BrokerError."""
+    """Return all ACLs that apply to a resource. Raises BrokerError."""
     return await describe_acls(cluster, AclFilter(kind=kind, name=name, pattern="match"))
 
 
 async def authorizer(cluster: Cluster) -> Authorizer:
-    """The authorizer's settings, from the first broker. Kafka hides values of settings that it does not know itself,
-    and super.users is one of them."""
+    """Return the authorizer's settings from the first broker. Kafka hides values of configs that it does not define
+    itself, and super.users is one of them."""
     nodes = await cluster.nodes()
     if not nodes:
         return Authorizer(super_users=None, everyone=None)
@@ -63,8 +62,8 @@ async def authorizer(cluster: Cluster) -> Authorizer:
 
 
 def verdicts(acls: Iterable[Acl], operation: str) -> list[Verdict]:
-    """A verdict for every principal that the ACLs of a resource name, and one more for each host where it differs: from
-    the smallest block around it that is named, else from that of any host."""
+    """Return a verdict for every principal in a resource's ACLs, and another for each host with a different one:
+    different from the smallest listed block around it, or else from that of any host."""
     speaking = [acl for acl in acls if concerns(acl, operation)]
     named = sorted({acl.principal for acl in speaking} - {EVERYBODY})
     verdicts: list[Verdict] = []
@@ -79,7 +78,8 @@ def verdicts(acls: Iterable[Acl], operation: str) -> list[Verdict]:
 
 
 def _differing(acls: Sequence[Acl], usual: Verdict, operation: str) -> list[Verdict]:
-    """The hosts and blocks where a principal's verdict is not that of the block, or all hosts, around them."""
+    """Return the hosts and blocks where a principal's verdict differs from that of the enclosing block, or of all
+    hosts."""
     known = [usual]
     differing: list[Verdict] = []
     for host in sorted({acl.host for acl in acls} - {ANYWHERE}, key=_narrowness):
@@ -92,19 +92,20 @@ def _differing(acls: Sequence[Acl], usual: Verdict, operation: str) -> list[Verd
 
 
 def _narrowness(host: str) -> tuple[int, str]:
-    """Order blocks from the widest to the narrowest, and single addresses behind them."""
+    """Sort key that orders blocks from widest to narrowest, then single addresses."""
     block = block_of(host)
     return (1, host) if block is None else (-block.num_addresses, host)
 
 
 def verdict(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Verdict:
-    """Of one principal from one host."""
+    """Return the verdict for one principal from one host."""
     rule = decide(acls, principal, host, operation)
     return Verdict(principal=principal, host=host, allowed=rule is not None and rule.permission == "allow", rule=rule)
 
 
 def reason(verdict: Verdict, acls: Sequence[Acl], beside: Authorizer) -> tuple[bool, str]:
-    """Whether a principal is allowed, also by what is beside the ACLs of the resource, and a sentence why."""
+    """Return whether a principal is allowed, considering ACLs and authorizer settings (`beside`), and a
+    sentence why."""
     if beside.super(verdict.principal):
         return True, "super user"
     if verdict.rule is not None:
@@ -116,7 +117,7 @@ def reason(verdict: Verdict, acls: Sequence[Acl], beside: Authorizer) -> tuple[b
 
 
 def unnamed(verdicts: Sequence[Verdict], beside: Authorizer) -> list[Verdict]:
-    """The principals that no ACL of the resource names: super users, and all other users."""
+    """Return verdicts for principals that no ACL of the resource names: super users, and all other users."""
     named = {verdict.principal for verdict in verdicts}
     others = [Verdict(principal=name) for name in beside.super_users or () if name not in named]
     return others + ([] if EVERYBODY in named else [Verdict(principal=EVERYBODY)])

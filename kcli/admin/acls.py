@@ -1,4 +1,4 @@
-"""ACLs of a cluster: list, create, delete (KIP-140). Any broker answers, and forwards changes to the controller."""
+"""ACLs of a cluster: list, create, delete (KIP-140). Any broker responds, and forwards changes to the controller."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster
 
 BLOCKS_SINCE = 32
-"""The level of metadata.version (4.4-IV1) from which hosts may be blocks of addresses (KIP-1276). Before, a controller
-refuses them, and brokers older than 4.4 keep them as texts that match no client."""
-CREATE_ACLS = 30  # DeleteAcls takes the same right
+"""The level of metadata.version (4.4-IV1) from which hosts may be address blocks (KIP-1276). Before, controllers reject
+them, and brokers older than 4.4 keep them as text that matches no client."""
+CREATE_ACLS = 30  # DeleteAcls requires the same permission
 MOST = 1000
-"""ACLs in one request: a controller takes at most 10,000 changes at once."""
+"""ACLs in one request: a controller accepts at most 10,000 changes at once."""
 
 
 async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> list[Acl]:
-    """The ACLs that match, in order. Raises BrokerError SECURITY_DISABLED from a cluster without an authorizer."""
+    """Return the ACLs that match, in order. Raises BrokerError SECURITY_DISABLED if the cluster has no authorizer."""
     from kcli.proto.messages.describe_acls import DescribeAclsRequest
 
     request = DescribeAclsRequest(**_filter_fields(wanted or AclFilter()))
@@ -45,7 +45,7 @@ async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> li
 
 
 async def takes_blocks(cluster: Cluster) -> bool:
-    """Whether hosts of ACLs may be blocks of addresses. Raises KcliError."""
+    """Whether hosts of ACLs may be address blocks. Raises KcliError."""
     from kcli.admin.cluster.quorum import features
 
     levels = {feature.name: feature.level or 0 for feature in await features(cluster)}
@@ -53,8 +53,8 @@ async def takes_blocks(cluster: Cluster) -> bool:
 
 
 async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliError | None]:
-    """Create ACLs. The result of each is None when it exists now, also when it existed before. No request is sent
-    twice: after a lost response each ACL of it has that error."""
+    """Create ACLs. The result of each is None if it exists now, including if it existed before. No request is sent
+    twice: after a lost response each of its ACLs has that error."""
     from kcli.proto.messages.create_acls import AclCreation, CreateAclsRequest
 
     def creation(acl: Acl) -> AclCreation:
@@ -76,7 +76,7 @@ async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
 
 
 async def delete_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliError | None]:
-    """Remove exactly these ACLs; None for each that is gone, also for one that was not there."""
+    """Delete exactly these ACLs. The result of each is None if it is gone now, including if it did not exist."""
     from kcli.proto.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 
     async def delete(some: list[Acl]) -> list[KcliError | None]:
@@ -95,7 +95,7 @@ async def delete_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
 async def _change(
     acls: Sequence[Acl], change: Callable[[list[Acl]], Awaitable[list[KcliError | None]]]
 ) -> dict[Acl, KcliError | None]:
-    """The outcome of each ACL, of which `change` takes as many as a request may have."""
+    """Return the result of each ACL. `change` sends one request with as many ACLs as allowed."""
     outcomes: dict[Acl, KcliError | None] = {}
     for some in pieces(list(dict.fromkeys(acls)), MOST):
         try:
@@ -109,7 +109,7 @@ async def _change(
 
 
 def _filter_fields(wanted: Acl | AclFilter) -> dict[str, Any]:
-    """A filter as the fields of DescribeAcls and DeleteAcls; an ACL as the filter that only it matches."""
+    """Return a filter as the fields of DescribeAcls and DeleteAcls; an ACL becomes the filter that only it matches."""
     return {
         "resource_type_filter": ANY if wanted.kind is None else number(KINDS, wanted.kind),
         "resource_name_filter": wanted.name,
@@ -130,11 +130,11 @@ def _left_out() -> KcliError:
 
 
 FEW = 20
-"""Up to this number of filters there is a request for each; beyond it one request lists all ACLs."""
+"""Up to this number of filters each gets a request; with more, one request lists all ACLs."""
 
 
 async def find_acls(cluster: Cluster, wanted: Sequence[AclFilter]) -> list[Acl]:
-    """The ACLs that match any of the filters, each once, in order."""
+    """Return the ACLs that match any of the filters, each once, in order."""
     if len(wanted) > FEW:
         acls = await describe_acls(cluster)
         return [acl for acl in acls if any(filter.matches(acl) for filter in wanted)]

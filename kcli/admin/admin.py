@@ -1,6 +1,6 @@
-"""`client.admin`: questions about a cluster and changes of it, for programs.
+"""`client.admin`: the administration API.
 
-A method that takes several items returns `Results`: for each its value, or the KcliError with which it failed.
+A method for several items returns `Results`: the value of each, or the KcliError with which it failed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class Admin:
-    """Asks and changes one cluster. Raises KcliError where nothing could be asked at all."""
+    """The admin client, which inspects and changes one cluster. Methods raise KcliError if the whole request failed."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     async def describe_cluster(self) -> ClusterDescription:
-        """Cluster id, controller and brokers."""
+        """Return the cluster id, controller and brokers."""
         from kcli.admin.cluster.cluster import describe_cluster
 
         return await describe_cluster(self._cluster)
@@ -39,14 +39,14 @@ class Admin:
     # -- topics -----------------------------------------------------------------------------------------------------
 
     async def topics(self, names: Iterable[str] | None = None, *, internal: bool = False) -> Results[str, Topic]:
-        """The named topics, or all; Kafka's own only with `internal`. TopicMissing for a name that there is not."""
+        """Describe the named topics, or all; Kafka's own only with `internal`. TopicMissing for an unknown name."""
         from kcli.admin.topics.topics import describe_topics
 
         return Results(await describe_topics(self._cluster, names, internal=internal))
 
     async def create_topics(self, topics: Iterable[NewTopic], *, dry_run: bool = False) -> Results[str, Created]:
-        """Create topics and wait until every broker knows them; with `dry_run` the controller only checks. Raises
-        DeadlineExceeded where a broker does not know them within 30 s."""
+        """Create topics and wait until every broker knows them; with `dry_run` the controller only validates the
+        request. Raises DeadlineExceeded if a broker does not know them within 30 s."""
         from kcli.admin.topics.topics import create_topics, wait_for_topics
         from kcli.errors import KcliError
 
@@ -57,19 +57,20 @@ class Admin:
         return Results(outcomes)
 
     async def delete_topics(self, names: Iterable[str]) -> Results[str, bool]:
-        """Delete topics; TopicMissing where there was none."""
+        """Delete topics. TopicMissing for an unknown name."""
         from kcli.admin.topics.topics import delete_topics
 
         return Results(await delete_topics(self._cluster, names))
 
     async def create_partitions(self, counts: Mapping[str, int], *, dry_run: bool = False) -> Results[str, bool]:
-        """Raise each topic to that number of partitions."""
+        """Increase each topic to that number of partitions. With `dry_run` the controller only validates the
+        request."""
         from kcli.admin.topics.delete_records import grow_topics
 
         return _done(await grow_topics(self._cluster, counts, dry_run=dry_run))
 
     async def delete_records(self, before: Mapping[TopicPartition, int]) -> Results[TopicPartition, int]:
-        """Delete the records before each offset; where each log starts then."""
+        """Delete the records before each offset; return where each log starts now."""
         from kcli.admin.topics.delete_records import delete_records
 
         return Results(await delete_records(self._cluster, before))
@@ -77,8 +78,8 @@ class Admin:
     async def list_offsets(
         self, wanted: Mapping[TopicPartition, int], isolation: str = "read_uncommitted"
     ) -> Results[TopicPartition, LogOffset]:
-        """The offset of each partition at a time (ms since the epoch; -1 the end, -2 the start, -3 the youngest
-        record). With isolation read_committed the end is the last stable offset."""
+        """Return the offset of each partition at a time in ms since the epoch; -1 means the end, -2 the start, -3 the
+        record with the largest timestamp. With isolation read_committed the end is the last stable offset."""
         from kcli.asking.offsets import list_offsets
 
         return Results(await list_offsets(self._cluster, wanted, isolation))
@@ -86,7 +87,7 @@ class Admin:
     # -- groups -----------------------------------------------------------------------------------------------------
 
     async def groups(self) -> list[Listed]:
-        """All groups, of every type, by name. Raises KcliError when a broker did not list its groups."""
+        """List all groups of every type, sorted by name. Raises KcliError if a broker did not list its groups."""
         from kcli.admin.groups.groups import list_groups
 
         listed, failed = await list_groups(self._cluster)
@@ -95,28 +96,28 @@ class Admin:
         return listed
 
     async def describe_groups(self, names: Iterable[str]) -> Results[str, Described]:
-        """State, members and assignments; GroupMissing for a name that there is not."""
+        """Return state, members and assignments. GroupMissing for an unknown name."""
         from kcli.admin.groups.groups import find_groups
 
         wanted = list(names)
         return Results((await find_groups(Coordinators(self._cluster), wanted))[0] if wanted else {})
 
     async def delete_groups(self, names: Iterable[str]) -> Results[str, bool]:
-        """Delete groups without members; GroupInUse or GroupMissing where one is not gone."""
+        """Delete groups without members. GroupInUse or GroupMissing for those that could not be deleted."""
         from kcli.admin.groups.groups import delete_groups
 
         return Results(await delete_groups(Coordinators(self._cluster), names))
 
     async def remove_members(self, group: str, member_ids: Iterable[str] | None = None) -> Results[str, bool]:
-        """Remove these members from a classic or a consumer group, or all; MemberMissing for an id that there is
-        not. A member that runs joins again. Raises GroupMissing, and NotRemovable for another type."""
+        """Remove these members, or all, from a classic or consumer group. MemberMissing for an unknown id. A member
+        that is still running joins again. Raises GroupMissing, and NotRemovable for other types."""
         from kcli.admin.groups.members import remove_by_id
 
         described = (await self.describe_groups([group]))[group]
         return Results(await remove_by_id(Coordinators(self._cluster), described, member_ids))
 
     async def committed(self, groups: Iterable[str]) -> Results[str, Results[TopicPartition, OffsetAndMetadata]]:
-        """All that each group committed; a group that does not exist has committed nothing."""
+        """Return all committed offsets of each group; a group that does not exist has none."""
         from kcli.admin.groups.commits import committed_offsets
         from kcli.errors import KcliError
 
@@ -126,8 +127,8 @@ class Admin:
     async def commit(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
     ) -> Results[TopicPartition, bool]:
-        """Commit offsets for a group without members. Errors: UNKNOWN_MEMBER_ID if it has some, UnknownOutcome if no
-        response came."""
+        """Commit offsets for a group without members. Errors: UNKNOWN_MEMBER_ID if it has members, UnknownOutcome
+        without a response."""
         from kcli.admin.groups.commits import write_commits
         from kcli.model import OffsetAndMetadata
 
@@ -135,7 +136,7 @@ class Admin:
         return Results(await write_commits(Coordinators(self._cluster), group, given))
 
     async def delete_commits(self, group: str, partitions: Iterable[TopicPartition]) -> Results[TopicPartition, bool]:
-        """Delete committed offsets of a group; GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic."""
+        """Delete committed offsets of a group. GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic."""
         from kcli.admin.groups.commits import delete_commits
 
         return Results(await delete_commits(Coordinators(self._cluster), group, partitions))
@@ -145,7 +146,7 @@ class Admin:
     async def describe_configs(
         self, resources: Iterable[Resource], names: Sequence[str] = ()
     ) -> Results[Resource, list[Config]]:
-        """The configs of topics, brokers, loggers, groups or client metrics, all or only `names`."""
+        """Return the configs of topics, brokers, loggers, groups or client metrics: all, or only `names`."""
         from kcli.admin.configs import describe_configs
 
         return Results(await describe_configs(self._cluster, resources, names=names))
@@ -153,12 +154,13 @@ class Admin:
     async def alter_configs(
         self, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
     ) -> Results[Resource, bool]:
-        """Set, delete, append or subtract configs, each resource whole or not at all."""
+        """Set, delete, append or subtract configs; each resource changes as a whole or not at all. With `dry_run` the
+        broker only validates."""
         from kcli.admin.configs import alter_configs
 
         return _done(await alter_configs(self._cluster, changes, dry_run=dry_run))
 
 
 def _done(outcomes: Mapping[Item, KcliError | None]) -> Results[Item, bool]:
-    """True for the items without an error."""
+    """Return True for the items without an error."""
     return Results({item: True if error is None else error for item, error in outcomes.items()})

@@ -1,8 +1,8 @@
-"""Configs of every kind of resource: topics, brokers, their loggers, groups, client metrics (KIP-226, 339, 412, 714,
-848, 1142).
+"""Configs of every resource kind: topics, brokers, their loggers, groups, client metrics (KIP-226, 339, 412, 714, 848,
+1142).
 
-A broker's own configs are read from, and changed at, that broker. Any broker reads all others, and forwards changes to
-the controller.
+A broker's own configs are read and changed at that broker. Any broker returns all others, and forwards changes to the
+controller.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ else:
 
 
 class Resource(NamedTuple):
-    """What has configs: its kind (one of `KINDS`) and name. A broker without name is the default of all brokers."""
+    """A resource with configs: its kind (one of `KINDS`) and name. A broker without a name is the default of all
+    brokers."""
 
     kind: str
     name: str
@@ -68,7 +69,7 @@ SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
 
 class Config(Value):
-    """One config. `value` is None for a secret and for an unset config; `source` is its origin (`SOURCES`); `inherited`
+    """A config. `value` is None for a secret and for an unset config; `source` is its origin (`SOURCES`); `inherited`
     is the value without the override on the resource itself, None if not reported."""
 
     name: str = ""
@@ -82,24 +83,24 @@ class Config(Value):
 
     @property
     def set_here(self) -> bool:
-        """Whether the config is an override, on the resource itself or on what it inherits from; False for a
+        """Whether the config is an override, on the resource itself or on what it inherits from, rather than a
         default."""
         return self.source in SET_HERE
 
 
 def own(at: Resource, config: Config) -> bool:
-    """Was it set on this resource itself? A topic's and a broker's may be that of the brokers."""
+    """Whether the config was set on this resource itself; topics and brokers can inherit overrides from the brokers."""
     return config.source == ("all brokers" if at == ("broker", "") else at.kind)
 
 
 def whole_number(text: str | None) -> int | None:
-    """The number that a config says; None for one below zero and for what is no number: a broker may say anything."""
+    """Return the number in a config; None if it is negative or not a number, because a broker may send anything."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[str | None, bool]:
-    """The value after a change, if it can be known, and whether the change has no effect: it sets an inherited value,
-    or deletes an override that does not exist."""
+    """Return the value after a change, if known, and whether the change has no effect because it sets the inherited
+    value or deletes an override that does not exist."""
     mine = old is not None and own(at, old)
     was = old.value if old is not None else None
     parts = [part for part in (was or "").split(",") if part]
@@ -114,8 +115,8 @@ def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[st
 
 
 class Operation(Value):
-    """One change of a config. `how` is `Operation.SET`, `DELETE` (back to the default), `APPEND` or `SUBTRACT` (of a
-    list)."""
+    """A change of a config. `how` is `Operation.SET`, `DELETE` (back to the default), `APPEND` or `SUBTRACT` (for
+    lists)."""
 
     SET, DELETE, APPEND, SUBTRACT = SET, DELETE, APPEND, SUBTRACT
 
@@ -127,8 +128,8 @@ class Operation(Value):
 async def describe_configs(
     cluster: Cluster, resources: Iterable[Resource], *, names: Sequence[str] = (), documentation: bool = False
 ) -> dict[Resource, list[Config] | KcliError]:
-    """The configs of each resource by name, all or only `names`. A request per broker that has to be asked, and one
-    for all the rest."""
+    """Return the configs of each resource by name: all, or only `names`. Sends one request per broker that has to be
+    asked itself, and one for all the others."""
     wanted = list(dict.fromkeys(resources))
 
     def request(some: list[Resource]) -> DescribeConfigsRequest:
@@ -175,8 +176,8 @@ def _config(row: DescribeConfigsResourceResult) -> Config:
 async def alter_configs(
     cluster: Cluster, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
 ) -> dict[Resource, KcliError | None]:
-    """Change configs; a resource is changed as a whole or not at all. With `dry_run` the broker only validates. The
-    result is None where it succeeded. No request is sent twice: a lost response is an error."""
+    """Change configs; a resource changes as a whole or not at all. With `dry_run` the broker only validates. The result
+    is None on success. No request is sent twice: a lost response is an error."""
 
     def request(some: list[Resource]) -> IncrementalAlterConfigsRequest:
         rows = [
@@ -208,8 +209,8 @@ async def alter_configs(
 
 
 async def list_resources(cluster: Cluster, kind: str) -> list[str]:
-    """The names of all resources of a kind that have configs (KIP-1142). Raises UnsupportedVersion from brokers before
-    4.1 for all kinds but client-metrics."""
+    """Return the names of all resources of a kind that have configs (KIP-1142). Raises UnsupportedVersion from brokers
+    before 4.1, except for client-metrics."""
     from kcli.proto.messages.list_config_resources import ListConfigResourcesRequest
 
     version = (await (await cluster.anyone()).versions()).get(ListConfigResourcesRequest.api_key, (0, 1))[1]
@@ -224,7 +225,7 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
 
 
 def resource(kind: str, name: str) -> Resource:
-    """The resource of a kind and a name. Raises UsageError for an unknown kind, and for a broker id that is no
+    """Return the resource of a kind and name. Raises UsageError for an unknown kind, and for a broker id that is not a
     number."""
     if kind not in KINDS:
         from kcli.text.suggest import did_you_mean
@@ -240,7 +241,7 @@ def _refused(api: int, at: Resource, code: int, message: str | None) -> BrokerEr
 
 
 def about(resource: Resource) -> str:
-    """A resource in a sentence."""
+    """Return the text for a resource in a sentence."""
     return "all brokers" if resource == ("broker", "") else f"{resource.kind} {resource.name}"
 
 
@@ -252,7 +253,8 @@ async def _spread(
     *,
     once: bool = False,
 ) -> dict[Resource, A | KcliError]:
-    """Ask each broker about itself and anybody about the rest; a request that failed is the error of all it named."""
+    """Ask each broker about itself and any broker about the rest. If a request fails, all its resources have
+    the error."""
     own = [resource for resource in resources if resource.kind in ("broker", "logger") and resource.name]
     places: list[tuple[int | None, list[Resource]]] = [(int(resource.name), [resource]) for resource in own]
     rest = [resource for resource in resources if resource not in own]
@@ -265,7 +267,7 @@ async def _spread(
                 broker = await (cluster.anyone() if node is None else cluster.node(node))
                 answer = read(await ask_once(broker, request(some)))
                 if all(_is_not_controller(outcome) for outcome in answer.values()):
-                    # a controller that is not the active one describes its configs, and leaves changes to that
+                    # a controller that is not active describes its own configs, but only the active one changes them
                     answer = read(await ask_once(await cluster.controller(), request(some)))
                 return dict(answer)
             if node is not None:
@@ -288,16 +290,16 @@ def _kind(number: int) -> str:
     return next((kind for kind, key in KINDS.items() if key == number), str(number))
 
 
-# Configs of topics for `topics describe`: overrides, without defaults.
+# Topic configs for `topics describe`: overrides, without defaults.
 
 
 TOPIC = 2
-TOPIC_CONFIG = 1  # the source of a value that was set on the topic itself; all others are inherited
+TOPIC_CONFIG = 1  # the source of a value set on the topic itself; others are inherited
 MIN_ISR = "min.insync.replicas"
 
 
 async def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, dict[str, str | None] | KcliError]:
-    """The overrides of each topic, by name; a secret's value is None. One request for all topics."""
+    """Return the overrides of each topic, by name; a secret's value is None. One request for all topics."""
     names = list(dict.fromkeys(topics))
     if not names:
         return {}
@@ -320,7 +322,7 @@ async def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, di
 
 
 async def min_isr(cluster: Cluster, topics: Iterable[str]) -> dict[str, int | KcliError]:
-    """By topic, wherever it is set; an error where it is not known. One request for all topics."""
+    """Return min.insync.replicas by topic, wherever it is set; an error if unknown. One request for all topics."""
     answers = await describe_configs(cluster, [Resource("topic", name) for name in topics], names=[MIN_ISR])
     return {at.name: _number(at.name, answer) for at, answer in answers.items()}
 

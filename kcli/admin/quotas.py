@@ -1,7 +1,7 @@
 """Client quotas (KIP-546, KIP-599, KIP-612): read them, and change them at the controller.
 
-An entity is a user, a client id, a user with a client id, or an address. The name None is the default: it holds for
-every entity of that kind without a quota of its own.
+An entity is a user, a client id, a user with a client id, or an address. The name None is the default for every entity
+of that kind without its own quota.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Quotas = dict["Entity", dict[str, float]]
 
 USER, CLIENT, IP = "user", "client-id", "ip"
 KINDS = (USER, CLIENT, IP)
-DEFAULT = "<default>"  # how the name None is written
+DEFAULT = "<default>"  # how the name None is displayed
 BYTES, PERCENT, RATE = "bytes/s", "%", "1/s"
 KEYS = {
     "producer_byte_rate": BYTES,
@@ -32,9 +32,9 @@ KEYS = {
     "controller_mutation_rate": RATE,
     "connection_creation_rate": RATE,
 }
-"""What can be limited, and in which unit."""
+"""What can be limited, with the unit."""
 WHOLE = frozenset(("producer_byte_rate", "consumer_byte_rate", "connection_creation_rate"))
-"""Keys whose value Kafka wants without a fraction."""
+"""Keys whose values must be whole numbers."""
 EXACT, IS_DEFAULT, ANY = 0, 1, 2
 
 
@@ -50,22 +50,22 @@ class Entity(Frozen):
 
     @property
     def user(self) -> str | None:
-        """The name of the user; None for none and for the default."""
+        """The name of the user; None if there is none, and for the default."""
         return self.names.get(USER)
 
     @property
     def client_id(self) -> str | None:
-        """The client.id; None for none and for the default."""
+        """The client.id; None if there is none, and for the default."""
         return self.names.get(CLIENT)
 
     @property
     def ip(self) -> str | None:
-        """The address; None for none and for the default."""
+        """The address; None if there is none, and for the default."""
         return self.names.get(IP)
 
     @property
     def defaults(self) -> list[str]:
-        """The kinds of which it is the default."""
+        """The kinds for which it is the default."""
         return [kind for kind, name in self.parts if name is None]
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Entity(Frozen):
 
 
 class Component(Frozen):
-    """A condition on one kind of a filter: `match` is EXACT (this `name`), IS_DEFAULT or ANY (also the default)."""
+    """A filter condition on one kind: `match` is EXACT (this `name`), IS_DEFAULT or ANY (including the default)."""
 
     kind: str = USER
     match: int = ANY
@@ -81,8 +81,8 @@ class Component(Frozen):
 
 
 def entity(names: Mapping[str, str | None]) -> Entity:
-    """The entity of these names. Raises UsageError where Kafka has no quotas: no name at all, an empty name, an address
-    with anything else."""
+    """Return the entity with these names. Raises UsageError for combinations without quotas in Kafka: no name, an empty
+    name, an address together with anything else."""
     for kind, name in names.items():
         if kind not in KINDS:
             raise UsageError(f"quotas are for a {', a '.join(KINDS)}, not for a {kind}")
@@ -96,7 +96,8 @@ def entity(names: Mapping[str, str | None]) -> Entity:
 
 
 def value_of(key: str, text: str) -> float:
-    """`10MiB`, `50%`, `5/s` as the number Kafka has. Raises UsageError for an unknown key and a value that is none."""
+    """Return the value of `10MiB`, `50%`, `5/s` as Kafka's number. Raises UsageError for an unknown key and an invalid
+    value."""
     unit = KEYS.get(key)
     if unit is None:
         from kcli.text.suggest import did_you_mean
@@ -114,7 +115,7 @@ def value_of(key: str, text: str) -> float:
 
 
 def text_of(key: str, value: float) -> str:
-    """A value with its unit, for people: what `value_of` reads again."""
+    """Return a value with its unit, in a form that `value_of` accepts."""
     unit = KEYS.get(key)
     if unit == BYTES:
         return f"{bytes_text(value)}/s"
@@ -124,8 +125,8 @@ def text_of(key: str, value: float) -> str:
 async def describe_quotas(
     cluster: Cluster, components: Sequence[Component] = (), *, strict: bool = False
 ) -> dict[Entity, dict[str, float]]:
-    """All quotas by entity and key, or those of entities that match every component; with `strict` only of entities
-    that have no other kind. Raises BrokerError, DecodeError."""
+    """Return all quotas by entity and key, or those of entities that match every component; with `strict`, only of
+    entities without other kinds. Raises BrokerError, DecodeError."""
     asked = [
         describing.ComponentData(
             entity_type=component.kind,
@@ -157,15 +158,18 @@ async def describe_quotas(
 
 
 def _order(entity: Entity) -> list[tuple[int, str, bool, str]]:
-    """Users, then client ids, then addresses; the default of a kind behind its names."""
+    """Sort key: users, then client ids, then addresses; the default of a kind follows its names."""
     return [(KINDS.index(kind) if kind in KINDS else 9, kind, name is None, name or "") for kind, name in entity.parts]
 
 
 async def alter_quotas(
     cluster: Cluster, changes: Mapping[Entity, Mapping[str, float | None]], *, dry_run: bool = False
 ) -> dict[Entity, KcliError | None]:
-    """Set quotas, and take away those whose value is None; with `dry_run` the controller only checks. None where it was
-    done; an entity is changed whole or not at all. Never sent twice unless the controller said that it was none."""
+    """Set quotas, and remove those whose value is None; with `dry_run` the controller only validates.
+
+    The result is None on success; an entity changes as a whole or not at all. Never sent twice, unless the receiver was
+    not the controller.
+    """
     if not changes:
         return {}
     entries = [
@@ -190,7 +194,7 @@ async def alter_quotas(
 
 
 class Rung(Value):
-    """One place where a quota may be defined: its rank, 1 first, and its value if it has one. `used`: it is the one in
+    """A place where a quota may be defined: its rank, 1 first, and its value if it has one. `used`: it is the one in
     force."""
 
     rank: int = 0
@@ -200,7 +204,8 @@ class Rung(Value):
 
 
 class InForce(Value):
-    """The quota in force for one key; `value` None is no limit. `shared` names the clients that share the limit."""
+    """The quota in force for one key; `value` None means no limit. `shared` describes the clients that share
+    the limit."""
 
     key: str = ""
     value: float | None = None
@@ -209,8 +214,8 @@ class InForce(Value):
 
 
 def ladder(user: str, client: str) -> dict[int, Entity]:
-    """The places that Kafka reads, by rank, for a connection of `user` with `client` id; without a client id ("") only
-    those of the user."""
+    """Return the places that Kafka checks, by rank, for a connection of `user` with `client` id; without a client id
+    ("") only those of the user."""
     places: list[tuple[tuple[str, str | None], ...]] = [
         ((USER, user), (CLIENT, client)),
         ((USER, user), (CLIENT, None)),
@@ -225,7 +230,7 @@ def ladder(user: str, client: str) -> dict[int, Entity]:
 
 
 def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) -> list[InForce]:
-    """The quota in force for every key, with all places that were read."""
+    """Return the quota in force for every key, with all places that were checked."""
     rows = []
     for key in KEYS:
         if key == "connection_creation_rate":
@@ -250,7 +255,7 @@ def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) ->
 
 
 def _shared(entity: Entity, user: str, client: str, ip: str | None) -> str:
-    """The clients that share one allowance at a broker: a default gives each its own."""
+    """Return which clients share one allowance at a broker: with a default, each has its own."""
     kinds = entity.names
     if IP in kinds:
         return f"connections from {ip}"

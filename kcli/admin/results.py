@@ -1,4 +1,4 @@
-"""What became of each item that a method of `Admin` was given."""
+"""The result of each item given to a method of `Admin`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Value = TypeVar("Value")
 
     class _Base(dict[Item, Value | KcliError], Generic[Item, Value]):
-        """A dictionary of values and errors, for a type checker."""
+        """A dictionary of values and errors, for type checkers."""
 
 else:
     _Base = dict
@@ -20,8 +20,8 @@ else:
 
 
 class Results(_Base[Item, Value]):
-    """A dictionary: each item, with its value or the KcliError with which it failed. The value is True where the item
-    was changed and there is nothing else to say."""
+    """A dictionary from each item to its value, or to the KcliError with which it failed. The value is True if the item
+    was changed and there is nothing else to report."""
 
     @property
     def errors(self) -> dict[Item, KcliError]:
@@ -29,7 +29,7 @@ class Results(_Base[Item, Value]):
         return {item: one for item, one in self.items() if isinstance(one, KcliError)}
 
     def check(self) -> dict[Item, Value]:
-        """The values of all items. Raises the first error, with a note of each other one."""
+        """Return the values of all items. Raises the first error, with a note for each other one."""
         failed = self.errors
         if failed:
             first, *others = failed.values()

@@ -1,4 +1,4 @@
-"""Moves of replicas between the log directories of a broker (KIP-113), at that broker."""
+"""Moves replicas between the log directories of a broker (KIP-113), at that broker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kcli.proto.messages.describe_log_dirs import (
 from kcli.values import Value, field
 
 ENOUGH = 0.05
-"""A difference between the fullest and the emptiest directory, as a part of the mean, that is let be."""
+"""Accepted difference between the fullest and the emptiest directory, as a fraction of the mean."""
 
 
 class Replica(NamedTuple):
@@ -37,7 +37,7 @@ class Replica(NamedTuple):
 
 
 async def directories(cluster: Cluster, replicas: Collection[Replica]) -> dict[tuple[Replica, bool], str]:
-    """The directory of each of these replicas that its broker has (False), and the one it is being moved to (True)."""
+    """Return the directory of each of these replicas (False), and the one to which it is being moved (True)."""
     topics: dict[str, set[int]] = {}
     for at in replicas:
         topics.setdefault(at.topic, set()).add(at.partition)
@@ -51,9 +51,11 @@ async def directories(cluster: Cluster, replicas: Collection[Replica]) -> dict[t
 
 
 async def alter_log_dirs(cluster: Cluster, wanted: Mapping[Replica, str]) -> dict[Replica, KcliError | None]:
-    """Start to move each replica to this directory of its broker; one request per broker. None when it was started,
-    also if the replica is in it already. A replica that the broker does not have yet gets REPLICA_NOT_AVAILABLE: it
-    will be created in that directory."""
+    """Start to move each replica to this directory of its broker, with one request per broker.
+
+    The result is None if it was started, or if the replica is already there. A replica that the broker does not have
+    yet gets REPLICA_NOT_AVAILABLE, and will be created in that directory.
+    """
     by_broker: dict[int, list[Replica]] = {}
     for at in wanted:
         by_broker.setdefault(at.broker, []).append(at)
@@ -100,7 +102,8 @@ async def _at_broker(
 
 
 def evened(places: Iterable[LogDir], movable: Collection[Replica]) -> dict[Replica, str]:
-    """Moves within one broker, the largest replicas first, each of which makes the fullest directory less full."""
+    """Return moves within one broker, the largest replicas first, each of which makes the fullest directory
+    less full."""
     sizes: dict[str, int] = {}
     here: dict[Replica, tuple[str, int]] = {}
     for place in places:
@@ -128,8 +131,8 @@ def evened(places: Iterable[LogDir], movable: Collection[Replica]) -> dict[Repli
 
 
 class ReplicaSize(Value):
-    """A replica in a directory. `size` is in bytes; `offset_lag` is how far it is behind; `future`: it is being moved
-    here from another directory of the broker and will replace that one."""
+    """A replica in a directory. `size` is in bytes; `offset_lag` is how far it is behind. `future`: it is being moved
+    here from another directory of the broker, and will replace that one."""
 
     topic: str = ""
     partition: int = 0
@@ -164,8 +167,8 @@ async def log_dirs(
     *,
     brokers: Iterable[int] | None = None,
 ) -> tuple[list[LogDir], dict[int, KcliError]]:
-    """The directories of all brokers or of these, with all replicas or only those of `topics` (name to partitions);
-    and the brokers that could not tell. A request per broker."""
+    """Return the directories of all brokers or of these, with all replicas or only those of `topics` (name to
+    partitions), and the errors of brokers. One request per broker."""
     asked = None
     if topics is not None:
         asked = [DescribableLogDirTopic(topic=name, partitions=some) for name, some in topics.items()]

@@ -1,7 +1,7 @@
-"""Delegation tokens (KIP-48, KIP-373): passwords that expire, created for clients that must not have the user's own.
+"""Delegation tokens (KIP-48, KIP-373): expiring credentials for clients that must not have the user's own.
 
-The token's id is the user name and its HMAC the password of SCRAM. Brokers answer these requests only over SASL or TLS,
-and not to a client that logged in with a token.
+For SCRAM, the token's id is the user name and its HMAC the password. Brokers accept these requests only over SASL or
+TLS, and not from a client that logged in with a token.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from kcli.secret import Secret
 from kcli.values import Value, field
 
 DEFAULT = -1
-"""As a period in ms: for `renew`, what the broker is configured for; for `expire`, at once."""
+"""As a period in ms: for `renew`, the broker's default; for `expire`, at once."""
 
 
 class Token(Value):
-    """A delegation token; times are ms since the epoch. `requester` is None from brokers before 3.3; `hmac` is base64,
-    as it is the password."""
+    """A delegation token; times are ms since the epoch. `requester` is None from brokers before 3.3; `hmac` is in
+    base64, the form in which it is the password."""
 
     id: str = ""
     owner: str = ""
@@ -34,7 +34,8 @@ class Token(Value):
 
 
 async def describe_tokens(cluster: Cluster, owners: Iterable[str] | None = None) -> list[Token]:
-    """The tokens one may see, all or those of some owners, the next to end first. Raises BrokerError."""
+    """Return the tokens visible to the user, all or those of some owners, the next to expire first. Raises
+    BrokerError."""
     from kcli.proto.messages.describe_delegation_token import (
         DescribeDelegationTokenOwner,
         DescribeDelegationTokenRequest,
@@ -65,8 +66,8 @@ async def describe_tokens(cluster: Cluster, owners: Iterable[str] | None = None)
 async def create_token(
     cluster: Cluster, owner: str | None = None, renewers: Sequence[str] = (), lifetime: int = DEFAULT
 ) -> Token:
-    """Create a token of `owner` (None: the requesting user), which the owner and `renewers` may renew for `lifetime` ms
-    in all. Raises BrokerError."""
+    """Create a token of `owner` (None: the requesting user), which the owner and `renewers` can renew for `lifetime` ms
+    in total. Raises BrokerError."""
     from kcli.proto.messages.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
 
     kind, name = (None, None) if owner is None else _pair(owner)
@@ -92,7 +93,8 @@ async def create_token(
 
 
 async def renew_token(cluster: Cluster, token: Token, period: int = DEFAULT) -> int:
-    """Let a token live `period` ms from now, at most until its end for good; when it ends. Raises BrokerError."""
+    """Extend a token to `period` ms from now, at most to its maximum lifetime; return when it expires. Raises
+    BrokerError."""
     from kcli.proto.messages.renew_delegation_token import RenewDelegationTokenRequest
 
     request = RenewDelegationTokenRequest(hmac=_bytes(token.hmac), renew_period_ms=period)
@@ -102,7 +104,7 @@ async def renew_token(cluster: Cluster, token: Token, period: int = DEFAULT) -> 
 
 
 async def expire_token(cluster: Cluster, token: Token, period: int = DEFAULT) -> int:
-    """Let a token end in `period` ms, or at once; when it ends. Raises BrokerError."""
+    """Expire a token in `period` ms, or at once; return when it expires. Raises BrokerError."""
     from kcli.proto.messages.expire_delegation_token import ExpireDelegationTokenRequest
 
     request = ExpireDelegationTokenRequest(hmac=_bytes(token.hmac), expiry_time_period_ms=period)

@@ -1,7 +1,7 @@
 """SCRAM users of a cluster (KIP-554): list credentials, and set new ones, computed here from the password.
 
-The broker gets the salted password. A client that knows it can log in, so use TLS or a trusted network. No broker
-returns it.
+The broker gets the salted password, which is enough to log in, so use TLS or a trusted network. Brokers never return
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Credentials = dict[str, int]
 
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 FEWEST, USUAL, MOST = 4096, 8192, 16384
-"""Iterations: what Kafka takes, and what kcli uses unless told."""
+"""Iterations: Kafka's limits, and kcli's default."""
 
 
 class Password(Frozen):
@@ -40,7 +40,8 @@ def is_unknown(error: KcliError) -> bool:
 
 
 async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -> dict[str, Credentials | KcliError]:
-    """The credentials of all users, by name, or of those named; BrokerError RESOURCE_NOT_FOUND for one that is none."""
+    """Return the credentials of all users, by name, or of those named; BrokerError RESOURCE_NOT_FOUND for
+    unknown ones."""
     from kcli.proto.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 
     wanted = None if names is None else list(dict.fromkeys(names))
@@ -69,8 +70,8 @@ async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -
 async def alter_credentials(
     cluster: Cluster, set: Sequence[Password] = (), remove: Sequence[tuple[str, str]] = ()
 ) -> dict[tuple[str, str], KcliError | None]:
-    """Set passwords, and `remove` credentials (user, mechanism); by these, what went wrong. Kafka takes one change
-    of a user in a request, so a user with two mechanisms needs two, one after the other."""
+    """Set passwords, and `remove` credentials (user, mechanism); return the error of each, or None. Kafka accepts one
+    change per user in a request, so a user with two mechanisms needs two, one after the other."""
     given: list[Password | tuple[str, str]] = [*remove, *set]
     unknown = KcliError("kcli does not know this mechanism: it may be too old for it")
     done: dict[tuple[str, str], KcliError | None] = {_key(change): unknown for change in given}
@@ -92,7 +93,7 @@ def _key(change: Password | tuple[str, str]) -> tuple[str, str]:
 
 
 async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str]]) -> dict[str, KcliError | None]:
-    """One request, which has each user once."""
+    """Send one request with each user once."""
     from kcli.proto.messages.alter_user_scram_credentials import (
         AlterUserScramCredentialsRequest,
         ScramCredentialDeletion,
@@ -125,8 +126,8 @@ async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str
 
 
 def salted(change: Password, salt: bytes | None = None) -> ScramCredentialUpsertion:
-    """SaltedPassword of RFC 5802, with a new salt unless one is given. The password is taken as it was typed, as
-    Kafka's own tools take it."""
+    """Return SaltedPassword of RFC 5802, with a new salt unless one is given. The password is used as typed, as in
+    Kafka's own tools."""
     from hashlib import pbkdf2_hmac
     from os import urandom
 

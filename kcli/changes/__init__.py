@@ -1,1 +1,1 @@
-"""Changes to a cluster: what they would do, the rule by which they are confirmed, and the journal that undoes them."""
+"""Changes to a cluster: plans, their confirmation, and the journal that can undo them."""

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 SCHEMA = "kcli.acls.undo/1"
-"""Of the document that undoes a change."""
+"""Schema of the undo document."""
 
 
 class AclRow(Row):
-    """One ACL that is added, or removed. `result` is would add, added or exists; would remove, removed or absent."""
+    """An ACL to add or remove. `result` is would add, added or exists; would remove, removed or absent."""
 
     acl: Acl = field()
     adds: bool = True
@@ -29,14 +29,15 @@ class AclRow(Row):
 
 
 class NoBlocks(KcliError):
-    """The cluster compares hosts of ACLs with addresses only."""
+    """The cluster supports only single addresses as hosts of ACLs."""
 
     def __init__(self, host: str) -> None:
         super().__init__(f"{host}: this cluster takes no blocks of addresses, which need metadata.version 4.4-IV1")
 
 
 async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl]) -> Plan:
-    """The plan: a row for each ACL, those to be added first. ACLs that exist already, or no more, are not sent."""
+    """Return the plan: a row for each ACL, those to add first. ACLs that already exist, or are already gone, are not
+    sent."""
     there = set(await find_acls(cluster, _around([*adding, *removing])))
     rows = [AclRow(acl=acl, words=("would add", "exists", "added")) for acl in adding]
     rows += [AclRow(acl=acl, adds=False, words=("would remove", "absent", "removed")) for acl in removing]
@@ -64,7 +65,7 @@ async def plan(cluster: Cluster, adding: Sequence[Acl], removing: Sequence[Acl])
 
 
 def document(added: Iterable[Acl], removed: Iterable[Acl]) -> dict[str, object]:
-    """What undoes a change that added and removed these."""
+    """Return the document that undoes adding and removing these."""
     return {
         "schema": SCHEMA,
         "added": [acl._asdict() for acl in added],
@@ -73,6 +74,6 @@ def document(added: Iterable[Acl], removed: Iterable[Acl]) -> dict[str, object]:
 
 
 def _around(acls: Sequence[Acl]) -> list[AclFilter]:
-    """Filters that find these ACLs where they exist: one for each name."""
+    """Return filters that find these ACLs if they exist: one for each name."""
     named = dict.fromkeys((acl.kind, acl.name, acl.pattern) for acl in acls)
     return [AclFilter(kind=kind, name=name, pattern=pattern) for kind, name, pattern in named]

@@ -1,7 +1,7 @@
-"""What every planner makes: rows that say what would change, the function that does it, and what undoes it.
+"""The result of every planner: rows that show what would change, the function that applies it, and the undo data.
 
-A planner is one module a subject (`configs.py`). It asks the cluster, has the broker check the change where Kafka can,
-and prints nothing: the command line draws the rows as a table, the dashboard in a dialog.
+A planner is one module per subject (`configs.py`). It reads the cluster, has the broker validate the change where Kafka
+supports that, and prints nothing: the command line shows the rows as a table, the dashboard in a dialog.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ WOULD_CHANGE, UNCHANGED, DONE, FAILED, UNKNOWN = "would change", "unchanged", "d
 
 
 class Row(Value):
-    """One thing that a plan changes, such as a config of a topic: `item` is its name; `kind` and `name` say what has
-    it. `old` and `new` are None where there is no value, `***` for a secret. `result` is one of the first two `words`
-    in the plan, and the outcome after `apply`."""
+    """One thing that a plan changes, such as a config of a topic: `item` is its name; `kind` and `name` identify the
+    owner.
+
+    `old` and `new` are None if there is no value, `***` for a secret. `result` is one of the first two `words` in the
+    plan, and the outcome after `apply`.
+    """
 
     kind: str = ""
     name: str = ""
@@ -30,28 +33,28 @@ class Row(Value):
     result: str = WOULD_CHANGE
     error: KcliError | None = None
     about: str = ""
-    """What has it, in the sentence of an error."""
+    """The owner, as named in an error message."""
     note: str | None = None
     words: tuple[str, str, str] = (WOULD_CHANGE, UNCHANGED, DONE)
-    """The result before the change, the one where none is needed, and the one after it."""
+    """The result before the change, the one if no change is needed, and the one after it."""
     columns: ClassVar[Sequence[str]] = "kind name config=item old new result".split()
-    """The columns, each with its attribute where that has another name, or with a path such as `before.offset`: None
-    where `before` is None."""
+    """The columns, each with its attribute if that has another name, or with a path such as `before.offset`: None if
+    `before` is None."""
     section: str = ""
-    """That of the document, "" where it has one."""
+    """Section of the row in the document, "" if the document has no sections."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be changed."""
+        """Whether it still has to be changed."""
         return self.result.startswith("would ")
 
     def as_json(self) -> dict[str, object]:
-        """The columns, without the error."""
+        """Return the columns, without the error."""
         return {name: _found(self, own or name) for name, _, own in (one.partition("=") for one in self.columns)}
 
     def settle(self, error: KcliError | None, *, unchanged: bool | None = None) -> None:
-        """Note what a check, which says whether the row is `unchanged`, or the change itself came to. What needed no
-        change keeps its result unless it failed."""
+        """Set the result after a validation, which tells whether the row is `unchanged`, or after the change itself. A
+        row that needs no change keeps its result unless it failed."""
         if error is not None:
             self.result, self.error = UNKNOWN if isinstance(error, UnknownOutcome) else FAILED, error
         elif unchanged is not None:
@@ -67,13 +70,13 @@ def _found(value: object, path: str) -> object:
 
 
 def settle(rows: Mapping[Any, Row], outcomes: Mapping[Any, object]) -> None:
-    """Note the outcomes of a change by the keys of its rows: an error, anything else where it was made."""
+    """Set the results of a change by the keys of its rows: an error, or anything else on success."""
     for key, outcome in outcomes.items():
         rows[key].settle(outcome if isinstance(outcome, KcliError) else None)
 
 
 async def settled(rows: Sequence[Row], work: Awaitable[object]) -> None:
-    """Do the work, and note what it came to in its rows."""
+    """Run the change, and set the results of its rows."""
     problem = None
     try:
         await work
@@ -84,8 +87,8 @@ async def settled(rows: Sequence[Row], work: Awaitable[object]) -> None:
 
 
 class Undo(Frozen):
-    """The state before a change, as the document of an undo file. `file` begins the file's name. `where` is the cluster
-    id, or a registry's address; "" where it is the cluster that the change is made on."""
+    """The state before a change, in the form of an undo file. `file` is the prefix of the file's name. `where` is the
+    cluster id or a registry's address; "" means the cluster on which the change is made."""
 
     document: Mapping[str, object] = {}
     file: str = ""
@@ -93,10 +96,13 @@ class Undo(Frozen):
 
 
 class Plan(Value):
-    """The rows, and the function that applies them to what they were planned with, such as a cluster: None where there
-    is nothing to send. `warnings` are sentences about what the change costs, or `undo` cannot bring back; `undo` brings
-    nothing back completely of a `final` change. A change that only `adds` deletes and replaces nothing. `failed` are
-    errors of what has no row, by what they are about."""
+    """The rows, and the function that applies them to the target of the planning, such as a cluster; None if there is
+    nothing to send.
+
+    `warnings` are sentences about what the change costs, or what `undo` cannot restore. A `final` change cannot be
+    undone completely. A change that only `adds` deletes and replaces nothing. `failed` are errors about things without
+    a row, by description.
+    """
 
     rows: list[Row] = field(factory=list)
     apply: Callable[[Any], Awaitable[None]] | None = None
@@ -112,13 +118,13 @@ class Plan(Value):
         return not any(row.is_open for row in self.rows)
 
     def applied_by(self, apply: Callable[[Any], Awaitable[None]]) -> Plan:
-        """The plan itself, with the function that applies it if there is anything to change."""
+        """Set the function that applies the plan, if there is anything to change; return the plan."""
         self.apply = None if self.idle else apply
         return self
 
 
 class Said(Frozen):
-    """What a command line says about applying its plan, and whether a question can be asked."""
+    """The options of a command line about applying its plan, and whether a question can be asked."""
 
     execute: bool = False
     yes: bool = False
@@ -126,13 +132,16 @@ class Said(Frozen):
     terminal: bool = False
 
     def check(self) -> None:
-        """Raises UsageError for --yes alone without a terminal, where no question is asked."""
+        """Raise UsageError for --yes alone without a terminal, where no question would be asked."""
         if self.yes and not self.execute and not self.terminal:
             raise UsageError("--yes answers a question, and without a terminal none is asked; add --execute")
 
     def applies(self, count: int, noun: str, *, by_pattern: bool, destroys: bool) -> bool:
-        """Whether to apply a plan that changes `count` things without a question; False asks it. Raises UsageError
-        where it cannot be asked, and for another number of matches than the line expects."""
+        """Whether to apply a plan that changes `count` things without asking; False means that the user has to confirm.
+
+        Raises UsageError if the user cannot be asked, and if a pattern matches a different number of names than
+        expected.
+        """
         if self.expect is not None and not by_pattern:
             raise UsageError("--expect is the number of names that a pattern matches; the line has no pattern")
         matched = f"{count} {noun}{'' if count == 1 else 's'} {'matches' if count == 1 else 'match'}"

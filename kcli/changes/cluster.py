@@ -1,4 +1,4 @@
-"""Changes of a cluster as a whole: levels of features, votes in its quorum, brokers that will not come back."""
+"""Changes of a cluster as a whole: feature levels, quorum voters, and unregistering lost brokers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsaf
 
 
 class FeatureRow(Row):
-    """The level of the feature `name`, 0 is off. `how` is that of `update_features`, 0 where nothing is sent."""
+    """The level of the feature `name`; 0 is off. `how` is that of `update_features`, 0 if nothing is sent."""
 
     old: int | None = None
     new: int | None = None
@@ -56,8 +56,8 @@ class FeatureRow(Row):
 async def plan_features(
     cluster: Cluster, wanted: Mapping[str, int | None], *, verb: str = "set", unsafe: bool = False
 ) -> Plan:
-    """The plan of levels, checked by the controller; None is the highest, nothing wanted is that of all. `verb` is set,
-    upgrade or downgrade. All or none are changed, as brokers have it."""
+    """Return the plan for feature levels, validated by the controller. A level of None means the highest; without
+    `wanted` all features are included. `verb` is set, upgrade or downgrade. Brokers change all of them or none."""
     known = {feature.name: feature for feature in await features(cluster)}
     rows = [_level(verb, name, level, known, unsafe) for name, level in (wanted or dict.fromkeys(known)).items()]
     made = Plan(rows=list(rows))
@@ -66,7 +66,7 @@ async def plan_features(
 
     async def send(cluster: Cluster, *, dry_run: bool) -> None:
         outcomes = await update_features(cluster, changes, dry_run=dry_run)
-        same: dict[str, KcliError] = {}  # one error is that of all
+        same: dict[str, KcliError] = {}  # an error applies to all of them
         for row in open_rows:
             problem = outcomes[row.name]
             shown = problem and same.setdefault(str(problem), problem)
@@ -105,7 +105,7 @@ def _level(verb: str, name: str, level: int | None, known: Mapping[str, Feature]
 
 
 class VoterRow(Row):
-    """A controller that gets a vote, or loses it."""
+    """A controller that becomes a voter, or stops being one."""
 
     voter: Controller = field()
 
@@ -114,13 +114,13 @@ class VoterRow(Row):
 
 
 def controller(voter: Controller) -> dict[str, Any]:
-    """A controller as rows show it."""
+    """Return a controller in the form of rows."""
     listeners = [f"{name}://{at.host}:{at.port}" for name, at in voter.listeners]
     return {"node": voter.node, "directory_id": id_text(voter.directory) or None, "listeners": listeners}
 
 
 def plan_vote(voter: Controller, *, adds: bool) -> Plan:
-    """The plan that gives a controller a vote, or takes it."""
+    """Return the plan that adds a voter, or removes it."""
     row = VoterRow(voter=voter, name=str(voter.node), about=f"controller {voter.node}")
     row.old, row.new = ("observer", "voter") if adds else ("voter", "observer")
 
@@ -131,7 +131,7 @@ def plan_vote(voter: Controller, *, adds: bool) -> Plan:
 
 
 class BrokerRow(Row):
-    """A broker that the cluster forgets, None where it knows none; `replicas` are still assigned to it."""
+    """A broker to unregister, None if the cluster does not know it; `replicas` are still assigned to it."""
 
     node: int = -1
     broker: looked.BrokerRow | None = None
@@ -145,7 +145,8 @@ class BrokerRow(Row):
 
 
 async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool = False) -> Plan:
-    """The plan that unregisters brokers. One that is up fails without `force`, and the others are done."""
+    """Return the plan that unregisters brokers. Without `force`, a running broker fails and the others are
+    unregistered."""
     brokers = {one.node.id: one for one in await looked.look_at_brokers(cluster, figures=False)}
     topics = [topic for topic in (await describe_topics(cluster, None)).values() if isinstance(topic, Topic)]
     parts = [part for topic in topics for part in topic.partitions]
@@ -172,7 +173,7 @@ async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool =
 
 
 class UnregisteredRow(Row):
-    """A controller that the cluster forgets; `state` is its role in the quorum, None where it has none."""
+    """A controller to unregister; `state` is its role in the quorum, None without a role."""
 
     node: int = -1
     state: str | None = None
@@ -182,8 +183,8 @@ class UnregisteredRow(Row):
 
 
 async def plan_unregister_controllers(cluster: Cluster, ids: Iterable[int], *, force: bool = False) -> Plan:
-    """The plan that unregisters controllers (Kafka 4.4). One that takes part in the quorum fails without `force`, and
-    the others are done."""
+    """Return the plan that unregisters controllers (Kafka 4.4). Without `force`, one that is part of the quorum fails
+    and the others are unregistered."""
     roles = {one.node: "leader" if one.leader else "voter" for one in await controllers(cluster) if one.voter}
     rows = []
     for number in ids:

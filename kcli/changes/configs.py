@@ -1,4 +1,4 @@
-"""Changes of configs: of topics, brokers, loggers, groups and client metrics."""
+"""Changes of configs of topics, brokers, loggers, groups and client metrics."""
 
 from __future__ import annotations
 
@@ -35,20 +35,22 @@ if TYPE_CHECKING:
     Alter = Callable[[Cluster, Changes], Awaitable[Outcomes]]
 
 SCHEMA = "kcli.configs.undo/1"
-"""Of the document that undoes a change."""
+"""Schema of the undo document."""
 DEFAULT = "default"
-"""The name of a resource without one: the configs of all brokers, as kafka-configs calls it."""
+"""Name of a resource without one: the configs of all brokers, as in kafka-configs."""
 SURE = 0.85
-"""How near a name has to be to be taken for a misspelt one: a plugin may have configs of any name."""
+"""Similarity from which an unknown name counts as a typo: a plugin may have configs with any name."""
 
 
 async def plan(
     cluster: Cluster, changes: Changes, *, resend: bool = False, kind: type[Row] = Row, alter: Alter | None = None
 ) -> Plan:
-    """The plan of `changes`, checked by the brokers: a row for each operation, in order. A resource that a broker
-    refuses, or whose configs cannot be read, fails as a whole, and its other operations are not sent. `resend`: what
-    holds already is sent too, as brokers may be late to report it. `kind` is the class of the rows, `alter` sends
-    them in place of alter_configs."""
+    """Return the plan for `changes`, validated by the brokers: a row for each operation, in order.
+
+    A resource that a broker rejects, or whose configs cannot be read, fails as a whole; its other operations are not
+    sent. `resend`: values that are already in force are sent, too, because brokers may report them late. `kind` is the
+    class of the rows, `alter` replaces alter_configs.
+    """
     known = await describe_configs(cluster, changes)
     checked = await check(cluster, changes, known)
     open_names = await _not_secret(cluster, changes, known)
@@ -75,7 +77,7 @@ async def plan(
 
 
 def pair(text: str, flag: str = "") -> tuple[str, str]:
-    """Name and value of `retention.ms=7d`, the value as Kafka wants it: 604800000. Raises UsageError."""
+    """Parse `retention.ms=7d` into name and value, the value in Kafka's form: 604800000. Raises UsageError."""
     name, equals, value = text.partition("=")
     name = name.strip()
     if not equals or not name:
@@ -84,7 +86,7 @@ def pair(text: str, flag: str = "") -> tuple[str, str]:
 
 
 def once(operations: list[Operation]) -> list[Operation]:
-    """The operations themselves. Raises UsageError for a config that is named twice."""
+    """Return the operations. Raises UsageError for a config that is listed twice."""
     names = [operation.name for operation in operations]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UsageError(f"{', '.join(sorted(twice))}: named twice")
@@ -92,8 +94,8 @@ def once(operations: list[Operation]) -> list[Operation]:
 
 
 async def check(cluster: Cluster, changes: Changes, known: Known) -> Outcomes:
-    """The error of each resource that cannot be changed, None for the others: what its broker answers to the change,
-    and a name that is nearly another's, which brokers accept for configs of their own."""
+    """Return the error of each resource that cannot be changed, None for the others: the broker's validation, or a
+    probable typo in a name, which brokers accept as a custom config."""
     answers = await alter_configs(cluster, changes, dry_run=True)
     for at, operations in changes.items():
         configs = known[at]
@@ -108,7 +110,7 @@ async def _spelt(
     cluster: Cluster, at: Resource, operations: list[Operation], names: set[str], answer: KcliError | None
 ) -> KcliError | None:
     unknown = [one.name for one in operations if one.name not in names]
-    if unknown and at == ("broker", ""):  # which has only what was set
+    if unknown and at == ("broker", ""):  # it only lists what was set
         names |= await names_of(cluster, [Resource("broker", str(node.id)) for node in await cluster.nodes()][:1])
     for name in unknown:
         if name in names or name.startswith("listener.name."):
@@ -122,18 +124,18 @@ async def _spelt(
 
 
 async def nearest(cluster: Cluster, at: Resource, name: str) -> str:
-    """ "; did you mean …?" for a config that a resource does not have, "" where it has it or that is unknown."""
+    """Return "; did you mean …?" for a config that a resource does not have, "" if it has it or that is unknown."""
     names = await names_of(cluster, [at])
     return "" if name in names else did_you_mean(name, names, SURE) or did_you_mean(name, names)
 
 
 def add_hint(problem: KcliError, hint: str) -> None:
-    """Put a hint behind the sentence of an error."""
+    """Append a hint to the message of an error."""
     problem.args = (f"{problem.args[0]}{hint}",)
 
 
 async def names_of(cluster: Cluster, resources: list[Resource]) -> set[str]:
-    """The names of all configs that these resources have."""
+    """Return the names of all configs of these resources."""
     answers = (await describe_configs(cluster, resources)).values()
     return {config.name for configs in answers if isinstance(configs, list) for config in configs}
 
@@ -143,8 +145,8 @@ def _named(configs: list[Config] | KcliError, name: str) -> Config | None:
 
 
 async def _not_secret(cluster: Cluster, changes: Changes, known: Known) -> set[str]:
-    """The names that a broker reports as no secrets, where the configs of all brokers are changed: those have only what
-    was set."""
+    """Return the names that a broker reports as not secret, if the configs of all brokers are changed, which list only
+    what was set."""
     at = Resource("broker", "")
     if all(_named(known[at], operation.name) is not None for operation in changes.get(at, ())):
         return set()
@@ -162,7 +164,7 @@ def _row(
     open_names: Collection[str],
 ) -> Row:
     new, same = foreseen(at, operation, old)
-    # what a broker does not know is a secret to it, as a plugin's password may be
+    # a config that the broker does not know counts as a secret, because a plugin's password may be one
     unknown = at.kind == "broker" and operation.name not in open_names
     secret = old.secret if old is not None else secretive(operation.name) or unknown
     row = kind(kind=at.kind, name=at.name or DEFAULT, item=operation.name, about=about(at))
@@ -172,12 +174,12 @@ def _row(
     return row
 
 
-# -- undoing ----------------------------------------------------------------------------------------------------------
+# -- undo -------------------------------------------------------------------------------------------------------------
 
 
 def undo_of(changes: Changes, known: Known) -> tuple[Undo | None, list[str]]:
-    """What is set on the resources themselves, null for what they inherit; and a sentence for each secret, which cannot
-    be restored, since brokers do not report it."""
+    """Return the configs set on the resources themselves, null for inherited ones, and a warning for each secret, which
+    cannot be restored because brokers do not report it."""
     rows: list[dict[str, str | None]] = []
     lost: list[str] = []
     for at, operations in changes.items():
@@ -194,7 +196,7 @@ def undo_of(changes: Changes, known: Known) -> tuple[Undo | None, list[str]]:
 
 
 def read_undo(document: JsonObject) -> dict[Resource, list[Operation]]:
-    """The changes that restore what `undo_of` wrote down. Raises ValueError."""
+    """Return the changes that restore the state saved by `undo_of`. Raises ValueError."""
     changes: dict[Resource, list[Operation]] = {}
     for row in document.objects("configs"):
         value = row.text_or_null("value")

@@ -1,4 +1,5 @@
-"""The dead-letter queue of a share group (KIP-1191): a topic that may be one, and the group's configs that name it."""
+"""The dead-letter queue of a share group (KIP-1191): the topic that is allowed to be one, and the group's configs that
+name it."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 ENABLED = "errors.deadletterqueue.group.enable"
-"""Of a topic: whether groups may have their dead letters written to it."""
+"""Topic config: whether groups may write dead letters to it."""
 QUEUE, COPIES = "errors.deadletterqueue.topic.name", "errors.deadletterqueue.copy.record.enable"
-"""Of a group: the topic, and whether dead letters have key and value of the record."""
+"""Group configs: the topic, and whether dead letters include key and value of the record."""
 PREFIX = "errors.deadletterqueue.topic.name.prefix"
-"""Of a broker: how the names of such topics begin."""
+"""Broker config: prefix of the names of such topics."""
 FEATURE, LEVEL = "share.version", 2
 
 
@@ -33,9 +34,12 @@ async def plan(
     replication: int | None = None,
     copies: bool | None = None,
 ) -> ClusterPlan:
-    """The plan that sets up a queue: the topic is created, or allowed to be one, and the group gets its configs.
-    `topic` None is the prefix of the cluster and the group's name; `copies` None leaves that config alone. Raises
-    KcliError where the cluster has no such queues, or `group` is no share group."""
+    """Return the plan that sets up a queue: the topic is created, or enabled as a queue, and the group gets its
+    configs.
+
+    `topic` None means the cluster's prefix and the group's name; `copies` None leaves that config unchanged. Raises
+    KcliError if the cluster does not support such queues, or `group` is not a share group.
+    """
     prefix = await _prefix(cluster, group)
     name = f"{prefix}{group}" if topic is None else topic
     if not name.startswith(prefix):
@@ -49,7 +53,7 @@ async def plan(
 
 
 async def plan_off(cluster: Cluster, group: str) -> ClusterPlan:
-    """The plan that ends the queue of a group. The topic stays as it is."""
+    """Return the plan that disables a group's queue. The topic is not changed."""
     await _prefix(cluster, group)
     settings = Settings(inherit={QUEUE: "", COPIES: ""})
     return await _prepared(cluster, Declared(configs={Resource("group", group): settings}))
@@ -66,7 +70,7 @@ def _settings(values: dict[str, str]) -> Settings:
 
 
 async def _prefix(cluster: Cluster, group: str) -> str:
-    """How the names of queues begin. Raises KcliError where there are none, and for a group of another type."""
+    """Return the prefix of queue names. Raises KcliError if they are not supported, and for a group of another type."""
     level = next((one.level for one in await features(cluster) if one.name == FEATURE), None) or 0
     if level < LEVEL:
         raise KcliError(
@@ -79,5 +83,5 @@ async def _prefix(cluster: Cluster, group: str) -> str:
     at = Resource("broker", str(node.id))
     configs = (await describe_configs(cluster, [at], names=[PREFIX]))[at]
     if isinstance(configs, KcliError):
-        return ""  # who may not read it leaves the check to the broker
+        return ""  # without permission to read it, the broker checks
     return next((config.value or "" for config in configs if config.name == PREFIX), "")

@@ -1,4 +1,4 @@
-"""Elections of leaders: of the preferred one of each partition, or, unclean, of any replica that is alive."""
+"""Leader elections: of each partition's preferred leader, or, unclean, of any replica that is alive."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from kcli.model import Cluster
 
-PATIENCE = 5.0  # seconds until brokers have heard of a new leader
+PATIENCE = 5.0  # seconds until brokers have learned of a new leader
 PAUSE = 0.05
 
 
 class ElectionRow(Row):
-    """The leader of one partition: None for none."""
+    """The leader of a partition, None for none."""
 
     columns = "topic=name partition old new replicas isr result note".split()
     partition: int = 0
@@ -36,8 +36,8 @@ class ElectionRow(Row):
 
 
 def plan(partitions: Mapping[TopicPartition, Partition], *, unclean: bool = False, needed_only: bool = False) -> Plan:
-    """The plan for these partitions as the metadata has them: the preferred replica of each is to lead, or with
-    `unclean` any that is alive where none leads. `needed_only` has no rows for those that need no election."""
+    """Return the plan for these partitions from the metadata: each elects its preferred replica, or with `unclean` any
+    live replica where none leads. With `needed_only`, partitions that need no election have no row."""
     rows = {at: _row(at, partition, unclean) for at, partition in partitions.items()}
     needed = [at for at, row in rows.items() if row.is_open]
     made = Plan(rows=[row for row in rows.values() if row.is_open or not needed_only])
@@ -73,14 +73,15 @@ def _row(at: TopicPartition, partition: Partition, unclean: bool) -> ElectionRow
 
 
 async def _heard(cluster: Cluster, before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-    """The leaders that a broker tells by now, if one does; it may hear of them a little later than the controller."""
+    """Return the leaders that a broker now reports, if any does; it may learn of them a little later than the
+    controller."""
     leaders: dict[TopicPartition, int] = {}
 
     async def heard() -> bool:
         nonlocal leaders
         try:
             topics = (await describe_topics(cluster, {at.topic for at in before})).values()
-        except KcliError:  # they are elected all the same, as the plan shows
+        except KcliError:  # they are elected anyway, as planned
             return True
         leaders = {
             at: partition.leader

@@ -1,4 +1,4 @@
-"""Changes of groups: they are deleted, or members are removed from them."""
+"""Changes of groups: deleting them, or removing members."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class GroupRow(Row):
-    """A group to be deleted. `partitions` are those with a commit, None for a share group, which has none, and where
-    they cannot be read; `internal_topics` those of a streams group that are deleted with it, None where none are."""
+    """A group to delete. `partitions` are those with a commit, None for a share group, which has none, and if they
+    cannot be read; `internal_topics` are those of a streams group that are deleted with it, None for none."""
 
     state: str | None = None
     members: int | None = None
@@ -50,9 +50,11 @@ async def plan_deletion(
     internal_topics: bool = False,
     undoable: bool = True,
 ) -> Plan:
-    """The plan to delete groups without members: a row for each. With `if_exists` a group that does not exist is no
-    failure; `internal_topics` deletes those of streams groups, too. An `undoable` deletion fails where the offsets of a
-    group cannot be read."""
+    """Return the plan that deletes groups without members: a row for each.
+
+    With `if_exists`, a group that does not exist is not an error. `internal_topics` deletes those of streams groups,
+    too. An `undoable` deletion fails if the offsets of a group cannot be read.
+    """
     coordinators = Coordinators(cluster)
     found = (await find_groups(coordinators, groups))[0]
     commits = await committed_offsets(
@@ -106,7 +108,7 @@ async def _settle(cluster: Cluster, row: GroupRow, outcome: KcliError | bool, *,
 
 
 def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None:
-    """The error where not all is known that a group committed, and could not be restored."""
+    """Return the error if some commits of a group could not be read, and so could not be restored."""
     problem = next(iter(bad(commits).values()), None) if isinstance(commits, dict) else commits
     if problem is None:
         return None
@@ -116,8 +118,8 @@ def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None
 
 
 async def _delete_topics(cluster: Cluster, rows: list[GroupRow]) -> None:
-    """Delete the internal topics of groups that are deleted. One that does not exist is no error: a member may have
-    stopped before it was created."""
+    """Delete the internal topics of deleted groups. A missing one is not an error: a member may have stopped before
+    creating it."""
     from kcli.admin.topics.topics import delete_topics
     from kcli.asking.leaders import TopicMissing
 
@@ -131,7 +133,7 @@ async def _delete_topics(cluster: Cluster, rows: list[GroupRow]) -> None:
 
 
 class MemberRow(Row):
-    """A member of the group `kind`. `member` is None where the group has none of this name."""
+    """A member of the group `kind`. `member` is None if the group has none with this name."""
 
     member: Member | None = None
     partitions: int | None = None
@@ -144,8 +146,8 @@ class MemberRow(Row):
 
 
 async def plan_removal(cluster: Cluster, group: str, members: Collection[str] | None) -> Plan:
-    """The plan to remove members, or all (None): a row for each. The words are those of `one_member`; raises UsageError
-    for one that fits several."""
+    """Return the plan that removes members, or all (None): a row for each. The words are those of `one_member`; raises
+    UsageError for an ambiguous one."""
     found = (await find_groups(Coordinators(cluster), [group]))[0][group]
     if isinstance(found, KcliError):
         return Plan(failed={group: await missing(cluster, group) if isinstance(found, GroupMissing) else found})
@@ -170,9 +172,9 @@ async def plan_removal(cluster: Cluster, group: str, members: Collection[str] | 
 
 
 def one_member(group: Described, word: str) -> Member | None:
-    """The member with this member id or instance id; else the one with this client id; else the one whose member id
-    begins so, or that has this number in `kcli groups members`, from 1. None where none fits; raises UsageError where
-    several do."""
+    """Return the member with this member id or instance id; else with this client id; else the one whose member id has
+    this prefix, or with this number in `kcli groups members`, from 1. None if there is none; raises UsageError if there
+    are several."""
     row = int(word) if word.isdecimal() else 0
     fitting = (
         [member for member in group.members if word in (member.member_id, member.instance_id)]

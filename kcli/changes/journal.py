@@ -1,9 +1,9 @@
-"""The journal of changes: one JSON object a line, in the user's state folder, readable by this user alone.
+"""The journal of changes: one JSON object per line, in the user's state folder, readable only by this user.
 
-A change has two lines: one that is on the disk before anything is sent, with the plan and what undoes it, and one with
-the outcome. A change without the second line was interrupted, so its outcome is unknown. The last 1,000 changes are
-kept. Rows and undo data of more than 64 KiB are in a file beside the journal, so that listing changes stays fast.
-Writers take turns by a lock on a file of its own, since the journal is replaced when old changes are dropped.
+A change has two lines: one, with the plan and the undo data, is on disk before anything is sent; the other has the
+outcome. A change without the second line was interrupted, so its outcome is unknown. The last 1,000 changes are kept.
+Rows and undo data above 64 KiB are in a separate file, so that listing changes stays fast. Writers take turns with a
+lock on a separate file, because the journal is replaced when old changes are dropped.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 KEPT = 1000
 INLINE = 64 << 10  # bytes of rows and undo data in a line
-PATIENCE = 5.0  # seconds to wait for another process that writes
+PATIENCE = 5.0  # seconds to wait for another process that is writing
 UNKNOWN = "unknown"
 SAME = ("unchanged", "exists", "absent", "known", "not needed", "skipped")
 BAD = ("failed", "refused", UNKNOWN, "conflict", "not done")
-"""Results of rows that were not changed, as there was no need or it failed."""
+"""Results of rows that were not changed, because it failed or was not needed."""
 
 
 LOGIN = re.compile(":[^@]+@")
@@ -47,12 +47,12 @@ LOGIN = re.compile(":[^@]+@")
 
 
 class NotWritten(KcliError):
-    """The journal cannot be written: a change that is to be undone must not be made."""
+    """The journal cannot be written, so a change that has to be undoable must not be made."""
 
 
 class Entry(Value):
     """A change of the journal. `time` is in milliseconds since the epoch, `cluster` the cluster id or a registry's
-    address, `result` is done, partly, failed, unchanged or unknown; `changed` counts the rows that were changed."""
+    address, `result` is done, partly, failed, unchanged or unknown; `changed` counts the changed rows."""
 
     number: int = 0
     time: int = 0
@@ -63,11 +63,11 @@ class Entry(Value):
     changed: int = 0
     undoable: bool = False
     topic_ids: dict[str, str] = field(factory=dict)
-    """Of the topics that it created, by name."""
+    """Ids of the topics that it created, by name."""
     _details: Mapping[str, Any] = field(factory=dict)
 
     def details(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        """The rows of the plan, and the document that undoes the change. Raises UsageError where their file is gone."""
+        """Return the rows of the plan, and the undo document. Raises UsageError if their file is missing."""
         details = self._details
         if details.get("file"):
             path = _details_of(self.number)
@@ -80,7 +80,7 @@ class Entry(Value):
 
 
 def begin(words: Sequence[str], cluster: str, rows: Sequence[Mapping[str, object]], undo: Undo | None) -> int:
-    """Write a change down before it is sent; its number. `words` are those of its command line behind `kcli`. Raises
+    """Record a change before it is sent and return its number. `words` is its command line after `kcli`. Raises
     NotWritten."""
     details: dict[str, object] = {"rows": list(rows), "undo": dict(undo.document) if undo and undo.document else None}
     with _locked() as path:
@@ -108,7 +108,7 @@ def begin(words: Sequence[str], cluster: str, rows: Sequence[Mapping[str, object
 
 
 def end(number: int, result: str, changed: int, rows: Sequence[Mapping[str, object]] = ()) -> None:
-    """Write down the outcome of a change, with the ids of the topics that its `rows` created. Raises NotWritten."""
+    """Record the outcome of a change, with the ids of the topics that its `rows` created. Raises NotWritten."""
     ids = {str(row["topic"]): row["topic_id"] for row in rows if row.get("topic_id") and row["result"] == "created"}
     with _locked() as path:
         _append(path, {"number": number, "result": result, "changed": changed} | ({"topic_ids": ids} if ids else {}))
@@ -125,10 +125,12 @@ async def recorded(
     say: Callable[[str], object],
     undoes: Callable[[int], object],
 ) -> Outcome:
-    """Do the work of a change between its two lines in the journal; `where` is the cluster's id, or a registry's
-    address. `say` gets a sentence where a line cannot be written, `undoes` the number of the change where it kept what
-    undoes it and something may have changed, also if the work raises. Raises NotWritten, before anything is sent, where
-    the change `must` be in the journal and cannot."""
+    """Make a change between its two lines in the journal; `where` is the cluster id, or a registry's address.
+
+    `say` gets a sentence if a line cannot be written. `undoes` gets the number of the change if undo data was saved and
+    something may have changed, even if the work raises. Raises NotWritten, before anything is sent, if the change
+    `must` be in the journal and cannot.
+    """
     before = rows()
     number, finished = 0, False
     try:
@@ -155,7 +157,7 @@ async def recorded(
 
 
 async def where_of(target: Any, undo: Undo | None) -> str:
-    """The cluster id, or the address of the registry that is changed."""
+    """Return the cluster id, or the address of the registry that is changed."""
     if undo is not None and undo.where:
         return undo.where
     if isinstance(target, tuple):  # a cluster and its registry
@@ -167,8 +169,8 @@ async def where_of(target: Any, undo: Undo | None) -> str:
 
 
 def entries() -> list[Entry]:
-    """All changes of the journal, the oldest first. A line that was cut short, as by a full disk, is left out. Raises
-    UsageError for a journal that cannot be read."""
+    """Return all changes of the journal, the oldest first. A line that was cut short, for example by a full disk, is
+    skipped. Raises UsageError if the journal cannot be read."""
     path = _path()
     found: dict[int, Entry] = {}
     try:
@@ -185,7 +187,7 @@ def entries() -> list[Entry]:
 
 
 def entry(number: int) -> Entry:
-    """Raises UsageError for a number that the journal does not have."""
+    """Return an entry. Raises UsageError for an unknown number."""
     for one in entries():
         if one.number == number:
             return one
@@ -205,12 +207,12 @@ def _take(found: dict[int, Entry], line: bytes) -> None:
             one._details = dict(read["details"])
             found[number] = one
     except (ValueError, KeyError, TypeError):
-        return  # a line that was cut short: what it said is not known
+        return  # a line that was cut short, with unknown content
 
 
 def outcome(before: Sequence[str], after: Sequence[str], *, finished: bool) -> tuple[str, int]:
-    """The result of a change, and how many rows were changed, from the results of its rows in the plan and at its end.
-    Where it was not finished, rows that were only planned may have been changed."""
+    """Return the result of a change, and how many rows were changed, from the results of its rows in the plan and at
+    its end. If it was not finished, rows that were only planned may have been changed."""
     new = Counter(after)
     new.subtract(before)
     bad = sum(max(new[result], 0) for result in BAD)
@@ -224,7 +226,8 @@ def outcome(before: Sequence[str], after: Sequence[str], *, finished: bool) -> t
 
 
 def shown(words: Sequence[str], rows: Sequence[Mapping[str, object]] = ()) -> str:
-    """A command line as the journal has it: secrets are `***`, and the values of configs that rows have as secrets."""
+    """Return a command line for the journal, with secrets as `***`, including the values of configs that rows have as
+    secrets."""
     secret = {str(row.get("config")) for row in rows if HIDDEN in (row.get("old"), row.get("new"))}
     line = ["kcli"]
     hide = False
@@ -235,7 +238,7 @@ def shown(words: Sequence[str], rows: Sequence[Mapping[str, object]] = ()) -> st
 
 
 def _shown(word: str, secret: set[str]) -> str:
-    """A word without the values of `KEY=VALUE,…`, `-XKEY=VALUE` and `--option=KEY=VALUE` that are secret."""
+    """Return a word without the secret values in `KEY=VALUE,…`, `-XKEY=VALUE` and `--option=KEY=VALUE`."""
     before, rest = ("-X", word[2:]) if word.startswith("-X") else ("", word)
     option, equals, value = word.partition("=")
     if word.startswith("--") and equals:
@@ -247,9 +250,10 @@ def _shown(word: str, secret: set[str]) -> str:
         name, equals, _ = pair.partition("=")
         names += [f"{name}={HIDDEN}"] if equals else []
         if equals and (secretive(name) or name in secret):
-            return before + ",".join(names)  # what follows may be a part of the secret, which may have commas
+            return before + ",".join(names)  # what follows may be part of the secret, which can contain commas
     word = redacted(word)
-    login = "://" not in word and not word.startswith("@") and LOGIN.search(word)  # @-1h and orders-value@3 are none
+    # @-1h and orders-value@3 are not passwords
+    login = "://" not in word and not word.startswith("@") and LOGIN.search(word)
     return without_login(word) if "://" in word else without_logins(word) if login else word
 
 
@@ -273,13 +277,13 @@ def _user() -> str:
 
     try:
         return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a container's user has a number and no name
+    except (KeyError, OSError, ImportError):  # a container's user may have a number and no name
         return ""
 
 
 @contextmanager
 def _locked() -> Iterator[str]:
-    """The path of the journal, for the one process that may write now. Raises NotWritten."""
+    """Yield the path of the journal while this process holds the lock. Raises NotWritten."""
     folder, fd = state_folder("journal"), -1
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -292,7 +296,7 @@ def _locked() -> Iterator[str]:
             except OSError:
                 if time.monotonic() > until:
                     raise
-                time.sleep(0.01)  # the other one writes two lines; a lock that waits would have no deadline
+                time.sleep(0.01)  # the other process writes two lines; a blocking lock would have no deadline
         yield _path()
     except OSError as error:
         raise NotWritten(f"the journal {_path()} cannot be written ({error.strerror})") from None
@@ -302,7 +306,7 @@ def _locked() -> Iterator[str]:
 
 
 def _write(path: str, text: str, mode: str) -> None:
-    """Write, and wait until it is on the disk."""
+    """Write, and wait until it is on disk."""
     with open(path, mode, encoding="utf-8", opener=private) as out:
         out.write(text)
         out.flush()
@@ -310,7 +314,7 @@ def _write(path: str, text: str, mode: str) -> None:
 
 
 def _append(path: str, line: Mapping[str, object]) -> None:
-    """Append a line, behind one that was cut short."""
+    """Append a line, also after a line that was cut short."""
     torn = False
     if os.path.exists(path) and os.path.getsize(path):
         with files.opened(path) as source:
@@ -320,7 +324,7 @@ def _append(path: str, line: Mapping[str, object]) -> None:
 
 
 def _drop_old(path: str, known: list[Entry]) -> None:
-    """Now and then, drop what is older than the last changes, with its files."""
+    """From time to time, drop changes older than the last ones, with their files."""
     if len(known) < KEPT + KEPT // 10:
         return
     old = [one.number for one in known[:-KEPT]]

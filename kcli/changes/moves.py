@@ -1,8 +1,8 @@
-"""Changes of where replicas are: partitions move between brokers, replicas between the log directories of a broker, and
-moves under way are cancelled or throttled.
+"""Changes of replica placement: moves of partitions between brokers and of replicas between log directories, and
+cancelling or throttling moves in progress.
 
-A planner here knows the cluster as `look` found it. It begins a move; how far it is, and what a command does
-meanwhile, is not its concern (`cli/commands/reassign` waits, in batches, with a throttle).
+A planner here uses the cluster state from `look`. It starts a move; tracking its progress is up to the command
+(`cli/commands/reassign` waits, in batches, with a throttle).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ WOULD_MOVE, MOVING = "would move", "moving"
 
 
 class Layout(Value):
-    """Where the partitions of a cluster are. `replicas` has every partition, with the brokers before its move where it
-    is moving; `sizes` are bytes by partition, `racks` those of all brokers that are there, `ongoing` the moves under
-    way. `failed` are the errors of topics without a description, `unmeasured` those of brokers that report no sizes."""
+    """Where the partitions of a cluster are. `replicas` has every partition, with the brokers before its move if it is
+    moving; `sizes` are bytes by partition, `racks` those of all registered brokers, `ongoing` the moves in progress.
+    `failed` are the errors of topics without a description, `unmeasured` those of brokers that report no sizes."""
 
     replicas: Assignment = field(factory=dict)
     sizes: dict[TopicPartition, int] = field(factory=dict)
@@ -47,12 +47,12 @@ class Layout(Value):
     unmeasured: dict[int, KcliError] = field(factory=dict)
 
     def target(self, at: TopicPartition) -> list[int] | None:
-        """Where a partition is, or moves to."""
+        """Return where a partition is, or moves to."""
         return self.ongoing[at].target if at in self.ongoing else self.replicas.get(at)
 
 
 async def look(cluster: Cluster) -> Layout:
-    """The cluster as it is now. Raises KcliError."""
+    """Return the current state of the cluster. Raises KcliError."""
     layout = Layout()
     found: dict[TopicPartition, Partition] = {}
     for name, topic in (await describe_topics(cluster)).items():
@@ -71,13 +71,13 @@ async def look(cluster: Cluster) -> Layout:
 
 
 class PartitionMove(Row):
-    """A partition that gets other replicas, or another preferred leader: the first broker."""
+    """A partition that gets other replicas, or another preferred leader, which is the first broker."""
 
     at: TopicPartition = field()
     before: list[int] = field()
     after: list[int] = field()
     bytes: int = 0
-    """Those that are copied, to all its new replicas."""
+    """Bytes to copy, to all its new replicas."""
     words: tuple[str, str, str] = (WOULD_MOVE, "", MOVING)
     result: str = WOULD_MOVE
     columns = "topic=at.topic partition=at.partition old=before new=after adding removing bytes result".split()
@@ -94,8 +94,8 @@ class PartitionMove(Row):
 
 
 class MovePlan(Plan):
-    """What a cluster's `layout` becomes: every partition that was asked for with its `wanted` replicas, of which the
-    rows are those that change, and the directories that a file names for replicas."""
+    """The result of a plan for a cluster's `layout`: `wanted` has the replicas of all requested partitions, the rows
+    those that change, and directories are from a file."""
 
     layout: Layout = field(factory=Layout)
     wanted: Assignment = field(factory=dict)
@@ -114,8 +114,11 @@ async def plan(
     log_dirs: Mapping[Replica, str] | None = None,
     failed: Mapping[str, KcliError] | None = None,
 ) -> MovePlan:
-    """The plan that gives partitions their `wanted` replicas, and replicas their directories. Parts that `failed`, or
-    cannot be, refuse all of it; warned of are topics that will have too few replicas for a write. Raises KcliError."""
+    """Return the plan that gives partitions their `wanted` replicas, and replicas their directories.
+
+    Parts that `failed`, or are impossible, block all of it; warnings name topics that will have too few replicas for
+    writes. Raises KcliError.
+    """
     made = MovePlan(layout=layout, log_dirs=dict(log_dirs or {}), failed={**layout.failed, **(failed or {})})
     for at, brokers in sorted(wanted.items()):
         unknown = [node for node in brokers if node not in layout.racks]
@@ -142,7 +145,7 @@ async def plan(
 
 
 async def begin(cluster: Cluster, plan: MovePlan, some: Collection[TopicPartition]) -> Assignment:
-    """Begin to move some partitions of a plan, as their rows say from now on; those that began."""
+    """Start to move some partitions of a plan and update their rows; return those that started."""
     rows = {row.at: row for row in plan.rows if isinstance(row, PartitionMove) and row.at in some}
     for at, problem in (await alter_reassignments(cluster, {at: row.after for at, row in rows.items()})).items():
         rows[at].settle(problem)
@@ -150,7 +153,8 @@ async def begin(cluster: Cluster, plan: MovePlan, some: Collection[TopicPartitio
 
 
 async def _few_replicas(cluster: Cluster, layout: Layout, changes: Assignment) -> list[str]:
-    """A sentence for each topic that gets fewer replicas than a write with acks=all needs, or where nobody knows."""
+    """Return a warning for each topic that gets fewer replicas than a write with acks=all needs, or if that is
+    unknown."""
     least: dict[str, int] = {}
     for at, brokers in changes.items():
         if len(brokers) < len(layout.replicas[at]):
@@ -166,9 +170,9 @@ async def _few_replicas(cluster: Cluster, layout: Layout, changes: Assignment) -
 
 
 class Placement(Frozen):
-    """Where replicas may be, for a plan that is made anew: on these brokers (None: on all) without those that are
-    `leaving`. `replication` None keeps each partition's own; without `by_rack` racks do not matter, without `even` only
-    what has to move does."""
+    """Where replicas may be, for a generated plan: on these brokers (None: on all) except those `leaving`.
+    `replication` None keeps each partition's own; without `by_rack` racks are ignored, without `even` only what has to
+    move moves."""
 
     brokers: Sequence[int] | None = None
     leaving: Sequence[int] = ()
@@ -184,8 +188,8 @@ async def place(
     placement: Placement,
     failed: Mapping[str, KcliError] | None = None,
 ) -> MovePlan:
-    """The plan that spreads partitions over brokers and racks, with as few bytes copied as possible. Partitions that
-    are moving already are left out. Raises UsageError for a placement that cannot be, KcliError."""
+    """Return the plan that spreads partitions over brokers and racks with as few bytes copied as possible. Partitions
+    that are already moving are left out. Raises UsageError for an impossible placement, KcliError."""
     moving = [at for at in partitions if at in layout.ongoing]
     some = {at: layout.replicas[at] for at in partitions if at in layout.replicas and at not in layout.ongoing}
     brokers = _brokers_to_use(layout, placement)
@@ -205,7 +209,7 @@ def _left_out(moving: Sequence[TopicPartition]) -> str:
 
 
 def _brokers_to_use(layout: Layout, placement: Placement) -> dict[int, str | None]:
-    """The brokers that may have replicas, with their racks. Raises UsageError."""
+    """Return the brokers that may have replicas, with their racks. Raises UsageError."""
     only = list(layout.racks) if placement.brokers is None else placement.brokers
     for node in only:
         if node not in layout.racks:
@@ -234,7 +238,7 @@ class ReplicaMove(Row):
 
 class DiskPlacement(Frozen):
     """Where the chosen replicas of each broker go: `to` a directory, `away` from one, or, with neither, so that its
-    directories are about as full."""
+    directories are about equally full."""
 
     chosen: Callable[[TopicPartition], bool] = lambda at: True
     to: str | None = None
@@ -242,8 +246,8 @@ class DiskPlacement(Frozen):
 
 
 def plan_disks(places: Sequence[LogDir], failed: Mapping[str, KcliError], placement: DiskPlacement) -> Plan:
-    """The plan that moves replicas between the log directories that could be read; what `failed` refuses all of it.
-    Raises UsageError for a directory that a broker has not, and for its only one."""
+    """Return the plan that moves replicas between the log directories that could be read; anything that `failed` blocks
+    all of it. Raises UsageError for a directory that a broker does not have, and for its only one."""
     wanted: dict[Replica, str] = {}
     for broker in dict.fromkeys(place.broker for place in places):
         wanted |= _wanted([place for place in places if place.broker == broker], placement)
@@ -266,7 +270,7 @@ def plan_disks(places: Sequence[LogDir], failed: Mapping[str, KcliError], placem
 
 
 def _wanted(mine: list[LogDir], placement: DiskPlacement) -> dict[Replica, str]:
-    """The directories for replicas of one broker. Raises UsageError."""
+    """Return the directories for replicas of one broker. Raises UsageError."""
     to, away = placement.to, placement.away
     names = [place.directory for place in mine if not place.cordoned]
     for name in (to, away):
@@ -285,7 +289,7 @@ def _wanted(mine: list[LogDir], placement: DiskPlacement) -> dict[Replica, str]:
 
 
 def _emptied(mine: list[LogDir], some: Mapping[Replica, tuple[str, int]], away: str) -> dict[Replica, str]:
-    """Everything to the other directories, always to the emptiest, the largest first."""
+    """Move everything to the other directories, always to the emptiest, the largest first."""
     sizes = {place.directory: place.size for place in mine if place.directory != away and not place.cordoned}
     if not sizes:
         raise UsageError(f"broker {mine[0].broker} has no other directory than {away}")
@@ -301,7 +305,7 @@ def _replica_about(at: Replica) -> str:
 
 
 class CancelledMove(Row):
-    """A move that is cancelled: the partition gets its previous replicas."""
+    """A cancelled move: the partition gets its previous replicas."""
 
     at: TopicPartition = field()
     move: Ongoing = field()
@@ -314,15 +318,15 @@ class CancelledMove(Row):
 
 
 def undo_of(assignment: Assignment) -> Undo:
-    """What moves partitions back to these replicas; nothing where there are none."""
+    """Return the undo data that moves partitions back to these replicas, or nothing if there are none."""
     return Undo(document=assignment_file.document(assignment) if assignment else {}, file="reassign")
 
 
 async def plan_cancel(
     cluster: Cluster, chosen: Callable[[TopicPartition], bool], dirs: Mapping[Replica, str] | None = None
 ) -> Plan:
-    """The plan that cancels the moves of the chosen partitions, and those of replicas to these directories, which have
-    no rows and cannot be begun again by undoing it."""
+    """Return the plan that cancels the moves of the chosen partitions, and those of replicas to these directories,
+    which have no rows and cannot be restarted by undo."""
     rows = [
         CancelledMove(at=at, move=move, about=about(at), old=_brokers(move.replicas), new=_brokers(move.sources))
         for at, move in (await list_reassignments(cluster)).items()
@@ -351,8 +355,8 @@ def _brokers(numbers: list[int]) -> str:
 
 
 async def plan_throttle(cluster: Cluster, throttled: Mapping[Resource, Mapping[str, str]], rate: int | None) -> Plan:
-    """The plan that holds the moves under way to `rate` bytes a second at each broker; None removes what is throttled.
-    It keeps no undo: a throttle that comes back after its moves slows down replicas. Raises KcliError."""
+    """Return the plan that limits the moves in progress to `rate` bytes per second at each broker; None removes
+    throttles. It has no undo, because a throttle restored after its moves slows down replication. Raises KcliError."""
     if rate is None:
         changes = {at: [Operation(name=name, how=DELETE) for name in some] for at, some in throttled.items()}
     else:

@@ -1,5 +1,5 @@
-"""The ways to say which offset is wanted. Each makes a Form, a function from the state of a partition to its offset, or
-prepares one, where the cluster has to be asked first."""
+"""The ways to specify an offset. Each creates a Form, a function from the state of a partition to its offset, or
+prepares one if the cluster has to be asked first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, TopicPartition
 
     Form = Callable[[TopicPartition, Standing], "Wanted | KcliError"]
-    """The wanted offset of a partition, or the reason why it is unknown."""
+    """Returns the wanted offset of a partition, or why it is unknown."""
     Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
     """Asks the cluster about some partitions; returns where each of them is reset to."""
 
@@ -32,7 +32,7 @@ NOTHING = "nothing is committed to shift from"
 
 class Wanted(Value):
     """The wanted commit; None deletes it. `note` is for the row. With `keep` nothing changes, with `exact` the log's
-    bounds are ignored. A `plain` offset has no epoch and metadata: if it is committed already, they stay."""
+    bounds are ignored. A `plain` offset has no epoch and metadata: if it is already committed, they are kept."""
 
     commit: OffsetAndMetadata | None = None
     note: str = ""
@@ -42,17 +42,18 @@ class Wanted(Value):
 
 
 def earliest(at: TopicPartition, standing: Standing) -> Wanted:
-    """The log start offset."""
+    """Return the log start offset."""
     return Wanted(commit=OffsetAndMetadata(offset=standing.start))
 
 
 def latest(at: TopicPartition, standing: Standing) -> Wanted:
-    """Where the log ends now."""
+    """Return the current log end offset."""
     return Wanted(commit=OffsetAndMetadata(offset=standing.end))
 
 
 def current(at: TopicPartition, standing: Standing) -> Wanted:
-    """The committed offset, also outside of the log; the end if there is no commit (as Kafka's --to-current)."""
+    """Return the committed offset, even if outside the log; the end if there is no commit (like Kafka's
+    --to-current)."""
     if standing.old is not None:
         return Wanted(commit=standing.old, exact=True)
     return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: the end")
@@ -79,7 +80,7 @@ def after_start(count: int) -> Form:
 
 
 def shifted(count: int) -> Form:
-    """The committed offset plus N (negative: minus); a partition without a commit is unchanged."""
+    """The committed offset plus N (N may be negative); a partition without a commit is unchanged."""
 
     def form(at: TopicPartition, standing: Standing) -> Wanted:
         if standing.old is None:
@@ -101,7 +102,7 @@ def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: 
 
 
 async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment: int) -> Form:
-    """The first offset whose record is not older than `moment` (ms since the epoch); the end where none is."""
+    """The first offset whose record is not older than `moment` (ms since the epoch); the end if there is none."""
     offsets = await list_offsets(cluster, dict.fromkeys(partitions, moment))
 
     def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
@@ -115,11 +116,12 @@ async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment
     return form
 
 
-# -- places of the offset grammar -------------------------------------------------------------------------------------
+# -- positions of the offset grammar
+# ------------------------------------------------------------------------------------
 
 
 def place(text: str, now: int) -> tuple[Prepare, int | None]:
-    """The form of one place of the offset grammar, and the moment that is meant, if one is. `now` is in ms since the
+    """Return the form for a position in the offset grammar, and its time, if it has one. `now` is in ms since the
     epoch. Raises UsageError."""
     try:
         range = parse_range([place_of(text, now)], now)
@@ -134,7 +136,7 @@ def place(text: str, now: int) -> tuple[Prepare, int | None]:
 
 
 def form_at(place: Bound) -> Prepare:
-    """How to reset to one place of the log."""
+    """Return how to reset to a position of the log."""
     if place.kind == "time":
         return by_time(place.value)
     if place.kind == "relative":
@@ -155,7 +157,7 @@ async def _last(cluster: Cluster, partitions: list[TopicPartition], place: Bound
 
 
 def _by_partition(places: dict[int, Prepare]) -> Prepare:
-    """`0=5,1=end`: a place for each partition; the others stay as they are."""
+    """`0=5,1=end`: a position for each partition; the others are unchanged."""
 
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
         missing = places.keys() - {at.partition for at in partitions}
@@ -177,8 +179,8 @@ def _by_partition(places: dict[int, Prepare]) -> Prepare:
 
 
 class Rewind(Frozen):
-    """How to go `back` by that many ms from what a group has read: from the time of the last record before its offset,
-    in each partition. What is unread stays unread."""
+    """Rewinds by `back` ms from what a group has read: from the time of the last record before its offset, in each
+    partition. Unread records stay unread."""
 
     back: int = 0
 
@@ -203,12 +205,12 @@ class Rewind(Frozen):
 
 
 def by_time(moment: int) -> Prepare:
-    """The first record at or after a moment, in ms since the epoch."""
+    """The first record at or after a time in ms since the epoch."""
     return lambda cluster, partitions: at_time(cluster, partitions, moment)
 
 
 def ready(form: Form) -> Prepare:
-    """A form that needs to ask nothing."""
+    """Wrap a form that does not need the cluster."""
 
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
         return form
@@ -217,5 +219,5 @@ def ready(form: Form) -> Prepare:
 
 
 def now_ms() -> int:
-    """The time, in ms since the epoch."""
+    """The current time, in ms since the epoch."""
     return int(time.time() * 1000)

@@ -1,8 +1,8 @@
-"""Changes of the committed offsets of groups: reset, restored, copied from another group, deleted.
+"""Changes of the committed offsets of groups: reset, restore, copy from another group, delete.
 
-A reset has a Form, which says what offset a partition is wanted to have (`offset_forms.py`). It is clamped to the log,
-because an offset outside of it leaves the choice to the consumer's reset policy. Deletions follow a rule by topic
-(KIP-496): a group at work may lose what it committed of topics that no member is subscribed to.
+A reset has a Form, which determines the wanted offset of a partition (`offset_forms.py`). It is clamped to the log,
+because for an offset outside of it the consumer's reset policy would decide. Deletions are decided by topic (KIP-496):
+an active group can lose commits of topics to which no member is subscribed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Decided = TypeVar("Decided", bound="OffsetRow")
     Commits = Mapping[TopicPartition, OffsetAndMetadata | None]
     Where = Callable[[Cluster, Collection[TopicPartition]], Awaitable[Sequence[TopicPartition]]]
-    """Finds the partitions that are meant of a group that has committed offsets of these."""
+    """Finds the selected partitions of a group that has committed offsets of these."""
 
 
 RESET, DELETED = ("would reset", UNCHANGED, "reset"), ("would delete", UNCHANGED, "deleted")
@@ -44,7 +44,7 @@ RESET, DELETED = ("would reset", UNCHANGED, "reset"), ("would delete", UNCHANGED
 
 class OffsetRow(Row):
     """A partition of the group `name`. `result` is would reset, would delete, unchanged, skipped, refused or failed;
-    afterwards reset, deleted, failed or unknown. `share`: of a share group, whose offsets say where it starts."""
+    afterwards reset, deleted, failed or unknown. `share`: of a share group, for which offsets are start offsets."""
 
     at: TopicPartition = field()
     share: bool = False
@@ -59,7 +59,7 @@ class OffsetRow(Row):
 
     @property
     def delta(self) -> int | None:
-        """How far the offset moves; None where there is none before or after."""
+        """How far the offset moves; None if there is none before or after."""
         return self.after.offset - self.before.offset if self.after is not None and self.before is not None else None
 
     @property
@@ -72,7 +72,7 @@ class OffsetRow(Row):
 
     @property
     def lag(self) -> int | None:
-        """Offsets behind afterwards; None without an offset."""
+        """The lag afterwards, in offsets; None without an offset."""
         return None if self.after is None or self.end is None else max(self.end - self.after.offset, 0)
 
 
@@ -85,8 +85,11 @@ async def plan(
     create: bool = False,
     skip: bool = False,
 ) -> Plan:
-    """The plan to reset groups: a row for each partition. A group that does not exist is an error unless it may be
-    created; so is one without committed offsets where these say which partitions are meant, unless such are skipped."""
+    """Return the plan that resets groups: a row for each partition.
+
+    A group that does not exist is an error unless it may be created. So is a group without committed offsets if these
+    determine the partitions, unless such groups are skipped.
+    """
     known = await _known(cluster, groups, create=create)
     meant = {name: list(await where(cluster, target.committed)) for name, target in known.items()}
     empty = [known[name] for name, some in meant.items() if not some]
@@ -106,7 +109,8 @@ async def plan_parts(
     group: str,
     parts: Callable[[Target], Iterable[tuple[Collection[TopicPartition], Prepare | Rewind]]],
 ) -> Plan:
-    """The plan to reset one group, which may have to be created: each part of its partitions by a form of its own."""
+    """Return the plan that resets one group, which may have to be created: each part of its partitions with a separate
+    form."""
     target = (await _known(cluster, [group], create=True))[group]
     forms = [(target, sorted(some), await _form_of(cluster, prepare, target, some)) for some, prepare in parts(target)]
     return await _planned(cluster, forms)
@@ -123,8 +127,8 @@ async def _form_of(
 async def plan_restore(
     cluster: Cluster, wanted: Mapping[str, Commits], *, plain: bool = False, create: bool = False
 ) -> Plan:
-    """The plan to give groups these offsets, None for none. `plain`: an offset that is committed already keeps its
-    epoch and metadata."""
+    """Return the plan that gives groups these offsets, None for none. `plain`: an offset that is already committed
+    keeps its epoch and metadata."""
     known = await _known(cluster, wanted, create=create)
     return await _planned(
         cluster, [(known[name], list(some), given(some, plain=plain)) for name, some in wanted.items()]
@@ -139,17 +143,17 @@ async def plan_copy(
     *,
     create: bool = False,
 ) -> Plan:
-    """The plan to give groups the offsets that another has committed, of the partitions that `has` returns true for."""
+    """Return the plan that gives groups the offsets committed by another, for partitions where `has` returns true."""
     target = (await targets(Coordinators(cluster), [source]))[source]
     if target.missing:
         return Plan(failed={source: await missing(cluster, source)})
     if target.share:
         raise KcliError(f"{source}: a share group has no committed offsets to copy; its state is kept by record")
     if target.refusal is not None and not isinstance(target.refusal, GroupLive):
-        raise target.refusal  # a group at work may be copied from
+        raise target.refusal  # an active group can be copied from
     for at, problem in bad(target.commits).items():
         if has is None or has(at):
-            raise problem  # a part of a group's offsets is no copy
+            raise problem  # part of a group's offsets would not be a copy
     commits = {at: commit for at, commit in target.committed.items() if has is None or has(at)}
     if not commits:
         raise KcliError(f"{source}: the group has committed no offsets{' there' if has is not None else ''}")
@@ -157,7 +161,8 @@ async def plan_copy(
 
 
 async def plan_deletion(cluster: Cluster, groups: Iterable[str], where: Where) -> Plan:
-    """The plan to delete offsets: a row for each partition. One without a commit is unchanged, and no failure."""
+    """Return the plan that deletes offsets: a row for each partition. One without a commit is unchanged, which is not
+    an error."""
     rows: list[OffsetRow] = []
     failed: dict[str, KcliError] = {}
     for name, target in (await targets(Coordinators(cluster), groups)).items():
@@ -180,7 +185,7 @@ async def plan_deletion(cluster: Cluster, groups: Iterable[str], where: Where) -
 
 
 def decide(row: Decided, standing: Standing | KcliError, form: Form) -> Decided:
-    """The row of one partition, filled in: what the form wants, within the log."""
+    """Complete the row of one partition: the offset of the form, within the log."""
     if isinstance(standing, KcliError):
         row.settle(standing)
         return row
@@ -211,12 +216,12 @@ def decide(row: Decided, standing: Standing | KcliError, form: Form) -> Decided:
 
 
 async def missing(cluster: Cluster, group: str) -> GroupMissing:
-    """The error of a group that does not exist, with the nearest name."""
+    """Return the error for a group that does not exist, with the most similar name."""
     return GroupMissing(group, did_you_mean(group, await group_names(cluster)))
 
 
 async def _known(cluster: Cluster, groups: Iterable[str], *, create: bool) -> dict[str, Target]:
-    """The groups. Raises GroupMissing for one that does not exist, unless it may be created."""
+    """Return the groups. Raises GroupMissing for one that does not exist, unless it may be created."""
     known = await targets(Coordinators(cluster), groups)
     for name, target in known.items():
         if target.missing and not create:
@@ -225,8 +230,8 @@ async def _known(cluster: Cluster, groups: Iterable[str], *, create: bool) -> di
 
 
 async def _planned(cluster: Cluster, wanted: Iterable[tuple[Target, list[TopicPartition], Form]]) -> Plan:
-    """A row for each partition of each group, by name and number: what its form wants. Where a group refuses, the rows
-    say so."""
+    """Return a row for each partition of each group, sorted by name and number, with the offset of its form. If a group
+    must not be changed, the rows say so."""
     some = list(wanted)
     logs = await standings(cluster, (at for _, partitions, _ in some for at in partitions))
     rows: list[OffsetRow] = []
@@ -235,7 +240,7 @@ async def _planned(cluster: Cluster, wanted: Iterable[tuple[Target, list[TopicPa
             row = OffsetRow(name=target.group, about=target.group, at=at, share=target.share)
             decide(row, standing(target, at, logs[at]), form)
             if row.share and row.result == UNCHANGED and row.after is not None:
-                row.result = "would reset"  # records after the start may be acknowledged already
+                row.result = "would reset"  # records after the start may already be acknowledged
             _refuse(row, target.refusal)
             rows.append(row)
         _refuse_parts_of_topics(target, rows)
@@ -265,10 +270,10 @@ class Subscribed(KcliError):
 
 
 def _subscribed(target: Target, topic: str) -> KcliError | None:
-    """Why commits of this topic stay; a coordinator has the last word about patterns."""
+    """Return why commits of this topic are kept; for pattern subscriptions the coordinator decides."""
     group = target.described
     if not isinstance(target.refusal, GroupLive) or group is None or group.protocol != "consumer":
-        return target.refusal  # subscriptions are known of consumers only
+        return target.refusal  # subscriptions are known for consumers only
     readers = [
         member
         for member in group.members
@@ -300,7 +305,7 @@ def _refuse_parts_of_topics(target: Target, rows: Iterable[OffsetRow]) -> None:
                 _refuse(row, error)
 
 
-# -- applying and undoing ---------------------------------------------------------------------------------------------
+# -- applying and undo ------------------------------------------------------------------------------------------------
 
 
 async def execute(coordinators: Coordinators, rows: Iterable[OffsetRow], *, patience: float = PATIENCE) -> None:
@@ -335,7 +340,7 @@ async def _now_live(coordinators: Coordinators, group: str, error: KcliError) ->
 
 
 def undo_of(before: Sequence[tuple[str, TopicPartition, OffsetAndMetadata | None]]) -> Undo:
-    """What undoes a change of these commits, which `offset_files.read` reads; nothing where there was none."""
+    """Return the undo data of these commits, which `offset_files.read` reads; None if there was no commit."""
     if not before:
         return Undo()
     document = {"schema": SCHEMA, "ok": True, "offsets": [saved(*commit) for commit in before], "errors": []}

@@ -1,4 +1,4 @@
-"""Changes of client quotas: limits that are set, or removed, of users, client ids and addresses."""
+"""Changes of client quotas: limits of users, client ids and addresses are set or removed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     """The new limit of each quota of an entity, None to remove it."""
 
 SCHEMA = "kcli.quotas.undo/1"
-"""Of the document that undoes a change."""
+"""Schema of the undo document."""
 
 
 class QuotaRow(Row):
-    """One limit: `item` is its name. `old_value` and `new_value` are the limits as Kafka has them."""
+    """A limit: `item` is its name. `old_value` and `new_value` are Kafka's numbers."""
 
     entity: Entity = field()
     old_value: float | None = None
@@ -35,8 +35,8 @@ class QuotaRow(Row):
 
 
 async def plan(cluster: Cluster, changes: Limits) -> Plan:
-    """The plan of `changes`, checked by the controller: a row for each limit, in order. An entity that the controller
-    refuses fails as a whole; what holds already is not sent."""
+    """Return the plan for `changes`, validated by the controller: a row for each limit, in order. An entity that the
+    controller rejects fails as a whole; limits that are already in force are not sent."""
     before = await describe_quotas(cluster)
     checked = await alter_quotas(cluster, changes, dry_run=True)
     rows: list[QuotaRow] = []
@@ -67,7 +67,7 @@ async def plan(cluster: Cluster, changes: Limits) -> Plan:
 
 
 def read_undo(document: JsonObject) -> dict[Entity, dict[str, float | None]]:
-    """The changes that restore what an undo document has. Raises ValueError."""
+    """Return the changes that restore an undo document. Raises ValueError."""
     changes: dict[Entity, dict[str, float | None]] = {}
     for row in document.objects("quotas"):
         key = row.text("quota")

@@ -1,4 +1,4 @@
-"""Changes of a schema registry: schemas that are registered and deleted, levels, modes and other settings, contexts."""
+"""Changes of a schema registry: registering and deleting schemas; levels, modes, other settings, and contexts."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     """A section and a subject, its new values, and their rows."""
 
 SCHEMA = "kcli.registry.undo/1"
-"""Of the document that undoes a change."""
+"""Schema of the undo document."""
 LEVELS, MODES, SETTINGS = "levels", "modes", "settings"
 """The sections of rows about settings."""
 MODE = "mode"
 ITEMS = {LEVELS: LEVEL, MODES: MODE}
 MODE_NAMES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
 REFUSED = (429, 503)
-"""Statuses of a registry that does not begin with what it is asked for."""
+"""Statuses of a registry that has not started to process the request."""
 MOVES = {
     REGISTER: ("would register", "", "registered"),
     IMPORT: ("would import", "", "imported"),
@@ -62,8 +62,8 @@ DELETE = ("would delete", "", "deleted")
 
 
 class Wanted(Frozen):
-    """What a registry is to have: `register` and `delete` are versions; levels, modes and other settings are by
-    subject, "" for the whole registry, and None where the subject is to inherit them."""
+    """The wanted state of a registry: `register` and `delete` are versions; levels, modes and other settings are by
+    subject, "" for the whole registry, and None if the subject is to inherit them."""
 
     register: Snapshot = Snapshot()
     delete: Snapshot = Snapshot()
@@ -72,14 +72,14 @@ class Wanted(Frozen):
     settings: Mapping[str, Settings | None] = {}
 
     def undo(self, registry: OpenRegistry, file: str) -> Undo:
-        """As the document of an undo file."""
+        """Return this in the form of an undo file."""
         schemas = {"delete": document_of(self.delete), "register": document_of(self.register)}
         settings = {LEVELS: dict(self.levels), MODES: dict(self.modes), SETTINGS: dict(self.settings)}
         return Undo(document={"schema": SCHEMA, **schemas, **settings}, file=file, where=registry.name)
 
 
 def read_undo(document: JsonObject) -> Wanted:
-    """What an undo document restores; those of before have no modes and settings. Raises ValueError."""
+    """Parse an undo document; older ones have no modes and settings. Raises ValueError."""
     settings: Mapping[str, Any] = document.nested(SETTINGS).fields if document.has(SETTINGS) else {}
     for subject, values in settings.items():
         if not isinstance(values, dict | None):
@@ -94,7 +94,7 @@ def read_undo(document: JsonObject) -> Wanted:
 
 
 class SchemaRow(Row):
-    """A version that is registered, or deleted."""
+    """A version to register or delete."""
 
     move: Move = field()
     section: str = "schemas"
@@ -109,7 +109,8 @@ class SchemaRow(Row):
 
 
 class SettingRow(Row):
-    """A setting of a subject, which is `name`: `old` is what applies, `is_own` whether the subject has it itself."""
+    """A setting of a subject, which is `name`: `old` is the value in force, `is_own` whether the subject has it
+    itself."""
 
     is_own: bool = False
     words: tuple[str, str, str] = (WOULD_CHANGE, UNCHANGED, "changed")
@@ -124,9 +125,12 @@ class SettingRow(Row):
 async def plan(
     registry: OpenRegistry, wanted: Wanted, *, keep: bool = True, force: bool = False, look: bool = False
 ) -> Plan:
-    """The plan: a row for each version, and one for each setting; with `look` settings are shown, and not changed.
-    `keep`: schemas have the ids there that they have here. `force`: IMPORT is set although there are schemas. Where a
-    row fails in the plan, nothing is changed. Raises KcliError."""
+    """Return the plan: a row for each version, and one for each setting; with `look` settings are shown but not
+    changed.
+
+    `keep`: schemas get the same ids there as here. `force`: mode IMPORT is set although there are schemas. If a row
+    fails in the plan, nothing is changed. Raises KcliError.
+    """
     client = registry.client
     transfer = Transfer(client, wanted.register, keep=keep)
     await transfer.plan()
@@ -190,15 +194,15 @@ async def plan(
 
 
 async def plan_restore(registry: OpenRegistry, wanted: Wanted, *, keep: bool | None = None) -> Plan:
-    """The plan that restores what an undo document says. Without `keep`, schemas keep their ids where the registry
-    deletes softly."""
+    """Return the plan that restores an undo document. Without `keep`, schemas keep their ids if the registry deletes
+    softly."""
     keep = registry.client.deletes_softly if keep is None else keep
     register = wanted.register if keep else wanted.register.replace(deleted=frozenset())
     return await plan(registry, wanted.replace(register=register), keep=keep, force=True)
 
 
 def _opens(group: Group) -> bool:
-    """Whether it is a mode in which schemas can be changed: it is set first, and any other mode last."""
+    """Whether this sets a mode in which schemas can be changed: such modes are set first, all others last."""
     section, _, change, _ = group
     return section == MODES and (change or {}).get(MODE, "READWRITE") == "READWRITE"
 
@@ -210,19 +214,19 @@ async def _set_group(client: RegistryClient, group: Group, force: bool) -> None:
 
 
 def refuse_folder(registry: OpenRegistry) -> None:
-    """Raises UsageError for a folder in the place of a registry."""
+    """Raise UsageError if a folder is used instead of a registry."""
     if registry.folder:
         raise UsageError(f"{registry.name} is a folder, which kcli only reads")
 
 
 def _outcome(problem: KcliError) -> KcliError:
-    """What became of a change that ended so: it is unknown where it was sent and has no response."""
+    """Return the outcome of a change that failed like this: unknown if it was sent and got no response."""
     refused = isinstance(problem, Unavailable) and problem.status in REFUSED
     return unknown(problem) if isinstance(problem, ConnectError) and problem.sent and not refused else problem
 
 
 async def _settle(rows: Sequence[Row], work: Awaitable[object]) -> None:
-    """As `settled`; what was sent and has no response is unknown."""
+    """Like `settled`, with unknown outcomes for changes that were sent and got no response."""
 
     async def ended() -> None:
         try:
@@ -237,7 +241,7 @@ async def _settle(rows: Sequence[Row], work: Awaitable[object]) -> None:
 
 
 def _id(schema: Schema) -> int | None:
-    """None where the registry has no ids: AWS Glue's has UUIDs."""
+    """None if the registry has no integer ids: AWS Glue uses UUIDs."""
     return schema.id if schema.id >= 0 else None
 
 
@@ -253,7 +257,7 @@ def _deleted(schema: Schema) -> SchemaRow:
 
 
 async def _present(client: RegistryClient, snapshot: Snapshot) -> list[Schema]:
-    """The versions of a snapshot that are there, each before those it refers to."""
+    """Return the versions of a snapshot that exist, each before those it references."""
     found = []
     for schema in reversed(snapshot.schemas):
         for normalize in (False, True):  # as it was registered
@@ -267,14 +271,14 @@ async def _present(client: RegistryClient, snapshot: Snapshot) -> list[Schema]:
 
 
 def _delete(client: RegistryClient, subject: str, version: int | None, *, permanent: bool = False) -> Awaitable[object]:
-    """Delete a version, or all of the subject."""
+    """Delete a version, or all versions of the subject."""
     if version is None:
         return client.delete_subject(subject, permanent=permanent)
     return client.delete_version(subject, version, permanent=permanent)
 
 
 class VersionRow(Row):
-    """A version that is deleted; `references` are the ids of schemas that refer to it."""
+    """A version to delete; `references` are the ids of schemas that reference it."""
 
     columns = "subject=name version references result".split()
     version: int = -1
@@ -286,8 +290,9 @@ class VersionRow(Row):
 async def plan_deletion(
     registry: OpenRegistry, places: Sequence[Place], *, permanent: bool = False, keep: bool = True
 ) -> Plan:
-    """The plan that deletes versions, with `permanent` for good what is soft-deleted already. A version that other
-    schemas refer to stays, and then nothing is deleted. Without `keep` it has no undo, and asks for no schemas."""
+    """Return the plan that deletes versions, with `permanent` those that are already soft-deleted. A version that other
+    schemas reference is kept, and then nothing is deleted. Without `keep` there is no undo, and no schemas are
+    requested."""
     refuse_folder(registry)
     client, softly = registry.client, registry.client.deletes_softly
     if not (permanent or softly):
@@ -297,7 +302,7 @@ async def plan_deletion(
     whole: dict[str, list[VersionRow]] = {}
     for subject, version in places:
         if version is not None and (subject, None) in places:
-            continue  # it goes with its subject
+            continue  # deleted with its subject
         try:
             if version is None:
                 numbers = await client.versions(subject, deleted=permanent)
@@ -346,7 +351,7 @@ async def _going(
         return row
     try:
         row.references = [str(number) for number in await client.referenced_by(subject, version)]
-    except RegistryError as problem:  # of a soft-deleted version, or there is no such request
+    except RegistryError as problem:  # a soft-deleted version, or the request is not supported
         soft_deleted = permanent and client.deletes_softly
         if problem.status != 404 or not (soft_deleted or isinstance(problem, Unsupported)):
             raise
@@ -359,20 +364,20 @@ async def _going(
 
 
 class RegisteredRow(SchemaRow):
-    """The one schema that is registered under the subject `name`."""
+    """The schema that is registered under the subject `name`."""
 
     words: tuple[str, str, str] = ("would register", "known", "registered")
     columns = "subject=name version=move.version id=move.id type=move.schema.kind result".split()
     result: str = "would register"
 
     def take(self, schema: Schema) -> None:
-        """What the registry says of it."""
+        """Set the fields from the registry's response."""
         self.move.schema, self.move.version, self.move.id = schema, schema.version, _id(schema)
 
 
 async def plan_registration(registry: OpenRegistry, subject: str, schema: Schema, *, normalize: bool = False) -> Plan:
-    """The plan that registers a schema, under the id that it has: that takes the mode IMPORT. A schema that the
-    registry finds incompatible fails with Incompatible. Raises KcliError."""
+    """Return the plan that registers a schema, with its own id if it has one, which requires mode IMPORT. A schema that
+    the registry finds incompatible fails with Incompatible. Raises KcliError."""
     client, imported = registry.client, schema.id >= 0
     move = Move(schema=schema, id=_id(schema), version=schema.version if schema.version > 0 else None)
     row = RegisteredRow(name=subject, about=subject, section="", move=move)
@@ -383,8 +388,8 @@ async def plan_registration(registry: OpenRegistry, subject: str, schema: Schema
         return made
     except NotFound:
         pass  # it is new
-    if not imported:  # in the mode IMPORT nothing is compared
-        with suppress(Unsupported):  # the registry compares when it registers
+    if not imported:  # mode IMPORT compares nothing
+        with suppress(Unsupported):  # the registry compares on registration
             if reasons := await reasons_against(client, subject, schema, every=False, normalize=normalize):
                 row.settle(Incompatible(subject, tuple(reasons), 0, 0))
                 return made
@@ -408,8 +413,8 @@ async def _register(
 async def reasons_against(
     client: RegistryClient, subject: str, schema: Schema, *, every: bool, normalize: bool = False
 ) -> list[str]:
-    """Why the registry finds a schema incompatible with the subject; empty where it goes with it, and for a subject
-    that is new."""
+    """Return why the registry finds a schema incompatible with the subject; empty if it is compatible, and for a new
+    subject."""
     try:
         verdict = await client.compatible(subject, schema, every=every, normalize=normalize)
     except NotFound as problem:
@@ -423,7 +428,7 @@ async def reasons_against(
 
 
 def _changes(wanted: Wanted) -> Iterable[tuple[str, str, Settings | None]]:
-    """Each section and subject, and its new values; None where the subject is to inherit."""
+    """Yield each section and subject, and its new values; None if the subject is to inherit."""
     for section, values in ((LEVELS, wanted.levels), (MODES, wanted.modes)):
         for subject, value in values.items():
             yield section, subject, None if value is None else {ITEMS[section]: value}
@@ -432,7 +437,7 @@ def _changes(wanted: Wanted) -> Iterable[tuple[str, str, Settings | None]]:
 
 
 async def _read(client: RegistryClient, section: str, subject: str, *, inherited: bool = True) -> dict[str, object]:
-    """The settings of a subject by name: those that apply, or those that it has itself."""
+    """Return the settings of a subject by name: those in force, or those that it has itself."""
     ask: Callable[..., Awaitable[Any]] = client.settings_of
     if section != SETTINGS:
         ask = client.level if section == LEVELS else client.mode
@@ -443,7 +448,7 @@ async def _read(client: RegistryClient, section: str, subject: str, *, inherited
 
 
 def _shown(value: object) -> str | None:
-    """A value for reading: a text without quotes, anything else as JSON."""
+    """Return a value for display: a string without quotes, anything else as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -460,7 +465,7 @@ def _row(
 
 
 def _before(section: str, mine: Settings, change: Settings | None) -> object:
-    """What sets back the settings that a subject has itself: None where it has none."""
+    """Return what restores a subject's own settings: None if it has none."""
     if section != SETTINGS:
         return mine.get(ITEMS[section])
     return {name: mine.get(name) for name in (mine if change is None else change)} if mine else None
@@ -474,7 +479,7 @@ async def _set(
     rows: Sequence[SettingRow],
     force: bool,
 ) -> None:
-    """Change the settings of a subject, and see what the registry made of it: some ignore what they do not know."""
+    """Change the settings of a subject, and check the result: some registries ignore unknown settings."""
     if change is None:
         await _inherit(client, section, subject)
     elif section == LEVELS:
@@ -490,7 +495,7 @@ async def _set(
 
 
 async def _inherit(client: RegistryClient, section: str, subject: str) -> None:
-    """Let a subject inherit its level, its mode, or all settings."""
+    """Make a subject inherit its level, its mode, or all settings."""
     if section == MODES:
         await client.delete_mode(subject)
     elif section == LEVELS:
@@ -513,12 +518,13 @@ class ContextRow(Row):
 
 
 def context_named(name: str) -> str:
-    """As Confluent's registry names a context: Apicurio's says `:.staging:`."""
+    """Return a context's name as in Confluent's registry: Apicurio's form is `:.staging:`."""
     return f".{name.strip(':.')}"
 
 
 async def plan_contexts(registry: OpenRegistry, names: Sequence[str], *, deleting: bool) -> Plan:
-    """The contexts of these names, or all; `deleting`: the plan that deletes them, where they have no subjects."""
+    """Return the plan with the contexts of these names, or all; `deleting`: the plan that deletes them if they have no
+    subjects."""
     client = registry.client
     known = sorted({context_named(name) for name in await client.contexts()})
     made = Plan()

@@ -1,6 +1,6 @@
 """The reset of a Kafka Streams application: the offsets of its topics, and its internal topics, which are deleted.
 
-It does what Kafka's StreamsResetter does. The local state of the application's instances is theirs to clean up.
+It matches Kafka's StreamsResetter. The local state of the application's instances has to be cleaned up there.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ INTERNAL = pattern(
     r".+-(changelog|repartition|subscription-(registration|response)-topic)"
     r"|.+-KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic"
 )
-"""How Kafka Streams names the topics that it creates for itself; each name begins with the application id, too."""
+"""Suffixes of the topics that Kafka Streams creates; each name begins with the application id."""
 
 
 class Reset(Frozen):
-    """What to reset of an application: `inputs` to where `prepare` says, `intermediates` to their ends. With
-    `committed` all other topics that it has committed offsets of are inputs, too. `internal` are the internal topics to
-    delete, None all. With `force` its members are removed first."""
+    """What to reset of an application: `inputs` to the positions of `prepare`, `intermediates` to their ends. With
+    `committed`, all other topics with committed offsets are inputs, too. `internal` are the internal topics to delete,
+    None all. With `force` its members are removed first."""
 
     application: str = ""
     inputs: Sequence[str] = ()
@@ -49,9 +49,11 @@ class Reset(Frozen):
 
 
 async def plan(cluster: Cluster, wanted: Reset) -> Plan:
-    """The plan: a row for each partition, one for each internal topic, and with `force` one for each member. Where the
-    application runs and its members stay, all of them are refused; where an offset cannot be reset, no topic is
-    deleted. Raises KcliError for topics that do not exist."""
+    """Return the plan: a row for each partition, one for each internal topic, and with `force` one for each member.
+
+    If the application is running and its members stay, all rows are refused; if an offset cannot be reset, no topic is
+    deleted. Raises KcliError for topics that do not exist.
+    """
     application = wanted.application
     for problem in bad(await topics.find(cluster, (*wanted.inputs, *wanted.intermediates))).values():
         raise problem
@@ -87,7 +89,7 @@ async def plan(cluster: Cluster, wanted: Reset) -> Plan:
 
 
 def internal_topics(application: str, known: Iterable[str], target: Target) -> list[str]:
-    """The topics that the application created for itself: by their names, and by the topology of a streams group."""
+    """Return the topics that the application created: by their names, and by the topology of a streams group."""
     named = {name for name in known if name.startswith(f"{application}-") and INTERNAL.fullmatch(name)}
     described = set() if target.described is None else {*target.described.internal_topics} & {*known}
     return sorted(named | described)
@@ -107,7 +109,7 @@ def _partitions(known: Mapping[str, Topic], names: Iterable[str]) -> list[TopicP
 
 
 def _joined(removal: Plan, made: Plan, deletion: Plan, refusal: KcliError | None) -> Plan:
-    """One plan of all: first the members, then the offsets, then the topics."""
+    """Combine the plans: first the members, then the offsets, then the topics."""
     members, moves, losses = list(removal.rows), list(made.rows), list(deletion.rows)
     for row in members:
         row.section = "members"

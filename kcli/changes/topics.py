@@ -1,4 +1,4 @@
-"""Changes of topics: they are created, get partitions and configs, lose old records, and are deleted."""
+"""Changes of topics: create and delete them, add partitions, change configs, delete old records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 async def find(cluster: Cluster, names: Iterable[str] | None, *, internal: bool = True) -> dict[str, Topic | KcliError]:
-    """As `describe_topics`; behind the error of one that does not exist is the nearest name."""
+    """Like `describe_topics`; the error for an unknown topic suggests the most similar name."""
     found = await describe_topics(cluster, names, internal=internal)
     missing = {name: error for name, error in found.items() if isinstance(error, TopicMissing)}
     known = await describe_topics(cluster, internal=False) if missing else ()
@@ -34,7 +34,7 @@ async def find(cluster: Cluster, names: Iterable[str] | None, *, internal: bool 
 
 
 class CreateRow(Row):
-    """One new topic. The numbers are None where the broker did not report them."""
+    """A new topic. Numbers are None if the broker did not report them."""
 
     columns = "topic=name result partitions replicas configs topic_id".split()
     partitions: int | None = None
@@ -48,8 +48,8 @@ class CreateRow(Row):
 async def create(
     cluster: Cluster, wanted: Sequence[NewTopic], *, if_not_exists: bool = False, patience: float | None = 30.0
 ) -> Plan:
-    """The plan of new topics, checked by the broker. Its `apply` waits up to `patience` seconds for every broker to
-    know them (None: not at all), and raises DeadlineExceeded where one does not."""
+    """Return the plan of new topics, validated by the broker. Its `apply` waits up to `patience` seconds for every
+    broker to know them (None: not at all), and raises DeadlineExceeded if one does not."""
     rows = {new.topic: CreateRow(kind="topic", name=new.topic, about=new.topic, configs=new.configs) for new in wanted}
 
     def take(outcomes: Mapping[str, Created | KcliError], *, checked: bool) -> None:
@@ -88,7 +88,7 @@ async def create(
 
 
 async def _name_config(cluster: Cluster, answer: Created | KcliError, wanted: Iterable[str]) -> None:
-    """Put the config that was probably meant behind a refusal; any topic tells which there are."""
+    """Append the config that was probably meant to a rejection; any topic lists the existing ones."""
     if not isinstance(answer, BrokerError) or answer.code is not codes.INVALID_CONFIG:
         return
     wrong = next((name for name in wanted if name in str(answer)), None)
@@ -104,8 +104,8 @@ class AlterRow(Row):
 
 
 async def alter(cluster: Cluster, names: Iterable[str], count: int | None, operations: Sequence[Operation]) -> Plan:
-    """The plan of `count` partitions, and of other configs, checked by the brokers: a row for each change of each
-    topic. Nothing is sent where a part of it is refused."""
+    """Return the plan of `count` partitions, and of other configs, validated by the brokers: a row for each change of
+    each topic. Nothing is sent if a part of it is rejected."""
     found = await find(cluster, names)
     topics = good(found)
     changes = {Resource("topic", name): list(operations) for name in topics} if operations else {}
@@ -137,7 +137,7 @@ async def alter(cluster: Cluster, names: Iterable[str], count: int | None, opera
 
 
 class TrimRow(Row):
-    """The start of one partition's log. `beyond` says where it was meant to be, past the end."""
+    """The start of one partition's log. `beyond` is the requested position if it is past the end."""
 
     columns = "topic=name partition old new offsets note=beyond result".split()
     partition: int = 0
@@ -148,8 +148,8 @@ class TrimRow(Row):
 
 
 async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bound) -> Plan:
-    """The plan to delete the records before a place, for good: nothing where the end of a log, or the offset of the
-    place, is unknown."""
+    """Return the plan that permanently deletes the records before a position; nothing if the end of a log, or the
+    offset of the position, is unknown."""
     from kcli.admin.groups.reset_plan import standings  # the other changes need none of these
     from kcli.admin.topics.delete_records import delete_records, new_start
     from kcli.seeking.last_records import found_at
@@ -184,11 +184,12 @@ async def trim(cluster: Cluster, partitions: Sequence[TopicPartition], where: Bo
 
 
 async def _compacted(cluster: Cluster, topics: Iterable[str]) -> dict[str, KcliError]:
-    """The errors of topics whose records cannot be deleted, as brokers keep the last one of each key."""
+    """Return the errors of compacted topics, whose records cannot be deleted because brokers keep the last one of each
+    key."""
     failed: dict[str, KcliError] = {}
     for at, found in (await describe_configs(cluster, [Resource("topic", name) for name in topics])).items():
         values = {config.name: config.value or "" for config in found} if isinstance(found, list) else {}
-        policy = values.get("cleanup.policy", "delete")  # where it may not be read, the broker answers
+        policy = values.get("cleanup.policy", "delete")  # without permission to read it, the broker decides
         if "delete" not in policy.split(","):
             failed[at.name] = KcliError(
                 f"{at.name}: only a topic that deletes old records can be trimmed, and its cleanup.policy is {policy}"
@@ -197,7 +198,7 @@ async def _compacted(cluster: Cluster, topics: Iterable[str]) -> dict[str, KcliE
 
 
 class DeleteRow(Row):
-    """One topic that goes. `offsets` is an estimate of its records."""
+    """A topic to delete. `offsets` is an estimate of its records."""
 
     columns = "topic=name result partitions offsets".split()
     partitions: int | None = None
@@ -214,8 +215,8 @@ async def delete(
     internal: bool = False,
     patience: float | None = None,
 ) -> Plan:
-    """The plan to delete topics with their records, Kafka's own only with `internal`. With `if_exists` one that does
-    not exist is no error. `patience` is as in `create`: until no broker knows them."""
+    """Return the plan that deletes topics with their records, Kafka's own only with `internal`. With `if_exists` a
+    missing topic is not an error. `patience` is as in `create`: until no broker knows them."""
     from kcli.admin.topics.stats import spans
 
     found = await (describe_topics if if_exists else find)(cluster, names)

@@ -1,8 +1,9 @@
-"""Changes of transactions: a producer is fenced by its transactional id, a hanging transaction aborted in a partition.
+"""Changes of transactions: fencing a producer by its transactional id, and aborting a hanging transaction in a
+partition.
 
-There are three ways to end a transaction, each right for one case only: its producer ends it; fencing the producer of
-an id that a coordinator knows aborts the whole transaction; an abort is for a hanging transaction, which no coordinator
-will end, partition by partition. None can be undone.
+There are three ways to end a transaction, each for one case: its producer ends it; fencing the producer of an id that a
+coordinator knows aborts the whole transaction; an abort ends a hanging transaction, which no coordinator will end,
+partition by partition. None can be undone.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class FenceRow(Row):
 
 
 async def plan_fence(cluster: Cluster, names: Sequence[str]) -> Plan:
-    """The plan to fence producers: a row for each transactional id."""
+    """Return the plan that fences producers: a row for each transactional id."""
     rows: list[FenceRow] = []
     for name, known in (await describe_transactions(cluster, names)).items():
         row = FenceRow(name=name, about=name)
@@ -62,8 +63,7 @@ async def plan_fence(cluster: Cluster, names: Sequence[str]) -> Plan:
 
 
 class AbortRow(Row):
-    """An open transaction in a partition. `idle` are the seconds since its last record, None if it was not looked
-    for."""
+    """An open transaction in a partition. `idle` is the seconds since its last record, None if not looked up."""
 
     at: TopicPartition = field()
     producer: ProducerState = field()
@@ -85,8 +85,8 @@ async def plan_abort(
     *,
     force: bool = False,
 ) -> Plan:
-    """The plan to abort the transaction that begins at the offset `start` of a partition, or that of a `producer`,
-    which is not looked for. It fails where a coordinator knows the transaction, unless that is forced."""
+    """Return the plan that aborts the transaction that begins at the offset `start` of a partition, or that of a
+    `producer`, which is not looked up. It fails if a coordinator knows the transaction, unless forced."""
     found = OpenTransaction(at=at, producer=producer) if producer is not None else await _beginning(cluster, at, start)
     row = AbortRow(name=at.topic, at=at, about=f"{at.topic} [{at.partition}]", producer=found.producer)
     row.transactional_id, row.note = found.name, found.hangs or None

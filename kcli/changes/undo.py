@@ -1,5 +1,5 @@
-"""Undoing a change of the journal: which one is next, the plan that restores what was there, and whether the cluster is
-still as the change left it."""
+"""Undo of a change in the journal: finds the change, plans the restoration, and checks that the cluster is still as the
+change left it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def undoable(where: Collection[str]) -> list[Entry]:
-    """The changes of these clusters and registries that can be undone and were not, the newest first. Undos are left
-    out; a change whose undo was undone is back. Raises UsageError for a journal that cannot be read."""
+    """Return the changes of these clusters and registries that can be undone and were not, the newest first. Undos are
+    left out; a change whose undo was undone counts again. Raises UsageError if the journal cannot be read."""
     entries = [entry for entry in journal.entries() if entry.cluster in where]
     undoes: dict[int, int] = {}
     undone: set[int] = set()
@@ -42,9 +42,11 @@ def undoable(where: Collection[str]) -> list[Entry]:
 
 
 async def plan(entry: Entry, target: Any, *, registry: bool = False) -> Plan:
-    """The plan that undoes a change. `target` is a Cluster, or with `registry` an OpenRegistry. Raises UsageError where
-    the journal kept nothing, and for another cluster or registry than that of the change; KcliError where a value was
-    changed again since."""
+    """Return the plan that undoes a change. `target` is a Cluster, or with `registry` an OpenRegistry.
+
+    Raises UsageError if the journal saved no undo data, and for another cluster or registry than that of the change;
+    KcliError if a value was changed again since.
+    """
     rows, document = entry.details()
     if document is None:
         raise UsageError(f"change {entry.number} cannot be undone: it kept no previous state ({entry.command})")
@@ -57,7 +59,7 @@ async def plan(entry: Entry, target: Any, *, registry: bool = False) -> Plan:
 
 
 async def _restoring(document: Mapping[str, Any], target: Any, *, registry: bool) -> Plan:
-    """The plan that an undo document describes. Raises UsageError for one that is none."""
+    """Return the plan for an undo document. Raises UsageError if it is invalid."""
     read = JsonObject(fields=document)
     restore: dict[str, Callable[[], Awaitable[Plan]]] = {
         acls.SCHEMA: lambda: acls.plan(target, *(_acls(read, section) for section in ("removed", "added"))),
@@ -106,15 +108,14 @@ VALUES = frozenset(
     "old new old_value new_value delta lag start end bytes adding removing leader result note error change file "
     "level mode value source".split()
 )
-"""Columns that say what a row was, is, or becomes; the others say what it is about."""
+"""Columns with what a row was, is, or becomes; the others identify what it is about."""
 OLD = ("old", "level", "mode", "value")
-"""Columns with the value before: the settings of a registry have their own."""
+"""Columns with the previous value: settings of a registry have different ones."""
 
 
 class ChangeToUndo:
-    """A change that is to be undone: `name` is what it is called, `where` the cluster or the registry it was made on,
-    None where that is not known. `rows` are those of the journal, None for an undo file, which has none; `topic_ids`
-    those of the topics that it created, by name."""
+    """A change to undo: `name` is its description, `where` the cluster or registry, None if unknown. `rows` are those
+    of the journal, None for an undo file, which has none; `topic_ids` those of the topics that it created, by name."""
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class ChangeToUndo:
         self._left = None if rows is None else {_about(row): row.get("new") for row in map(_as_applied, rows)}
 
     async def check(self, target: object) -> None:
-        """Raises UsageError on another cluster, or another registry, than the change was made on."""
+        """Raise UsageError on another cluster, or another registry, than the change was made on."""
         if self._where is None or (self._force and self._left is None):
             return
         if isinstance(target, tuple) and target[1] is not None and target[1].settings.name == self._where:
@@ -143,7 +144,7 @@ class ChangeToUndo:
             await self._check_topics(target[0] if isinstance(target, tuple) else target)
 
     async def _check_topics(self, cluster: Any) -> None:
-        """Raises UsageError where a topic that the change created was created again since."""
+        """Raise UsageError if a topic that the change created was recreated since."""
         from kcli.admin.topics.topics import describe_topics
         from kcli.asking.fan_out import good
 
@@ -153,7 +154,7 @@ class ChangeToUndo:
                 raise UsageError(again).hinted("force-delete")
 
     def conflicts(self, rows: Iterable[Mapping[str, object]]) -> list[tuple[UsageError, str]]:
-        """An error for each row of the plan whose value was changed again since, and what that row is about."""
+        """Return an error for each row of the plan whose value was changed again since, and the row's subject."""
         if self._force or self._left is None:
             return []
         found = []
@@ -182,12 +183,12 @@ class ChangeToUndo:
 
 
 def item_of(row: Mapping[str, object]) -> str:
-    """What a row is about."""
+    """Return what a row is about."""
     return " ".join(str(value) for name, value in row.items() if value is not None and name not in VALUES)
 
 
 def _as_applied(row: Mapping[str, object]) -> Mapping[str, object]:
-    """A row of `topics create` as `apply` has it, which undoes it; others as they are."""
+    """Return a row of `topics create` in the form of `apply`, which undoes it; others unchanged."""
     if "topic_id" not in row:
         return row
     count = row["partitions"] and str(row["partitions"])
@@ -196,7 +197,8 @@ def _as_applied(row: Mapping[str, object]) -> Mapping[str, object]:
 
 def _about(row: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
     named = {name: value for name, value in row.items() if name not in VALUES}
-    if "topic" in named and "config" in named:  # as `topics alter` has what `configs set` calls kind and name
+    # `topics alter` has other names for what `configs set` calls kind and name
+    if "topic" in named and "config" in named:
         named |= {"kind": "topic", "name": named.pop("topic")}
     named["of"] = next((name for name in ("level", "mode") if name in row), "")  # a subject has both
     return tuple((name, value if isinstance(value, (str, int)) else None) for name, value in sorted(named.items()))

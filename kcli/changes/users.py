@@ -1,5 +1,5 @@
-"""Changes of credentials: SCRAM passwords are set or deleted; delegation tokens are created, renewed, or expire. They
-cannot be undone, since brokers do not reveal a password."""
+"""Changes of credentials: SCRAM passwords are set or deleted; delegation tokens are created, renewed or expired. They
+cannot be undone, because brokers do not reveal a password."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from kcli.secret import Secret
 
     Shown = Callable[[int], str | None]
-    """A moment in ms since the epoch as a text."""
+    """Formats a time in ms since the epoch."""
 
 
 SET, DELETE = ("would set", UNCHANGED, "set"), ("would delete", "absent", "deleted")
 
 
 class CredentialRow(Row):
-    """A user's credential for a mechanism, None where the user has none; `old` and `new` are its iterations."""
+    """A user's credential for a mechanism, None if the user has none; `old` and `new` are its iterations."""
 
     mechanism: str | None = None
     columns: ClassVar[Sequence[str]] = "user=name mechanism old new result".split()
@@ -35,8 +35,8 @@ class CredentialRow(Row):
 async def plan_set(
     cluster: Cluster, user: str, password: Secret, mechanisms: Sequence[str] = (), iterations: int = USUAL
 ) -> Plan:
-    """The plan to set a password for these mechanisms, else for those that the user has, or for all if it is a new
-    one: a row for each."""
+    """Return the plan that sets a password for these mechanisms, else for those that the user has, or for all if the
+    user is new: a row for each."""
     found, failed = await find(cluster, [user], unknown_too=True)
     if failed:
         return Plan(failed=failed)
@@ -58,8 +58,8 @@ async def plan_set(
 async def plan_deletion(
     cluster: Cluster, users: Sequence[str], mechanisms: Collection[str] = (), *, if_exists: bool = False
 ) -> Plan:
-    """The plan to delete credentials, of all mechanisms unless some are named: a row for each. With `if_exists` a
-    missing one is no failure."""
+    """Return the plan that deletes credentials, of all mechanisms unless some are named: a row for each. With
+    `if_exists` a missing one is not an error."""
     found, failed = await find(cluster, users, unknown_too=if_exists)
     rows: dict[tuple[str, str | None], CredentialRow] = {}
     for name, has in found.items():
@@ -83,8 +83,8 @@ async def plan_deletion(
 async def find(
     cluster: Cluster, names: Sequence[str], *, unknown_too: bool = False
 ) -> tuple[dict[str, Credentials], dict[str, KcliError]]:
-    """Users by name, and the errors of those that cannot be read. A user that does not exist is an error, with the
-    nearest name; or, with `unknown_too`, a user without credentials."""
+    """Return users by name, and the errors of those that cannot be read. A user that does not exist is an error, with
+    the most similar name; or, with `unknown_too`, a user without credentials."""
     found: dict[str, Credentials] = {}
     failed: dict[str, KcliError] = {}
     answers = await describe_users(cluster, names)
@@ -112,20 +112,20 @@ def _row(
 
 
 class TokenRow(Row):
-    """A token: `name` is its id, `old` and `new` say when it expires."""
+    """A token: `name` is its id, `old` and `new` are when it expires."""
 
     owner: str = ""
     columns: ClassVar[Sequence[str]] = "token_id=name owner old new result note".split()
 
 
 class NewToken(TokenRow):
-    """A token to be created for `owner`, "" for the requesting user."""
+    """A token to create for `owner`, "" for the requesting user."""
 
     result: str = "would create"
     words: tuple[str, str, str] = ("would create", UNCHANGED, "created")
 
     async def create(self, cluster: Cluster, renewers: Sequence[str], lifetime: int) -> Token | KcliError:
-        """Create it, as `create_token` does: the token, or why there is none."""
+        """Create it like `create_token`; return the token, or the error."""
         try:
             token = await create_token(cluster, self.owner or None, renewers, lifetime)
         except KcliError as error:
@@ -139,8 +139,8 @@ class NewToken(TokenRow):
 async def plan_expiry(
     cluster: Cluster, ids: Sequence[str], period: int, shown: Shown, *, renew: bool = False, if_exists: bool = False
 ) -> Plan:
-    """The plan to let tokens expire in `period` ms, or to `renew` them for that long: a row for each. With `if_exists`
-    one that does not exist is no failure."""
+    """Return the plan that expires tokens in `period` ms, or `renew`s them for that long: a row for each. With
+    `if_exists` a missing one is not an error."""
     there = {token.id: token for token in await describe_tokens(cluster)}
     plan = Plan()
     for name in ids:

@@ -1,6 +1,7 @@
-"""The brokers with figures: what each leads and stores, whether it answers and how quickly, which Kafka it seems to be.
+"""Brokers with figures: what each leads and stores, its response time, and its apparent Kafka version.
 
-A Metadata, a DescribeCluster, a DescribeLogDirs and an ApiVersions request per broker, whatever the number of topics.
+Sends a Metadata, a DescribeCluster, a DescribeLogDirs and an ApiVersions request per broker, whatever the number of
+topics.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ NEWEST = "4.4"
 
 
 def level_name(feature: str, level: int | None) -> str | None:
-    """Kafka's name of a level, such as 4.4-IV2. Only levels of metadata.version have names; None for one newer than
-    kcli knows."""
+    """Return Kafka's name of a level, such as 4.4-IV2. Only levels of metadata.version have names; None for one newer
+    than kcli."""
     if feature != METADATA_VERSION or not level:
         return None
     for first, release in METADATA_VERSIONS:
@@ -52,8 +53,8 @@ def level_name(feature: str, level: int | None) -> str | None:
 
 
 def level_of(name: str) -> int | None:
-    """The level of metadata.version that Kafka calls so: 4.4-IV2, or 4.4 for the highest of that release. None for an
-    unknown name."""
+    """Return the level of metadata.version with this name: 4.4-IV2, or 4.4 for the highest of that release. None if
+    unknown."""
     release, _, number = name.upper().partition("-IV")
     beyond = 0
     for first, known in METADATA_VERSIONS:
@@ -82,13 +83,13 @@ APIS = (
     (1, 3, "0.10.1"),
     (18, 0, "0.10.0"),
 )
-"""(API, version, first Kafka that has it)."""
+"""(API, version, first Kafka release with it)."""
 
 
 class BrokerRow(Value):
-    """A broker. `took` is its response time in seconds, None if it did not answer; then `problem` is the error. `size`
-    is the bytes of its replicas; `usable` of `total` are the bytes of its volumes, None if unknown. `apis` maps API
-    keys to (lowest, highest version); `metadata_version` is the highest supported level of that feature."""
+    """A broker. `took` is its response time in seconds, None without a response; then `problem` is the error. `size` is
+    the bytes of its replicas; `usable` of `total` are the bytes of its volumes, None if unknown. `apis` maps API keys
+    to (lowest, highest version); `metadata_version` is the highest supported level of that feature."""
 
     node: Node = None  # type: ignore[assignment]  # always given
     controller: bool = False
@@ -106,13 +107,13 @@ class BrokerRow(Value):
 
     @property
     def release(self) -> str | None:
-        """The Kafka release of the broker, as far as its versions show; None if it did not answer."""
+        """The Kafka release of the broker, as far as its versions show; None without a response."""
         return release_of(self.apis, self.metadata_version)
 
 
 async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[BrokerRow]:
-    """All brokers by id, also fenced ones if the cluster lists them (KIP-1073). Without `figures` no topics and disks
-    are requested."""
+    """Return all brokers by id, including fenced ones if the cluster lists them (KIP-1073). Without `figures`, topics
+    and disks are not requested."""
     described, fenced = await asyncio.gather(describe_cluster(cluster), fenced_brokers(cluster))
     rows = [BrokerRow(node=node, controller=node.id == described.controller) for node in described.brokers]
     rows += [BrokerRow(node=node, fenced=True, problem="fenced: it serves no clients now") for node in fenced]
@@ -124,7 +125,7 @@ async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[Bro
 
 
 async def _ping(cluster: Cluster, row: BrokerRow) -> None:
-    """How long an answer takes on an open connection, or the reason why it is missing."""
+    """Measure the response time on an open connection, or note the error."""
     try:
         async with asyncio.timeout(ANSWERS_WITHIN):
             broker = await cluster.node(row.node.id)
@@ -156,8 +157,8 @@ async def _count(cluster: Cluster, rows: list[BrokerRow]) -> None:
 
 
 async def fenced_brokers(cluster: Cluster) -> list[Node]:
-    """Registered brokers that serve no requests: starting, shutting down, or dead. Brokers before 4.0 do not list
-    them."""
+    """Return registered brokers that serve no requests because they are starting, shutting down, or dead. Brokers
+    before 4.0 do not list them."""
     from kcli.proto.messages.describe_cluster import DescribeClusterRequest
 
     try:
@@ -170,8 +171,8 @@ async def fenced_brokers(cluster: Cluster) -> list[Node]:
 
 
 def release_of(apis: Mapping[int, tuple[int, int]], metadata_version: int | None) -> str | None:
-    """ "4.3" if the highest supported metadata.version shows the release, else "≥ 4.1" by the API versions; None before
-    Kafka 0.10. Brokers with ZooKeeper, and before 3.3, have no metadata.version."""
+    """Return "4.3" if the highest supported metadata.version shows the release, else "≥ 4.1" by the API versions; None
+    before Kafka 0.10. Brokers with ZooKeeper, and before 3.3, have no metadata.version."""
     for level, release in METADATA_VERSIONS:
         if metadata_version is not None and metadata_version >= level:
             return release or f"≥ {NEWEST}"
@@ -180,7 +181,7 @@ def release_of(apis: Mapping[int, tuple[int, int]], metadata_version: int | None
 
 
 def oldest(apis: Mapping[int, tuple[int, int]]) -> str | None:
-    """The oldest Kafka that speaks these versions, such as "4.1"; None for one before 0.10."""
+    """Return the oldest Kafka release that supports these versions, such as "4.1"; None if before 0.10."""
     for key, version, release in APIS:
         if key in apis and apis[key][1] >= version:
             return release

@@ -1,6 +1,9 @@
-"""Changes of a cluster as a whole: levels of features (KIP-584, 1022), voters of its quorum (KIP-853), brokers that
-will not come back. Any broker forwards them to the controller. Nothing is sent twice: where an answer is lost, the
-outcome is unknown (`ask_once`)."""
+"""Changes of a cluster as a whole: feature levels (KIP-584, 1022), quorum voters (KIP-853), and unregistering lost
+brokers.
+
+Any broker forwards them to the controller. Nothing is sent twice: after a lost response the outcome is unknown
+(`ask_once`).
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ TIMEOUT_MS = 60_000
 
 
 class Controller(Value):
-    """A node that takes part in the quorum. `directory` is the id of its metadata directory, 16 zero bytes where the
-    cluster does not report (before Kafka 3.9); `listeners` where it can be reached, told of voters only."""
+    """A node of the quorum. `directory` is the id of its metadata directory, 16 zero bytes if not reported (before
+    Kafka 3.9); `listeners` are its addresses, reported for voters only."""
 
     node: int = -1
     voter: bool = False
@@ -40,9 +43,11 @@ class Controller(Value):
 async def update_features(
     cluster: Cluster, levels: Mapping[str, tuple[int, int]], *, dry_run: bool = False
 ) -> dict[str, KcliError | None]:
-    """Set levels: feature to (level, UPGRADE, SAFE_DOWNGRADE or UNSAFE_DOWNGRADE); level 0 switches it off. Brokers
-    take all of them or none, and then every feature has the error. With `dry_run` they only check. Raises
-    UnsupportedVersion where a broker cannot do that."""
+    """Set levels: feature to (level, UPGRADE, SAFE_DOWNGRADE or UNSAFE_DOWNGRADE); level 0 disables it.
+
+    Brokers apply all of them or none; after an error every feature has that error. With `dry_run` they only validate.
+    Raises UnsupportedVersion if a broker does not support this.
+    """
     broker = await cluster.anyone()
     kinds = (await broker.versions()).get(UPDATE_FEATURES, (0, 0))[1] >= KINDS_SINCE
     if dry_run and not kinds:
@@ -73,7 +78,7 @@ async def update_features(
 
 
 async def controllers(cluster: Cluster) -> list[Controller]:
-    """The voters and observers of the quorum, by id."""
+    """Return the voters and observers of the quorum, by id."""
     asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
     part = partition_of(answer)
@@ -119,7 +124,7 @@ async def add_voter(cluster: Cluster, voter: Controller) -> None:
 
 
 async def remove_voter(cluster: Cluster, voter: Controller) -> None:
-    """Take a vote. Raises KcliError: VOTER_NOT_FOUND, UNSUPPORTED_VERSION as `add_voter`."""
+    """Remove a voter from the quorum. Raises KcliError: VOTER_NOT_FOUND, UNSUPPORTED_VERSION as in `add_voter`."""
     known = await cluster_id(cluster)
     answer = await ask_once(
         await cluster.anyone(),
@@ -132,7 +137,7 @@ async def remove_voter(cluster: Cluster, voter: Controller) -> None:
 
 
 async def unregister_broker(cluster: Cluster, node: int) -> None:
-    """Have the cluster forget a broker. Raises KcliError: BROKER_ID_NOT_REGISTERED."""
+    """Unregister a broker. Raises KcliError: BROKER_ID_NOT_REGISTERED."""
     answer = await ask_once(await cluster.anyone(), UnregisterBrokerRequest(broker_id=node))
     if answer.error_code:
         raise BrokerError(
@@ -141,8 +146,7 @@ async def unregister_broker(cluster: Cluster, node: int) -> None:
 
 
 async def unregister_controller(cluster: Cluster, node: int) -> None:
-    """Have the cluster forget a controller. Raises KcliError: CONTROLLER_ID_NOT_REGISTERED, UnsupportedVersion before
-    Kafka 4.4."""
+    """Unregister a controller. Raises KcliError: CONTROLLER_ID_NOT_REGISTERED, UnsupportedVersion before Kafka 4.4."""
     answer = await ask_once(await cluster.anyone(), UnregisterControllerRequest(controller_id=node))
     if answer.error_code:
         api = UnregisterControllerRequest.api_key

@@ -1,4 +1,4 @@
-"""A cluster's description: its id, its controller, its brokers."""
+"""Describes a cluster: its id, its controller, its brokers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kcli.values import Value, field
 
 
 class ClusterDescription(Value):
-    """A cluster as one of its brokers sees it now. `controller` is -1 if it is unknown."""
+    """A cluster as one of its brokers currently sees it. `controller` is -1 if unknown."""
 
     cluster_id: str | None = None
     controller: int = -1
@@ -23,8 +23,8 @@ class ClusterDescription(Value):
 
 
 async def describe_cluster(cluster: Cluster) -> ClusterDescription:
-    """Describe the cluster: a Metadata request without topics and a DescribeQuorum request, to any broker. Brokers are
-    sorted by id. Raises KcliError if no broker answers."""
+    """Describe the cluster with a Metadata request without topics and a DescribeQuorum request, to any broker. Brokers
+    are sorted by id. Raises KcliError if no broker responds."""
     answer = await _ask(cluster)
     brokers = [Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in answer.brokers]
     controller = await controller_of(cluster, answer.controller_id)
@@ -32,7 +32,7 @@ async def describe_cluster(cluster: Cluster) -> ClusterDescription:
 
 
 async def cluster_id(cluster: Cluster) -> str | None:
-    """Return the id of the cluster, None from brokers that do not report it. Raises KcliError if no broker answers."""
+    """Return the cluster id; None from brokers that do not report it. Raises KcliError if no broker responds."""
     return (await _ask(cluster)).cluster_id
 
 
@@ -41,8 +41,8 @@ async def _ask(cluster: Cluster) -> MetadataResponse:
 
 
 class Told(Value):
-    """The response of broker `answered_by`. `controller` is that of the cluster, -1 if it is unknown; `missing` and
-    `troubled` are errors of topics and of partitions."""
+    """The metadata response of broker `answered_by`. `controller` is -1 if unknown; `missing` and `troubled` are errors
+    of topics and of partitions."""
 
     answered_by: int = -1
     cluster_id: str | None = None
@@ -54,7 +54,7 @@ class Told(Value):
 
 
 async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker: int | None = None) -> Told:
-    """The metadata of these topics, or of all, from this broker or any; the request creates no topic. Raises
+    """Request the metadata of these topics, or of all, from this broker or any; this creates no topics. Raises
     KcliError."""
     asked = None if topics is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(topics)]
     peer: Broker = await (cluster.anyone() if broker is None else cluster.node(broker))

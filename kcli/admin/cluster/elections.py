@@ -17,12 +17,12 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 def is_preferred(partition: Partition) -> bool:
-    """Whether the first of the replicas, which is the preferred one, leads."""
+    """Whether the leader is the preferred replica, which is the first one."""
     return bool(partition.replicas) and partition.leader == partition.replicas[0]
 
 
 def why_not_preferred(partition: Partition) -> str:
-    """Why the preferred replica cannot lead now."""
+    """Return why the preferred replica cannot lead now."""
     if partition.replicas and partition.replicas[0] in partition.offline:
         return f"broker {partition.replicas[0]} is offline"
     in_sync = bool(partition.replicas) and partition.replicas[0] in partition.isr
@@ -32,8 +32,8 @@ def why_not_preferred(partition: Partition) -> str:
 async def elect_leaders(
     cluster: Cluster, partitions: Iterable[TopicPartition], *, unclean: bool = False
 ) -> dict[TopicPartition, bool | KcliError]:
-    """Elect the preferred leader of each partition. With `unclean` a partition without a leader gets any living
-    replica, also one that lacks records. True where a leader was elected, False where none was needed."""
+    """Elect the preferred leader of each partition. With `unclean`, a partition without a leader gets any live replica,
+    even one that lacks records. Returns True if a leader was elected, False if none was needed."""
     results: dict[TopicPartition, bool | KcliError] = {}
     for part in pieces(list(dict.fromkeys(partitions)), MOST):
         try:

@@ -1,4 +1,4 @@
-"""The KRaft quorum, and the features that are switched on (KIP-595, KIP-584)."""
+"""The KRaft quorum and the enabled features (KIP-595, KIP-584)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kcli.proto.messages.describe_quorum import (
 from kcli.values import Value, field
 
 METADATA = "__cluster_metadata"
-PATIENCE = 5.0  # seconds; without a leader, a broker answers only when its own request to the controllers expires
+PATIENCE = 5.0  # seconds; without a leader, a broker responds only after its own request to the controllers expires
 
 
 class Voter(Value):
-    """A node of the quorum. `lag` is in records of the metadata log; `fetched` and `caught_up` are ms since the epoch,
-    -1 where it is not told. A voter has a say, an observer (a broker) follows."""
+    """A node of the quorum: a voter votes, an observer (a broker) only follows. `lag` is in records of the metadata
+    log; `fetched` and `caught_up` are ms since the epoch, -1 if not reported."""
 
     node: int = 0
     voter: bool = True
@@ -45,7 +45,7 @@ class Quorum(Value):
 
 
 class Feature(Value):
-    """A feature: its level in force (None: off), and what the broker that was asked could do."""
+    """A feature: its finalized level (None: off), and the levels that the asked broker supports."""
 
     name: str = ""
     level: int | None = None
@@ -54,7 +54,7 @@ class Feature(Value):
 
 
 def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
-    """The response's row of the quorum's only partition. Raises BrokerError, and DecodeError if the row is missing."""
+    """Return the row of the quorum's only partition. Raises BrokerError, and DecodeError if the row is missing."""
     if answer.error_code:
         raise BrokerError(
             codes.of(answer.error_code), "quorum", answer.error_message, api=DescribeQuorumRequest.api_key
@@ -68,7 +68,7 @@ def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
 
 
 async def describe_quorum(cluster: Cluster) -> Quorum:
-    """Describe the quorum; any broker answers. Raises UnsupportedVersion from a cluster on ZooKeeper, BrokerError if
+    """Describe the quorum; any broker responds. Raises UnsupportedVersion if the cluster uses ZooKeeper, BrokerError if
     access is denied."""
     asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
@@ -91,22 +91,22 @@ async def describe_quorum(cluster: Cluster) -> Quorum:
 
 
 async def controller_of(cluster: Cluster, named: int) -> int:
-    """Return the id of the controller, -1 if it is unknown. `named` is the controller in a Metadata response.
+    """Return the id of the controller, -1 if unknown. `named` is the controller in a Metadata response.
 
-    In KRaft a Metadata response names a random broker, so ask for the leader of the quorum. Only brokers that use
-    ZooKeeper do not answer that, and they name the controller in Metadata.
+    In KRaft a Metadata response names a random broker, so the leader of the quorum is requested. Only brokers that use
+    ZooKeeper do not support that, and they name the controller in Metadata.
     """
     try:
         async with asyncio.timeout(PATIENCE):
             return (await describe_quorum(cluster)).leader
     except (UnsupportedVersion, TooOld):
         return named
-    except (KcliError, TimeoutError):  # no right to ask, or no leader at the moment
+    except (KcliError, TimeoutError):  # not permitted, or no leader at the moment
         return -1
 
 
 async def features(cluster: Cluster) -> list[Feature]:
-    """All features by name, as one broker knows them."""
+    """Return all features by name, as reported by one broker."""
     answer = await ask_anyone(cluster, versions_request())
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "features")

@@ -1,1 +1,1 @@
-"""Groups of every kind: listed, described, deleted; their committed offsets, changed from outside."""
+"""Groups of every kind: list, describe and delete them, and change their committed offsets from outside."""

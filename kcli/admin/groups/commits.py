@@ -1,8 +1,8 @@
-"""Commit and delete offsets as a non-member (generation -1), and set where share groups start (KIP-932); accepted only
-by groups without members (E43).
+"""Commits and deletes offsets as a non-member (generation -1), and sets the start offsets of share groups (KIP-932).
+Groups accept this only while they have no members.
 
-Every partition has its own outcome. A commit is idempotent, so it is sent again while a retry may help. If the last
-request has no response the outcome is unknown, and is reported as unknown (D22).
+Every partition has its own outcome. A commit is idempotent, so it is retried while that may help. If the last request
+got no response, the outcome is unknown and reported as such.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     Outcome = dict[TopicPartition, bool | KcliError]
     Ask = Callable[[Broker, list[TopicPartition]], Awaitable[Outcome]]
 
-BY_NAME = 9  # from version 10 on it is topic ids only
+BY_NAME = 9  # from version 10 on it uses topic ids only
 MOST = 10_000
-"""Partitions of a request."""
+"""Partitions in one request."""
 OFFSET_FETCH, STABLE_SINCE, MANY_GROUPS_SINCE = 9, 7, 8
 
 
@@ -47,8 +47,8 @@ async def write_commits(
     *,
     patience: float = PATIENCE,
 ) -> Outcome:
-    """Commit these positions; an unknown group is created by the commit. True on success. Errors: UNKNOWN_MEMBER_ID (or
-    that of a member epoch) if the group has members, UnknownOutcome without a response. `patience` is in seconds."""
+    """Commit these offsets, which creates an unknown group. Returns True on success. Errors: UNKNOWN_MEMBER_ID (or that
+    of a member epoch) if the group has members, UnknownOutcome without a response. `patience` is in seconds."""
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
         topics: dict[str, OffsetCommitRequestTopic] = {}
@@ -74,7 +74,7 @@ async def write_commits(
 async def delete_commits(
     coordinators: Coordinators, group: str, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
 ) -> Outcome:
-    """Delete committed offsets. Errors: GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic (KIP-496), else as
+    """Delete committed offsets. Errors: GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic (KIP-496), else as in
     `write_commits`. A missing commit counts as deleted."""
     from kcli.proto.messages.offset_delete import (
         OffsetDeleteRequest,
@@ -102,8 +102,8 @@ async def write_starts(
     *,
     patience: float = PATIENCE,
 ) -> Outcome:
-    """Set the offsets at which a share group starts; it forgets what was acknowledged after them. Errors:
-    NON_EMPTY_GROUP if the group has members, else as `write_commits`."""
+    """Set the start offsets of a share group, which forgets acknowledgements after them. Errors: NON_EMPTY_GROUP if the
+    group has members, else as in `write_commits`."""
     from kcli.proto.messages.alter_share_group_offsets import (
         AlterShareGroupOffsetsRequest,
         AlterShareGroupOffsetsRequestPartition,
@@ -135,7 +135,7 @@ async def write_starts(
 async def delete_starts(
     coordinators: Coordinators, group: str, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
 ) -> Outcome:
-    """Have a share group forget all it knows of the topics of these partitions. Errors as `write_starts`."""
+    """Make a share group forget its state of the topics of these partitions. Errors as in `write_starts`."""
     from kcli.proto.messages.delete_share_group_offsets import (
         DeleteShareGroupOffsetsRequest,
         DeleteShareGroupOffsetsRequestTopic,
@@ -203,7 +203,7 @@ async def _each(
 
 
 class _OneGroup:
-    """All partitions live at their group's coordinator."""
+    """Locates all partitions at their group's coordinator."""
 
     def __init__(self, coordinators: Coordinators, group: str) -> None:
         self._coordinators, self._group = coordinators, group
@@ -221,7 +221,7 @@ class _OneGroup:
 
 
 def _in_doubt(answer: object) -> bool:
-    """The coordinator wrote it and does not know whether that lasts."""
+    """The coordinator wrote it, but does not know whether the write persists."""
     return isinstance(answer, BrokerError) and answer.code is codes.REQUEST_TIMED_OUT
 
 
@@ -234,9 +234,12 @@ def _unknown(group: str, at: TopicPartition, error: object) -> UnknownOutcome:
 async def committed_offsets(
     coordinators: Coordinators, groups: Iterable[str], *, stable: bool = False, patience: float = PATIENCE
 ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
-    """All that each group committed: one request per coordinator (KIP-709), one per group before Kafka 3.0.
-    A group that does not exist has committed nothing, which is not an error here. `stable` waits for transactions
-    that are about to commit offsets (KIP-447); a broker before Kafka 2.5 cannot."""
+    """Return all committed offsets of each group: one request per coordinator (KIP-709), or one per group before Kafka
+    3.0.
+
+    A group that does not exist has no commits, which is not an error. `stable` waits for transactions that are about to
+    commit offsets (KIP-447); brokers before Kafka 2.5 cannot.
+    """
     cluster = coordinators.cluster
 
     async def ask(
@@ -296,8 +299,8 @@ def _committed(
 
 
 async def topic_names(cluster: Cluster, ids: set[bytes]) -> dict[bytes, str]:
-    """Names of topic ids (KIP-516): from the cache, the rest by one Metadata request, which
-    tells their leaders too. Unknown ids are omitted."""
+    """Return the names of topic ids (KIP-516): from the cache, the rest from one Metadata request, which also returns
+    their leaders. Unknown ids are omitted."""
     names = {topic_id: name for topic_id in ids if (name := cluster.topic_name(topic_id))}
     missing = ids - names.keys()
     if missing:

@@ -1,4 +1,5 @@
-"""Groups: all kinds are listed (E71) and described, empty ones deleted. Share and streams groups: `kinds`."""
+"""Groups of all kinds: listed, described, and deleted while empty. `kinds` has the details of share and streams
+groups."""
 
 from __future__ import annotations
 
@@ -32,11 +33,11 @@ CONSUMER_GROUP_DESCRIBE = 69
 
 
 PROGRESS = {"kcli-copy.": "copy", "kcli-redrive.": "redrive"}
-"""How the names begin of groups without members in which kcli keeps its own progress, and the command."""
+"""Prefixes of groups without members in which kcli stores its own progress, and the command."""
 
 
 async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliError]]:
-    """All groups of all types, sorted by name, and the brokers that did not answer (C17)."""
+    """Return all groups of all types, sorted by name, and the errors of brokers that did not respond."""
     from kcli.proto.messages.list_groups import ListGroupsRequest
 
     async def ask(broker: Broker) -> ListGroupsResponse:
@@ -60,13 +61,16 @@ async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliErr
 
 
 async def group_names(cluster: Cluster) -> list[str]:
-    """The names of all groups whose coordinator answers."""
+    """Return the names of all groups whose coordinator responds."""
     return [row.group for row in (await list_groups(cluster))[0]]
 
 
 async def match_groups(cluster: Cluster, names: Names, *, own: bool = True) -> tuple[Match, dict[int, KcliError]]:
-    """The groups that a line means, and the brokers that did not list theirs. Patterns match groups of kcli's own
-    progress only with `own`, or where they begin as these do. Without a pattern nothing is asked."""
+    """Return the groups that a command line selects, and the errors of brokers that did not list theirs.
+
+    Patterns match groups with kcli's own progress only with `own`, or if the pattern begins like them. Without a
+    pattern nothing is requested.
+    """
     if not names.patterns:
         return Match(names=names.words), {}
     listed, failed = await list_groups(cluster)
@@ -80,8 +84,9 @@ async def match_groups(cluster: Cluster, names: Names, *, own: bool = True) -> t
 async def describe_groups(
     coordinators: Coordinators, listed: Iterable[Listed], *, patience: float = PATIENCE
 ) -> dict[str, Described | KcliError]:
-    """State, members and assignments. A group whose `type` is None is looked for among consumer and classic groups. A
-    share or streams group of a broker that cannot describe them is as the listing said, without members."""
+    """Return state, members and assignments. A group with `type` None is looked up as a consumer group, then as a
+    classic one. If a broker cannot describe share or streams groups, the result is as in the listing, without members.
+    """
     groups = {row.group: row for row in listed}
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
@@ -101,7 +106,7 @@ async def describe_groups(
 
 
 async def _describe_others(cluster: Cluster, broker: Broker, rows: list[Listed]) -> dict[str, Described | KcliError]:
-    """Share and streams groups."""
+    """Describe share and streams groups."""
     from kcli.admin.groups.kinds import describe_kind
 
     groups_by_name: dict[str, Described | KcliError] = {}
@@ -129,7 +134,7 @@ async def _describe_new(broker: Broker, groups: list[str]) -> dict[str, Describe
     return {
         row.group_id: refusal(row) or description(row, "consumer", broker.node_id)
         for row in answer.groups
-        if row.error_code != codes.UNSUPPORTED_VERSION.number  # switched off: the group is classic or does not exist
+        if row.error_code != codes.UNSUPPORTED_VERSION.number  # disabled: the group is classic or does not exist
     }
 
 
@@ -164,14 +169,14 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
 
 
 def _subscription(blob: bytes) -> list[str]:
-    """The topics of a classic member."""
+    """Return the topics of a classic member."""
     from kcli.proto.consumer_protocol import decode_subscription
 
     return decode_subscription(blob).topics
 
 
 def _assignment(blob: bytes) -> list[TopicPartition]:
-    """What a classic member owns; nothing for bytes that are not an assignment (E49)."""
+    """Return what a classic member owns; empty for bytes that are not an assignment."""
     from kcli.proto.consumer_protocol import decode_assignment
 
     try:
@@ -181,14 +186,14 @@ def _assignment(blob: bytes) -> list[TopicPartition]:
 
 
 def progress_of(group: str) -> str | None:
-    """The kcli command whose progress the group stores; None for any other group."""
+    """Return the kcli command whose progress the group stores; None for any other group."""
     return next((command for start, command in PROGRESS.items() if group.startswith(start)), None)
 
 
 async def find_groups(
     coordinators: Coordinators, names: Iterable[str], *, patience: float = PATIENCE
 ) -> tuple[dict[str, Described | KcliError], dict[int, KcliError]]:
-    """The named groups, or all groups when no name is given; and the brokers that did not list theirs."""
+    """Return the named groups, or all groups without names, and the errors of brokers that did not list theirs."""
     wanted = list(dict.fromkeys(names))
     failed: dict[int, KcliError] = {}
     if wanted:
@@ -205,8 +210,8 @@ async def find_groups(
 async def _kinds_that_are_only_listed(
     coordinators: Coordinators, described: dict[str, Described | KcliError]
 ) -> dict[str, Described | KcliError]:
-    """A named group that is neither classic nor KIP-848 may be a share or a streams group; a group that went away
-    since it was listed stays missing."""
+    """Describe named groups that are neither classic nor KIP-848, which may be share or streams groups. A group deleted
+    since it was listed remains missing."""
     listed, _ = await list_groups(coordinators.cluster)
     others = [row for row in listed if row.type in ("share", "streams") and not good({0: described.get(row.group)})]
     wanted = [row for row in others if row.group in described]
@@ -216,11 +221,11 @@ async def _kinds_that_are_only_listed(
 async def delete_groups(
     coordinators: Coordinators, groups: Iterable[str], *, patience: float = PATIENCE
 ) -> dict[str, bool | KcliError]:
-    """Delete groups that have no members. True on success; GroupInUse names the members, GroupMissing is for an unknown
-    group."""
+    """Delete groups without members. Returns True on success; GroupInUse names the members, GroupMissing is for unknown
+    groups."""
     from kcli.proto.messages.delete_groups import DeleteGroupsRequest
 
-    sent: set[str] = set()  # those of which no answer came: when they are missing afterwards, it was this
+    sent: set[str] = set()  # deletions without a response: if the group is missing later, this deleted it
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, bool | KcliError]:
         try:
@@ -255,10 +260,10 @@ async def delete_groups(
 
 
 def who(member: Member) -> str:
-    """A member as people name it: its client and where that runs."""
+    """Return a member's description: its client and where that runs."""
     return f"{member.instance_id or member.client_id or member.member_id}@{member.host}"
 
 
 def some_members(members: list[Member]) -> str:
-    """`2 members (app@10.0.0.1, app@10.0.0.2)`: the members of a group, at most five by name."""
+    """Return `2 members (app@10.0.0.1, app@10.0.0.2)`: the members of a group, at most five by name."""
     return counted([who(member) for member in members])

@@ -1,7 +1,8 @@
-"""Share groups (KIP-932) and streams groups (KIP-1071), described by the coordinator; and how far share groups are.
+"""Share groups (KIP-932) and streams groups (KIP-1071), as described by the coordinator, and the progress of share
+groups.
 
-A share group commits no positions: it keeps the state of each record, and a start offset before which all is done.
-A streams group's members have tasks; task N_P reads partition P of every source topic of subtopology N.
+A share group commits no offsets: it keeps the state of each record, and a start offset before which all are processed.
+Members of a streams group have tasks; task N_P reads partition P of every source topic of subtopology N.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ RESET, EARLIEST, LATEST, BY_DURATION = "share.auto.offset.reset", "earliest", "l
 DESCRIBE_SHARE_GROUP_OFFSETS = 90
 DESCRIBES = {"share": SHARE_GROUP_DESCRIBE, "streams": STREAMS_GROUP_DESCRIBE}
 NODES_SINCE = 1
-"""The version of StreamsGroupDescribe that has the nodes of a topology (Kafka 4.4)."""
+"""The version of StreamsGroupDescribe that includes the nodes of a topology (Kafka 4.4)."""
 NOT_READ, AVAILABLE = 2, 3
-"""States of the description of a topology."""
+"""Values of the state of a topology's description."""
 NODE_KINDS = {1: "source", 2: "processor", 3: "sink"}
 
 
 class ShareStart(Value):
-    """A share group's state for one partition. `start` is None before its first read, `lag` None if the broker does not
-    count it (DescribeShareGroupOffsets 0). The lag excludes records that are acknowledged beyond the start."""
+    """A share group's state of one partition. `start` is None before its first read, `lag` None if the broker does not
+    report it (DescribeShareGroupOffsets 0). The lag excludes records already acknowledged past the start."""
 
     start: int | None = None
     leader_epoch: int = -1
@@ -45,8 +46,8 @@ class ShareStart(Value):
 
 
 class ProcessingNode(Value):
-    """A node of the topology of a streams application (KIP-1331). `subtopology` is None for those of a global store.
-    `topics` are those that a source reads or a sink writes, none where the application decides that as it runs."""
+    """A node of a streams application's topology (KIP-1331). `subtopology` is None for nodes of a global store.
+    `topics` are those that a source reads or a sink writes; empty if the application chooses them at run time."""
 
     subtopology: str | None = None
     node: str = ""
@@ -59,8 +60,8 @@ class ProcessingNode(Value):
 async def describe_kind(
     cluster: Cluster, broker: Broker, kind: str, groups: list[str]
 ) -> dict[str, Described | KcliError]:
-    """The share or streams groups of this coordinator; nothing from one that cannot describe that kind, or where it
-    is switched off."""
+    """Describe share or streams groups of this coordinator; empty if it does not support that kind, or has it
+    disabled."""
     if not groups or DESCRIBES[kind] not in await broker.versions():
         return {}
     return await (_share_groups(broker, groups) if kind == "share" else _streams_groups(cluster, broker, groups))
@@ -100,7 +101,7 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
 
 
 async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[str, list[TopicPartition]]:
-    """What each subtopology reads. An unknown topic is missing."""
+    """Return what each subtopology reads. Unknown topics are missing."""
     sources: dict[str, list[TopicPartition]] = {}
     for subtopology in (topology.subtopologies if topology is not None else None) or ():
         read = sources[subtopology.subtopology_id] = []
@@ -113,7 +114,7 @@ async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[
 
 
 def _topology(topology: streams.Topology | None) -> list[Subtopology] | None:
-    """The parts of an application by number."""
+    """Return the subtopologies by number."""
     if topology is None or topology.subtopologies is None:
         return None
     parts = [
@@ -155,8 +156,8 @@ def _tasks(tasks: Iterable[streams.TaskIds], role: str) -> list[str]:
 async def processing_nodes(
     coordinators: Coordinators, groups: Iterable[str]
 ) -> dict[str, list[ProcessingNode] | KcliError | None]:
-    """The nodes of streams groups' topologies; None where the cluster has no description: before Kafka 4.4, without a
-    plugin that stores them, and until the application has sent one."""
+    """Return the nodes of streams groups' topologies; None if the cluster has no description: before Kafka 4.4, without
+    a plugin that stores them, and until the application has sent one."""
     from kcli.proto.messages.streams_group_describe import StreamsGroupDescribeRequest
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, list[ProcessingNode] | KcliError | None]:
@@ -190,13 +191,14 @@ def _nodes(row: streams.DescribedGroup) -> list[ProcessingNode] | KcliError | No
     ]
 
 
-# -- how far share groups are ---------------------------------------------------------------------------------------
+# -- progress of share groups ---------------------------------------------------------------------------------------
 
 
 async def share_offsets(
     coordinators: Coordinators, groups: Iterable[str], *, patience: float
 ) -> dict[str, dict[TopicPartition, ShareStart | KcliError] | KcliError]:
-    """The start of every partition that each share group has read from. Asked of the group's coordinator (E67)."""
+    """Return the start offset of every partition that each share group has read from, as reported by the group's
+    coordinator."""
     from kcli.proto.messages.describe_share_group_offsets import (
         DescribeShareGroupOffsetsRequest,
         DescribeShareGroupOffsetsRequestGroup,
@@ -238,7 +240,7 @@ def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition,
 
 
 async def share_reset(cluster: Cluster, groups: Iterable[str]) -> dict[str, str | KcliError]:
-    """Return where share groups start partitions that they have not read: latest, earliest or by_duration:PT1H."""
+    """Return where share groups start partitions that they have not read yet: latest, earliest or by_duration:PT1H."""
     from kcli.admin.configs import Resource, describe_configs
 
     resources = {name: Resource("group", name) for name in groups}
@@ -258,8 +260,8 @@ async def share_begins(
     unread: Mapping[str, list[TopicPartition]],
     ends: Mapping[TopicPartition, LogOffset | KcliError],
 ) -> dict[tuple[str, TopicPartition], int | KcliError]:
-    """Return the offset at which share groups will start partitions that they have not read, without those that start
-    at the beginning of the log."""
+    """Return the offset at which share groups will start partitions that they have not read yet, except those that
+    start at the beginning of the log."""
     from kcli.grammar.durations import iso_duration
 
     begins: dict[tuple[str, TopicPartition], int | KcliError] = {}

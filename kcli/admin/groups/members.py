@@ -1,7 +1,7 @@
-"""Remove members from groups from outside: LeaveGroup with their ids (KIP-345), in classic and in consumer groups.
+"""Removes members from classic and consumer groups: LeaveGroup with their ids (KIP-345).
 
-A member that still runs joins again at its next heartbeat. A static member that is gone for good does not: without a
-removal its partitions wait until its session times out.
+A member that is still running joins again with its next heartbeat. A static member that is gone for good does not:
+unless it is removed, its partitions wait until its session times out.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 LEAVE_GROUP = 13
 BY_MEMBERS = 3
-"""The first version of LeaveGroup that names several members; a request before it names one."""
+"""The first version of LeaveGroup with several members; earlier ones have one."""
 REMOVABLE = ("classic", "consumer")
-"""Types of groups whose coordinator takes LeaveGroup from outside."""
+"""Types of groups whose coordinator accepts LeaveGroup from outside."""
 REASON = "removed by an administrator with kcli"
 
 
@@ -37,7 +37,7 @@ class MemberMissing(KcliError):
 
 
 class NotRemovable(KcliError):
-    """Members of such a group cannot be removed."""
+    """Members of this type of group cannot be removed."""
 
     def __init__(self, group: Described) -> None:
         super().__init__(
@@ -47,17 +47,17 @@ class NotRemovable(KcliError):
 
 
 def refusal_to_remove(group: Described) -> KcliError | None:
-    """Why no member of this group can be removed."""
+    """Return why no member of this group can be removed."""
     return NotRemovable(group) if group.type not in REMOVABLE else None
 
 
 async def remove_members(
     coordinators: Coordinators, group: str, members: Iterable[Member], *, patience: float = PATIENCE
 ) -> dict[str, bool | KcliError]:
-    """Remove these members of a classic or a consumer group. By member id: True on success, MemberMissing for one that
-    left before. `patience` is in seconds."""
+    """Remove these members of a classic or consumer group. By member id: True on success, MemberMissing if it had
+    already left. `patience` is in seconds."""
     wanted = {member.member_id: member for member in members}
-    sent = False  # without an answer: a member that is missing afterwards left by this
+    sent = False  # a request had no response: a member that is missing later left because of it
 
     async def ask(broker: Broker, names: list[str]) -> dict[str, Outcome | KcliError]:
         nonlocal sent
@@ -76,8 +76,8 @@ async def remove_members(
 async def remove_by_id(
     coordinators: Coordinators, group: Described | KcliError, member_ids: Iterable[str] | None
 ) -> dict[str, bool | KcliError]:
-    """As `remove_members`, by the ids of members; None removes all. Raises the error of a group that could not be
-    described, and NotRemovable."""
+    """Like `remove_members`, by member ids; None removes all. Raises the error of a group that could not be described,
+    and NotRemovable."""
     if isinstance(group, KcliError):
         raise group
     refusal = refusal_to_remove(group)
@@ -90,7 +90,7 @@ async def remove_by_id(
 
 
 async def _leave(broker: Broker, group: str, members: list[Member]) -> Outcome:
-    """Raises BrokerError where the coordinator refuses the whole request."""
+    """Raises BrokerError if the coordinator rejects the whole request."""
     _, highest = (await broker.versions()).get(LEAVE_GROUP, (0, 0))
     if highest < BY_MEMBERS:
         return {member.member_id: await _leave_alone(broker, group, member) for member in members}

@@ -1,7 +1,7 @@
-"""Offsets of groups as text: our JSON, which keeps epoch, metadata and "nothing was committed", and the CSV of Kafka's
-kafka-consumer-groups --export, which has TOPIC,PARTITION,OFFSET, with the group in front when there are several.
+"""Group offsets as text: kcli's JSON, which keeps leader epochs, metadata and missing commits, and the CSV of Kafka's
+kafka-consumer-groups --export, with TOPIC,PARTITION,OFFSET, preceded by the group if there are several.
 
-Both are read back (`groups reset --from-file`), Kafka's tool reads the CSV. An undo file is the JSON.
+`groups reset --from-file` reads both; Kafka's tool reads the CSV. Undo files use the JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LARGEST, _INT = 2**63 - 1, 2**31 - 1
 
 
 class Saved(Value):
-    """The content of a file: by group ("" if it names none) and partition a commit, or None for no commit. `plain`:
+    """The content of a file: a commit by group ("" if it names none) and partition, or None for no commit. `plain`:
     without epochs and metadata."""
 
     groups: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = field(factory=dict)
@@ -38,7 +38,7 @@ class Saved(Value):
 
 
 def row(group: str, at: TopicPartition, commit: OffsetAndMetadata | None) -> Row:
-    """One partition, as JSON has it."""
+    """Return one partition in the JSON form."""
     return {
         "group": group,
         "topic": at.topic,
@@ -50,7 +50,7 @@ def row(group: str, at: TopicPartition, commit: OffsetAndMetadata | None) -> Row
 
 
 def csv_text(offsets: Iterable[tuple[str, TopicPartition, int | None]], *, with_group: bool) -> str:
-    """The lines of Kafka's --export: offsets by group and partition, without those where nothing is committed."""
+    """Return the lines of Kafka's --export: offsets by group and partition, without partitions that have no commit."""
     import csv
     from io import StringIO
 
@@ -127,7 +127,7 @@ def _read_csv(text: str, name: str) -> Saved:
 
 
 def _lines(lines: Iterator[list[str]], name: str) -> Iterator[list[str]]:
-    """Raises UsageError for what the reader of CSV gives up at: a cell without end."""
+    """Raises UsageError if the CSV reader fails: a cell is not closed."""
     import csv
 
     try:

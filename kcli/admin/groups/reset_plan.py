@@ -1,7 +1,7 @@
-"""Before a reset: which groups may be changed, and the state of their partitions (E43).
+"""The state before a reset: which groups may be changed, and their partitions.
 
-Live members would overwrite a reset with their own commits. So the coordinator refuses it, and the plan says so before,
-with the members' names.
+Active members would overwrite a reset with their own commits, so the coordinator rejects it. The plan reports that in
+advance, with the members' names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LIVE = frozenset(
         codes.NON_EMPTY_GROUP,
     )
 )
-"""What a coordinator says to a commit from outside when the group has members."""
+"""Errors of a coordinator for a commit from outside while the group has members."""
 
 
 class Standing(Value):
@@ -49,7 +49,7 @@ class Standing(Value):
 
 
 class GroupLive(KcliError):
-    """The group has members, so its offsets are theirs."""
+    """The group has members, so its offsets belong to them."""
 
     def __init__(self, group: Described) -> None:
         who = some_members(group.members)
@@ -61,8 +61,8 @@ class GroupLive(KcliError):
 
 
 class Target(Value):
-    """A group to be changed. `described` is None for a group that does not exist yet; `refusal` is the reason why it
-    must not be changed."""
+    """A group to be changed. `described` is None for a group that does not exist yet; `refusal` is why it must not be
+    changed."""
 
     group: str = ""
     described: Described | None = None
@@ -71,12 +71,12 @@ class Target(Value):
 
     @property
     def missing(self) -> bool:
-        """Whether it does not exist."""
+        """Whether the group does not exist."""
         return self.described is None and self.refusal is None
 
     @property
     def share(self) -> bool:
-        """Whether it is a share group, whose commits are the offsets at which it starts."""
+        """Whether it is a share group, whose commits are its start offsets."""
         return self.described is not None and self.described.type == "share"
 
     @property
@@ -86,7 +86,7 @@ class Target(Value):
 
 
 async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
-    """The state of the groups. Commits of a transaction that is ending are awaited (KIP-447)."""
+    """Return the state of the groups. Waits for commits of a transaction that is ending (KIP-447)."""
     from kcli.admin.groups.kinds import share_offsets
 
     names = list(dict.fromkeys(groups))
@@ -115,7 +115,7 @@ async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str
 def _commits(
     starts: dict[TopicPartition, ShareStart | KcliError],
 ) -> dict[TopicPartition, OffsetAndMetadata | KcliError]:
-    """The starts of a share group as if they were commits; -1 where it has not started to read."""
+    """Return the start offsets of a share group in the form of commits; -1 if it has not started to read."""
     return {
         at: start
         if isinstance(start, KcliError)
@@ -125,7 +125,7 @@ def _commits(
 
 
 def refusal(group: Described) -> KcliError | None:
-    """Why the offsets of this group may not be changed from outside now."""
+    """Return why the offsets of this group must not be changed from outside now."""
     if group.members or group.state not in WITHOUT_MEMBERS:
         return GroupLive(group)
     return None
@@ -134,8 +134,8 @@ def refusal(group: Described) -> KcliError | None:
 async def standings(
     cluster: Cluster, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, tuple[int, int] | KcliError]:
-    """(start, end) of each log; the end is the high watermark, as Kafka's own tool has it. A partition that the topic
-    does not have is an error of its own."""
+    """Return (start, end) of each log; the end is the high watermark, as in Kafka's own tool. A partition that the
+    topic does not have gets an error."""
     wanted = sorted(set(partitions))
     log_bounds: dict[TopicPartition, tuple[int, int] | KcliError] = {}
     for topic, ats in groupby(wanted, key=lambda at: at.topic):
@@ -158,14 +158,14 @@ async def standings(
 
 
 class NoPartition(KcliError):
-    """The topic is there, and has no partition of this number."""
+    """The topic exists, but has no partition with this number."""
 
     def __init__(self, at: TopicPartition, count: int) -> None:
         super().__init__(f"{at.topic} [{at.partition}]: the topic has partitions 0 to {count - 1} only")
 
 
 async def numbers_of(cluster: Cluster, topic: str) -> set[int] | KcliError:
-    """The partitions of a topic, or why they are not known."""
+    """Return the partitions of a topic, or why they are unknown."""
     try:
         return set(await cluster.partitions(topic))
     except BrokerError as error:
@@ -175,7 +175,7 @@ async def numbers_of(cluster: Cluster, topic: str) -> set[int] | KcliError:
 
 
 def standing(target: Target, at: TopicPartition, log: tuple[int, int] | KcliError) -> Standing | KcliError:
-    """The state of one partition of a group."""
+    """Return the state of one partition of a group."""
     old = target.commits.get(at)
     if isinstance(old, KcliError):
         return old

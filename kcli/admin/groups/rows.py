@@ -1,4 +1,4 @@
-"""Groups as rows: as a coordinator lists and describes them, and their problems."""
+"""Groups as rows, as a coordinator lists and describes them, and errors about them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     AnyGroup = classic.DescribedGroup | kip848.DescribedGroup | share.DescribedGroup | streams.DescribedGroup
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
-"""States in which a member's assignment is not known yet, so the owner of a partition is unknown."""
+"""States in which assignments are not known yet, so the owner of a partition is unknown."""
 
 DESCRIBE_GROUPS = 15
 STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
-"""The states that groups of any type may be in (Kafka's GroupState)."""
+"""All states of groups of any type (Kafka's GroupState)."""
 
 TYPES = ("classic", "consumer", "share", "streams")
 
 
 class Listed(Value):
-    """A group as its coordinator lists it. `type` is classic, consumer, share or streams; None from brokers before
-    4.0 that do not say; `state` None from brokers before 2.6."""
+    """A group as its coordinator lists it. `type` is classic, consumer, share or streams; None from brokers before 4.0,
+    which do not report it; `state` is None from brokers before 2.6."""
 
     group: str = ""
     type: str | None = None
@@ -38,8 +38,8 @@ class Listed(Value):
 
 
 class Member(Value):
-    """One member. `epoch` is None for classic members, `assignment` what it owns now (of a share group: what it takes
-    records from, maybe with others), `tasks` those of a streams member: 0_3, or 0_3 standby."""
+    """A member. `epoch` is None for classic members. `assignment` is what it owns now (in a share group: what it reads
+    from, possibly with others), `tasks` are those of a streams member: 0_3, or 0_3 standby."""
 
     member_id: str = ""
     instance_id: str | None = None
@@ -55,7 +55,7 @@ class Member(Value):
 
 class Subtopology(Value):
     """A part of a streams application: what its tasks read, and the internal topics that they write and restore from.
-    `repartitions` are those that it reads, `sinks` those that it writes for other parts."""
+    `repartitions` are the repartition topics that it reads, `sinks` those that it writes for other parts."""
 
     name: str = ""
     sources: list[str] = field(factory=list)
@@ -65,8 +65,8 @@ class Subtopology(Value):
 
 
 class Described(Value):
-    """A group, its members and what they own. `epoch` is None for classic groups. `topology` and its epoch are of a
-    streams group; None where the coordinator does not know it."""
+    """A group, its members and what they own. `epoch` is None for classic groups. `topology` and its epoch belong to
+    streams groups; None if the coordinator does not know it."""
 
     group: str = ""
     type: str = "classic"
@@ -81,7 +81,7 @@ class Described(Value):
 
     @property
     def internal_topics(self) -> list[str]:
-        """The topics that a streams group made for itself: changelogs and repartition topics."""
+        """The topics that a streams group created for itself: changelogs and repartition topics."""
         parts = self.topology or ()
         return sorted({name for part in parts for name in (*part.changelogs, *part.repartitions)})
 
@@ -92,7 +92,7 @@ class Described(Value):
 
 
 class GroupMissing(KcliError):
-    """No coordinator knows a group of this name; `hint` goes behind the sentence."""
+    """No coordinator knows a group of this name; `hint` is appended to the sentence."""
 
     def __init__(self, group: str, hint: str = "") -> None:
         super().__init__(f"{group}: this group does not exist{hint}")
@@ -100,7 +100,7 @@ class GroupMissing(KcliError):
 
 
 class GroupInUse(KcliError):
-    """A group with members cannot be deleted (E43)."""
+    """A group with members cannot be deleted."""
 
     def __init__(self, group: str, members: list[str]) -> None:
         super().__init__(f"{group}: the group has {counted(members)}: stop them first")
@@ -109,8 +109,8 @@ class GroupInUse(KcliError):
 
 
 def refusal(row: AnyGroup) -> KcliError | None:
-    """Why a coordinator did not describe a group; None if it did. Before DescribeGroups 6 an unknown group was in the
-    state "Dead"."""
+    """Return why a coordinator did not describe a group; None if it did. Before DescribeGroups 6, an unknown group had
+    the state "Dead"."""
     code = codes.of(row.error_code)
     if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
         return GroupMissing(row.group_id)
@@ -119,7 +119,7 @@ def refusal(row: AnyGroup) -> KcliError | None:
 
 
 def description(row: kip848.DescribedGroup | share.DescribedGroup, kind: str, coordinator: int) -> Described:
-    """A group whose coordinator makes the assignment: of consumers (KIP-848) or a share group."""
+    """Return the description of a group whose coordinator assigns: a consumer group (KIP-848) or a share group."""
     return Described(
         group=row.group_id,
         type=kind,

@@ -1,4 +1,4 @@
-"""The target of each partition, as Kafka's own tool writes it: `{"version": 1, "partitions": [{"topic", "partition",
+"""The target of each partition in the format of Kafka's own tool: `{"version": 1, "partitions": [{"topic", "partition",
 "replicas", "log_dirs"}]}`."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ANY = "any"
 
 
 def document(assignment: Assignment, log_dirs: Mapping[Replica, str] | None = None) -> dict[str, Any]:
-    """What kafka-reassign-partitions reads as --reassignment-json-file."""
+    """Return the document that kafka-reassign-partitions reads as --reassignment-json-file."""
     dirs = log_dirs or {}
     return {
         "version": 1,
@@ -33,7 +33,7 @@ def document(assignment: Assignment, log_dirs: Mapping[Replica, str] | None = No
 
 
 def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
-    """The replicas of each partition, and the directories of those that name one. Raises UsageError with the error in
+    """Read the replicas of each partition, and the directories if given. Raises UsageError with the error in
     the file."""
     from json import loads
 
@@ -47,7 +47,7 @@ def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
 
 
 def read_document(whole: Any, path: str = "undo file") -> tuple[Assignment, dict[Replica, str]]:
-    """As `read`, of the document of a file that is called `path`."""
+    """Like `read`, for a parsed document of a file called `path`."""
     try:
         if whole.get("version", 1) != 1:
             raise UsageError(f"{path}: version {whole['version']} of this file is not known; there is 1")

@@ -1,8 +1,9 @@
-"""A balanced placement of partitions that moves as little as it can.
+"""Computes a balanced placement of partitions with few moves.
 
-Four steps, each of which keeps what the one before it reached: replicas that may stay do, and missing ones are filled
-in; they are spread over racks; the numbers per broker come to differ by one at most where racks allow it, and crowded
-topics are thinned out; then replicas change their order, which moves no data, until preferred leaders are even as well.
+Four steps, each of which keeps what earlier ones achieved. Replicas stay where they may, and missing ones are added;
+they are spread over racks; replica counts per broker are evened out to a difference of one where racks allow it, and
+topics concentrated on few brokers are spread; finally the order of replicas changes, which moves no data, to even out
+preferred leaders.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ Pick = Callable[[int, int], TopicPartition | None]
 Act = Callable[[TopicPartition, int, int], None]
 
 ENOUGH = 20
-"""Shifts for each partition after which an even placement is given up; a few are the rule."""
+"""Number of shifts per partition after which evening out is abandoned; normally a few suffice."""
 FEW = 16
-"""Candidates that are compared where every topic has some."""
+"""Number of candidates to compare if every topic has some."""
 
 
 class Wish(Value):
-    """Where replicas may be: brokers with their racks (None: racks do not matter). `replication` None keeps each
-    partition's own. Without `even` only what has to move does."""
+    """Where replicas may be: brokers with their racks (None: ignore racks). `replication` None keeps each partition's
+    own. Without `even`, only what has to move moves."""
 
     brokers: dict[int, str | None] = field(factory=dict)
     replication: int | None = None
@@ -35,9 +36,9 @@ class Wish(Value):
 
 
 def plan(current: Assignment, wish: Wish, sizes: Mapping[TopicPartition, int]) -> Assignment:
-    """The replicas of each partition, the preferred leader first; most stay in place. `sizes` is bytes: of two that
-    could move the smaller does. Raises UsageError for more replicas than brokers."""
-    current = {at: list(dict.fromkeys(brokers)) for at, brokers in current.items()}  # a broker named twice has one
+    """Return the replicas of each partition, the preferred leader first; most stay in place. `sizes` is in bytes: of
+    two candidates the smaller moves. Raises UsageError for more replicas than brokers."""
+    current = {at: list(dict.fromkeys(brokers)) for at, brokers in current.items()}  # without duplicate brokers
     counts = {at: wish.replication or len(brokers) for at, brokers in current.items()}
     most = max(counts.values(), default=0)
     if most > len(wish.brokers):
@@ -58,7 +59,7 @@ def plan(current: Assignment, wish: Wish, sizes: Mapping[TopicPartition, int]) -
 
 
 def _superfluous(board: Board, at: TopicPartition) -> int:
-    """Which replica is given up: never the preferred leader."""
+    """Return the replica to remove: never the preferred leader."""
     return max(
         board.replicas[at][1:],
         key=lambda node: (board.rack_mates(at, node), board.load(at.topic, node), board.total(node), node),
@@ -66,13 +67,13 @@ def _superfluous(board: Board, at: TopicPartition) -> int:
 
 
 def _vacant(board: Board, at: TopicPartition) -> int:
-    """Where a new replica goes."""
+    """Return the broker for a new replica."""
     free = [node for node in board.brokers if node not in board.replicas[at]]
     return min(free, key=lambda node: (board.rack_mates(at, node), board.load(at.topic, node), board.total(node), node))
 
 
 def _spread_over_racks(board: Board, at: TopicPartition) -> None:
-    """Until no rack has two replicas more than another that has room."""
+    """Move replicas until no rack has two more than another rack with room."""
     while True:
         counts = board.racks(at)
         room = {
@@ -92,15 +93,15 @@ def _spread_over_racks(board: Board, at: TopicPartition) -> None:
 
 
 def _even_replicas(board: Board) -> None:
-    """A topic by itself only where it is crowded: replicas of many topics that are even together need not all move
-    because each topic by itself could be a little better."""
+    """Even out replica counts. A single topic is only evened out where it is concentrated: replicas of many topics that
+    are even together need not all move because each topic could be a little more even."""
     for topic in board.topics:
         loads = [board.load(topic, node) for node in board.brokers]
         if max(loads) > -(-sum(loads) // len(loads)) + 1:
             _even(board, _of(board.load, topic), _between(board.movable, topic), board.move)
 
     def any_topic(a: int, b: int) -> TopicPartition | None:
-        """A move that leaves its topic as even as it is, or makes it more so."""
+        """Return a move that leaves its topic as even as it is, or makes it more so."""
         some = (board.movable(topic, a, b) for topic in board.topics if board.load(topic, a) > board.load(topic, b))
         return board.cheapest(islice((at for at in some if at is not None), FEW), a, b)
 
@@ -127,7 +128,7 @@ def _between(pick: Callable[[str, int, int], TopicPartition | None], topic: str)
 
 
 def _even(board: Board, load: Load, pick: Pick, act: Act) -> None:
-    """Shift one from a broker to another that has at least two less, over others in between where there is no direct
+    """Shift one item from a broker to another with at least two fewer, over intermediate brokers if there is no direct
     way, until nothing more can be shifted."""
     stuck: set[int] = set()
     for _ in range(ENOUGH * (len(board.partitions) + len(board.brokers))):
@@ -140,16 +141,16 @@ def _even(board: Board, load: Load, pick: Pick, act: Act) -> None:
             stuck.add(begin)
             continue
         stuck.clear()
-        for a, b in reversed(list(pairwise(way))):  # the far end first: no broker is fuller in between
+        for a, b in reversed(list(pairwise(way))):  # the far end first, so that no broker in between gets fuller
             at = pick(a, b)
-            if at is None:  # a hop further on took what this one had counted on
+            if at is None:  # a later hop used what this one relied on
                 stuck.add(begin)
                 break
             act(at, a, b)
 
 
 def _way(board: Board, begin: int, load: Load, pick: Pick) -> list[int] | None:
-    """The shortest way along which something can go to a broker that has at least two less."""
+    """Return the shortest path along which an item can move to a broker with at least two fewer."""
     came: dict[int, int | None] = {begin: None}
     queue = [begin]
     for node in queue:
@@ -169,7 +170,7 @@ def _way(board: Board, begin: int, load: Load, pick: Pick) -> list[int] | None:
 
 
 class Board:
-    """The replicas of each partition, at first those of `current` that are on `brokers` (id to rack, None for none)."""
+    """The replicas of each partition, initially those of `current` on `brokers` (id to rack, None for none)."""
 
     def __init__(
         self, current: Assignment, brokers: Mapping[int, str | None], sizes: Mapping[TopicPartition, int]
@@ -188,26 +189,26 @@ class Board:
                 if node in brokers:
                     self.add(at, node)
 
-    # -- what is ------------------------------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------------------------
 
     def total(self, node: int) -> int:
-        """Replicas at a broker."""
+        """Number of replicas at a broker."""
         return self._total[node]
 
     def load(self, topic: str, node: int) -> int:
-        """Replicas of a topic at a broker."""
+        """Number of a topic's replicas at a broker."""
         return len(self._here.get((topic, node), ()))
 
     def leads_total(self, node: int) -> int:
-        """Partitions whose preferred leader it is."""
+        """Number of partitions whose preferred leader is the broker."""
         return self._leads_total[node]
 
     def leads(self, topic: str, node: int) -> int:
-        """Partitions of a topic whose preferred leader it is."""
+        """Number of a topic's partitions whose preferred leader is the broker."""
         return len(self._led.get((topic, node), ()))
 
     def racks(self, at: TopicPartition) -> dict[str, int]:
-        """How many replicas of a partition each rack has; empty where no racks are known."""
+        """Number of a partition's replicas in each rack; empty if racks are unknown."""
         counts = {rack: 0 for rack in self._racks.values() if rack is not None}
         for node in self.replicas[at]:
             rack = self._racks[node]
@@ -216,7 +217,7 @@ class Board:
         return counts
 
     def rack_mates(self, at: TopicPartition, node: int) -> int:
-        """Replicas of a partition in a broker's rack."""
+        """Number of a partition's replicas in a broker's rack."""
         rack = self._racks[node]
         return 0 if rack is None else sum(self._racks[replica] == rack for replica in self.replicas[at])
 
@@ -224,22 +225,22 @@ class Board:
         """The brokers of a rack."""
         return [node for node in self.brokers if self._racks[node] == rack]
 
-    # -- what changes -------------------------------------------------------------------------------------------------
+    # -- changes ------------------------------------------------------------------------------------------------------
 
     def add(self, at: TopicPartition, node: int) -> None:
-        """A replica more, behind the others."""
+        """Append a replica."""
         self._put(at, [*self.replicas[at], node])
 
     def drop(self, at: TopicPartition, node: int) -> None:
-        """A replica less."""
+        """Remove a replica."""
         self._put(at, [replica for replica in self.replicas[at] if replica != node])
 
     def move(self, at: TopicPartition, a: int, b: int) -> None:
-        """A replica goes from `a` to `b`, in the same place of the order."""
+        """Move a replica from `a` to `b`, at the same position in the order."""
         self._put(at, [b if replica == a else replica for replica in self.replicas[at]])
 
     def lead(self, at: TopicPartition, a: int, b: int) -> None:
-        """`b` is the preferred leader instead of `a`."""
+        """Make `b` the preferred leader instead of `a`."""
         self._put(at, [b, *(replica for replica in self.replicas[at] if replica != b)])
 
     def _put(self, at: TopicPartition, brokers: list[int]) -> None:
@@ -255,11 +256,11 @@ class Board:
                 self._leads_total[node] += by
                 _keep(self._led.setdefault((at.topic, node), set()), at, by)
 
-    # -- what may change ----------------------------------------------------------------------------------------------
+    # -- candidates ---------------------------------------------------------------------------------------------------
 
     def movable(self, topic: str, a: int, b: int) -> TopicPartition | None:
-        """The partition of a topic whose replica at `a` had best go to `b`: one that was at `b` before, or came to `a`
-        in this plan, else the smallest; no leader if that can be. None where racks or replicas forbid all."""
+        """Return the topic's partition whose replica at `a` is best moved to `b`: one that was at `b` before, or came
+        to `a` in this plan, else the smallest, and not a leader if possible. None if racks or replicas rule out all."""
         some = self._here.get((topic, a), set()) - self._here.get((topic, b), set())
         near = self._racks[a] == self._racks[b]
         fit = [at for at in some if near or self.rack_mates(at, b) < self.rack_mates(at, a)]
@@ -270,12 +271,13 @@ class Board:
         return b not in before, a in before, self._sizes.get(at, 0), self.replicas[at][0] == a, at
 
     def passable(self, topic: str, a: int, b: int) -> TopicPartition | None:
-        """A partition of a topic that `a` leads and `b` might: one that `b` led before or `a` did not, if there is."""
+        """Return a partition of a topic that `a` leads and `b` could lead: preferably one that `b` led before or `a`
+        did not."""
         some = self._led.get((topic, a), set()) & self._here.get((topic, b), set())
         return min(some, key=lambda at: (self._current[at][0] != b, self._current[at][0] == a, at), default=None)
 
     def cheapest(self, some: Iterable[TopicPartition], a: int, b: int) -> TopicPartition | None:
-        """Of candidates of several topics, one whose topic gains most."""
+        """Return the candidate whose topic gains most."""
         gain = {at: self.load(at.topic, b) - self.load(at.topic, a) for at in some}
         return min(gain, key=lambda at: (gain[at], self._cost(at, a, b)), default=None)
 

@@ -17,12 +17,12 @@ from kcli.values import Value, field
 Assignment = dict[TopicPartition, list[int]]
 
 MOST = 1000
-"""Partitions in a request: the controller writes each request's records at once."""
+"""Partitions in one request: the controller writes each request's records at once."""
 
 
 class Ongoing(Value):
-    """A move under way. `replicas` are all for the time being: the `adding` ones are being filled, the `removing` ones
-    go when that is done."""
+    """A move in progress. `replicas` are all current replicas: the `adding` ones are being filled, the `removing` ones
+    are dropped after that."""
 
     replicas: list[int] = field(factory=list)
     adding: list[int] = field(factory=list)
@@ -30,19 +30,19 @@ class Ongoing(Value):
 
     @property
     def target(self) -> list[int]:
-        """The replicas when it is done."""
+        """The replicas after the move."""
         return [replica for replica in self.replicas if replica not in self.removing]
 
     @property
     def sources(self) -> list[int]:
-        """The replicas before."""
+        """The replicas before the move."""
         return [replica for replica in self.replicas if replica not in self.adding]
 
 
 async def list_reassignments(
     cluster: Cluster, partitions: Iterable[TopicPartition] | None = None
 ) -> dict[TopicPartition, Ongoing]:
-    """All moves under way, or those of these partitions. Raises BrokerError."""
+    """Return all moves in progress, or those of these partitions. Raises BrokerError."""
     topics = None
     if partitions is not None:
         by_topic: dict[str, list[int]] = {}
@@ -71,8 +71,11 @@ async def list_reassignments(
 async def alter_reassignments(
     cluster: Cluster, wanted: Mapping[TopicPartition, Sequence[int] | None]
 ) -> dict[TopicPartition, KcliError | None]:
-    """Start to move each partition to these brokers, the preferred leader first; None cancels a move. None where it was
-    begun. A request for every `MOST` partitions; an answer that is lost is the error of all it was about."""
+    """Start to move each partition to these brokers, the preferred leader first; None cancels a move.
+
+    The result is None if the move was started. One request per `MOST` partitions; a lost response is the error of all
+    of them.
+    """
     errors: dict[TopicPartition, KcliError | None] = {}
     for part in pieces(list(wanted), MOST):
         try:
@@ -115,30 +118,30 @@ async def _alter(
 
 
 def about(at: TopicPartition) -> str:
-    """A partition in a sentence."""
+    """Return the text for a partition in a sentence."""
     return f"{at.topic} [{at.partition}]"
 
 
 class Share(Value):
-    """Bytes to copy in all, and bytes left."""
+    """Bytes to copy in total, and bytes left."""
 
     size: int = 0
     left: int = 0
 
     def rate_since(self, before: Share, seconds: float) -> float | None:
-        """Bytes copied a second since an earlier share; None where no time has passed."""
+        """Return the bytes copied per second since an earlier share; None if no time has passed."""
         return max(before.left - self.left, 0) / seconds if seconds > 0 else None
 
     def eta(self, rate: float | None) -> float | None:
-        """Seconds until nothing is left, at that rate."""
+        """Return the seconds until nothing is left, at that rate."""
         return self.left / rate if rate else None
 
 
 async def replica_sizes(
     cluster: Cluster, partitions: Iterable[TopicPartition] | None, *, brokers: Iterable[int] | None = None
 ) -> tuple[dict[TopicPartition, dict[int, int]], dict[int, KcliError]]:
-    """The bytes of each replica, by partition and broker, of these partitions or of all; and the brokers that could not
-    tell."""
+    """Return the size of each replica in bytes, by partition and broker, of these partitions or of all; and the errors
+    of brokers."""
     topics: dict[str, list[int]] | None = None
     if partitions is not None:
         topics = {}
@@ -154,7 +157,7 @@ async def replica_sizes(
 
 
 async def shares(cluster: Cluster, ongoing: Mapping[TopicPartition, Ongoing]) -> dict[TopicPartition, Share]:
-    """The progress of each move. A replica that no broker reports has no bytes yet."""
+    """Return the progress of each move. A replica that no broker reports has no bytes yet."""
     if not ongoing:
         return {}
     known = {node.id for node in await cluster.nodes()}

@@ -1,8 +1,8 @@
-"""Replication throttles (KIP-73), set and cleared as Kafka's own tool does: rates of brokers, and the replicas of a
-topic that they apply to.
+"""Replication throttles (KIP-73), set and cleared like Kafka's own tool does: broker rates, and the replicas of a topic
+to which they apply.
 
-A throttle stays until it is removed, also after its moves; then it slows down other replication. So every command that
-ends moves looks for throttles in the cluster, not in the memory of a process.
+A throttle remains until it is removed, even after its moves; then it slows down other replication. So every command
+that ends moves looks for throttles in the cluster, instead of remembering them in a process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OF_BROKERS = (LEADER_RATE, FOLLOWER_RATE, DISK_RATE)
 
 
 class Move(Value):
-    """The brokers that a partition's new replicas are copied from, and the new replicas."""
+    """The brokers from which a partition's new replicas are copied, and the new replicas."""
 
     sources: list[int] = field(factory=list)
     destinations: list[int] = field(factory=list)
@@ -34,7 +34,7 @@ class Move(Value):
 def moves(
     proposed: Assignment, current: Assignment, ongoing: Mapping[TopicPartition, Ongoing]
 ) -> dict[TopicPartition, Move]:
-    """What moves when `proposed` begins, with what moves already."""
+    """Return what moves when `proposed` begins, including moves in progress."""
     moves = {at: Move(sources=ongoing.sources, destinations=list(ongoing.adding)) for at, ongoing in ongoing.items()}
     for at, brokers in proposed.items():
         sources = moves[at].sources if at in moves else current[at]
@@ -43,7 +43,7 @@ def moves(
 
 
 def wanted(some: Mapping[TopicPartition, Move], rate: int) -> dict[Resource, list[Operation]]:
-    """The configs that hold these moves to `rate` bytes a second at every broker."""
+    """Return the configs that limit these moves to `rate` bytes per second at every broker."""
     leaders: dict[str, list[str]] = {}
     followers: dict[str, list[str]] = {}
     brokers: set[int] = set()
@@ -64,14 +64,15 @@ def wanted(some: Mapping[TopicPartition, Move], rate: int) -> dict[Resource, lis
 
 
 def rates(rate: int) -> list[Operation]:
-    """The two configs of a broker."""
+    """Return the two configs of a broker."""
     return [Operation(name=name, how=SET, value=str(rate)) for name in (LEADER_RATE, FOLLOWER_RATE)]
 
 
 async def set_throttle(
     cluster: Cluster, changes: Mapping[Resource, Sequence[Operation]]
 ) -> dict[Resource, KcliError | None]:
-    """Set throttles, topics first, so that no broker is slow for replicas that are not listed. None on success."""
+    """Set throttles, topics first, so that no broker throttles replicas that are not listed. The result is None on
+    success."""
     of_topics = {at: some for at, some in changes.items() if at.kind == "topic"}
     done = await alter_configs(cluster, of_topics) if of_topics else {}
     return done | await alter_configs(cluster, {at: some for at, some in changes.items() if at.kind != "topic"})
@@ -80,7 +81,7 @@ async def set_throttle(
 async def find_throttles(
     cluster: Cluster, topics: Iterable[str], brokers: Iterable[int]
 ) -> tuple[dict[Resource, dict[str, str]], dict[Resource, KcliError]]:
-    """The throttle configs of these topics and brokers, and the errors of those that did not answer."""
+    """Return the throttle configs of these topics and brokers, and the errors of those that did not respond."""
     asked = {
         OF_TOPICS: [Resource("topic", name) for name in topics],
         OF_BROKERS: [Resource("broker", str(node)) for node in brokers],
@@ -101,7 +102,7 @@ async def find_throttles(
 
 
 async def clear_throttles(cluster: Cluster, some: Mapping[Resource, Iterable[str]]) -> dict[Resource, KcliError | None]:
-    """Take these configs away; None where it was done."""
+    """Remove these configs. The result is None on success."""
     if not some:
         return {}
     changes = {at: [Operation(name=name, how=DELETE) for name in names] for at, names in some.items()}

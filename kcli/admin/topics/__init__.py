@@ -1,1 +1,1 @@
-"""Topics: listed, described, created, deleted; partitions added; records deleted; figures."""
+"""Topics: list, describe, create and delete them, add partitions, delete records, figures."""

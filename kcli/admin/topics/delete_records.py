@@ -1,4 +1,4 @@
-"""Deleting the records before an offset (KIP-107), each partition at its leader."""
+"""Deletes the records before an offset (KIP-107), each partition at its leader."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 async def delete_records(
     cluster: Cluster, before: Mapping[TopicPartition, int], *, patience: float = PATIENCE
 ) -> dict[TopicPartition, int | KcliError]:
-    """Delete the records before each offset; returns the new start of each log. The request is idempotent, so retriable
+    """Delete the records before each offset; return the new start of each log. The request is idempotent, so retriable
     errors are retried."""
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, int | KcliError]:
@@ -47,8 +47,9 @@ async def delete_records(
 
 
 def new_start(where: Bound, ends: tuple[int, int], found: int | None) -> tuple[int, str]:
-    """Where a log of these ends (start, end) begins when the records before a place are deleted, and a note where the
-    place is past the end; `found` is the offset that was looked up for a time (-1: none) or the last N records."""
+    """Return where a log with these ends (start, end) will begin after deleting the records before a place, and a note
+    if the place is past the end. `found` is the offset that was looked up for a time (-1: none) or the last N records.
+    """
     start, end = ends
     looked_up = end if found is None or found < 0 else found
     wanted = {
@@ -65,8 +66,8 @@ def new_start(where: Bound, ends: tuple[int, int], found: int | None) -> tuple[i
 async def grow_topics(
     cluster: Cluster, counts: Mapping[str, int], *, dry_run: bool = False
 ) -> dict[str, KcliError | None]:
-    """Raise each topic to that number of partitions, or with `dry_run` let the controller check it. None where it was
-    done."""
+    """Increase each topic to that number of partitions, or with `dry_run` let the controller validate it. The result is
+    None on success."""
     if not counts:
         return {}
     topics = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in counts.items()]

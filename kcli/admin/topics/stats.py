@@ -1,6 +1,6 @@
 """Topics with figures: metadata, sizes, end offsets, their rates, and the last write.
 
-One Metadata request, one ListOffsets per leader, one DescribeLogDirs per broker, whatever the number of topics.
+Sends one Metadata request, one ListOffsets per leader, one DescribeLogDirs per broker, whatever the number of topics.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 BACK = (60.0, 45.0, 30.0, 15.0)
-"""Seconds before now at which the ends of logs are asked for, where rates are wanted from one answer."""
+"""Seconds before now at which end offsets are looked up when rates are wanted from a single run."""
 LEAST = 4.0
-"""Seconds that a rate is of, where rates are even: what is written in bursts is nothing, or far too much, in less."""
+"""Shortest period in seconds of an even rate: with bursts of writes, shorter ones give zero or far too much."""
 
 
 class TopicRow(Value):
-    """A topic. `size` is the bytes of its leaders' logs, None if one does not report it; `records` is end minus start,
-    in offsets; `rate` is offsets a second since the refresh before, or as `TopicLooks` says, None at the first."""
+    """A topic. `size` is the bytes of its leaders' logs, None if one is not reported; `records` is end minus start, in
+    offsets; `rate` is offsets per second since the previous refresh, or as described in `TopicLooks`, None at first."""
 
     topic: Topic = field(factory=Topic)
     size: int | None = None
@@ -41,23 +41,23 @@ class TopicRow(Value):
 
 
 class TopicLooks:
-    """Asked again and again; remembers the ends of last time, for rates. With `even` they are of that many seconds or
-    more, however often it is asked, and of `LEAST` at the start."""
+    """Collects figures repeatedly, and remembers the last end offsets for rates. With `even`, rates cover that many
+    seconds or more, however often it is called, and at least `LEAST` seconds at the start."""
 
     def __init__(self, even: float = 0.0) -> None:
         self._even = even
         self._summed: list[tuple[float, dict[str, int]]] = []  # the ends of each topic added up, oldest first
         self._ends: dict[TopicPartition, int] = {}
-        self._topics: dict[str, Topic | KcliError] = {}  # of the last answer about all
+        self._topics: dict[str, Topic | KcliError] = {}  # from the last run for all topics
         self._at = 0.0
 
     async def look(
         self, cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = False
     ) -> list[TopicRow]:
-        """All topics now, or those named. Raises KcliError when the metadata cannot be read; other failures are
-        missing."""
+        """Return all topics, or those named. Raises KcliError if the metadata cannot be read; other missing figures
+        stay None."""
         if names is None:
-            answer = await cluster.metadata()  # leaders are known without asking again
+            answer = await cluster.metadata()  # also updates the cached leaders
             topics_now = self._topics = described(answer, internal=internal, known=self._topics)
             del answer
         else:
@@ -84,7 +84,7 @@ class TopicLooks:
         return rows
 
     def _rate_evenly(self, rows: list[TopicRow], ends: dict[TopicPartition, int], now: float) -> None:
-        """Rates since the newest answer that is old enough, or since the oldest there is."""
+        """Set rates since the latest run that is old enough, or since the oldest run."""
         sums = {row.topic.topic: 0 for row in rows if row.records is not None}
         for at, end in ends.items():
             if at.topic in sums:
@@ -101,8 +101,8 @@ class TopicLooks:
             answers.append((now, sums))
 
     def _keep(self, ends: dict[TopicPartition, int]) -> None:
-        """Remember the ends. What did not change stays the value that it was, so that the memory of an answer is free
-        again as a whole; with new values among those of the answer a little more would be taken each time."""
+        """Remember the ends. Unchanged values remain the same objects, so that the memory of a response is freed as a
+        whole; mixed with new ones, a little more would be taken each time."""
         kept = self._ends
         for gone in [at for at in kept if at not in ends]:
             del kept[gone]
@@ -111,10 +111,10 @@ class TopicLooks:
                 kept[at] = end
 
     async def rates_before(self, cluster: Cluster, topics: Iterable[Topic]) -> dict[str, float]:
-        """Records written a second to topics in the minute before the last answer, by the timestamps of records;
-        without the topics that none was written to, and those of which a partition did not answer."""
+        """Return the records written per second to topics in the minute before the last run, by record timestamps.
+        Topics without writes, and topics with a partition that did not respond, are missing."""
         every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions]
-        ends = {at: self._ends[at] for at in every if at in self._ends}  # a newer answer may come meanwhile
+        ends = {at: self._ends[at] for at in every if at in self._ends}  # a newer run may finish meanwhile
         then = round((time.time() - BACK[0]) * 1000)
         answers = await list_offsets(cluster, dict.fromkeys(ends, then))
         written: dict[str, int] = {}
@@ -157,12 +157,12 @@ class TopicLooks:
 
 
 def _offsets(answers: dict[TopicPartition, LogOffset | KcliError]) -> dict[TopicPartition, int]:
-    """Those that are known."""
+    """Return the known offsets."""
     return {at: answer.offset for at, answer in answers.items() if isinstance(answer, LogOffset) and answer.offset >= 0}
 
 
 def problem(topic: Topic) -> str:
-    """The problem of its replicas; "" without one."""
+    """Return the problem of a topic's replicas; "" without one."""
     problems = []
     if topic.leaderless:
         problems.append(f"{topic.leaderless} without leader")
@@ -172,7 +172,7 @@ def problem(topic: Topic) -> str:
 
 
 async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | None, dict[int, KcliError]]:
-    """Bytes by topic, partition and broker; None where no broker may or can tell."""
+    """Return bytes by topic, partition and broker; None if no broker permits or supports it."""
     places, failed = await log_dirs(cluster)
     if not places:
         return None, failed
@@ -183,9 +183,8 @@ async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | No
 async def ends_before(
     cluster: Cluster, ends: Mapping[TopicPartition, int], *, now: float, back: Sequence[float] = BACK
 ) -> list[tuple[float, int]]:
-    """The sum of these ends, which were read `now` (seconds since the epoch), at moments `back` seconds before, by the
-    timestamps of records, with the time of each. [] where that is not known: no record is so new, or times go back and
-    forth."""
+    """Return the sum of these ends, read at `now` (seconds since the epoch), at times `back` seconds earlier, by record
+    timestamps, with each time. Empty if unknown: no record is that recent, or timestamps are not in order."""
     moments = [dict.fromkeys(ends, round((now - seconds) * 1000)) for seconds in back]
     answers = await asyncio.gather(*(list_offsets(cluster, wanted) for wanted in moments))
     sums = []
@@ -201,8 +200,8 @@ async def ends_before(
 
 
 async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]:
-    """The last write to each topic, in seconds since the epoch: its newest timestamp (KIP-734). Topics without records,
-    and those of brokers before 3.0, are omitted."""
+    """Return the last write to each topic, in seconds since the epoch: its largest timestamp (KIP-734). Topics without
+    records, and topics on brokers before 3.0, are omitted."""
     every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0]
     times: dict[str, float] = {}
     for at, offset in good(await list_offsets(cluster, dict.fromkeys(every, MAX_TIMESTAMP))).items():
@@ -212,8 +211,8 @@ async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]
 
 
 async def remote_offsets(cluster: Cluster, topics: Iterable[Topic]) -> dict[str, int | None]:
-    """How many offsets of each topic with tiered storage are in remote storage, those that are on a disk, too,
-    included; None where a partition does not tell. Brokers do not report bytes of remote storage."""
+    """Return how many offsets of each topic with tiered storage are in remote storage, including those also on disk;
+    None if a partition does not report it. Brokers do not report the bytes in remote storage."""
     every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0]
     tiers = await tiered_offsets(cluster, every)
     starts = await list_offsets(cluster, dict.fromkeys(tiers, EARLIEST))
@@ -228,8 +227,8 @@ async def remote_offsets(cluster: Cluster, topics: Iterable[Topic]) -> dict[str,
 
 
 async def spans(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int | None]:
-    """How many offsets the logs of each topic have; None where one of them is not known: a part would be less than
-    what goes."""
+    """Return the number of offsets in the logs of each topic; None if one of them is unknown, because a partial sum
+    would understate what is deleted."""
     partitions = [TopicPartition(p.topic, p.partition) for topic in topics.values() for p in topic.partitions]
     starts, ends = await asyncio.gather(
         list_offsets(cluster, dict.fromkeys(partitions, EARLIEST), patience=1.0),

@@ -1,4 +1,4 @@
-"""Topics: listed and described from one answer of the metadata, created and deleted at the controller (C18, C19)."""
+"""Topics: listed and described from one metadata response, created and deleted at the controller."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class Partition(Value):
-    """One partition, from the metadata. `leader` is -1 without a leader. `elr` are the replicas outside of the ISR that
-    have all committed records, and `last_known_elr` those that had them last (KIP-966); both are None until
-    `add_eligible` fills them in, and from brokers before 3.7."""
+    """A partition from the metadata. `leader` is -1 without a leader. `elr` are the replicas outside the ISR that have
+    all committed records, `last_known_elr` those that had them last (KIP-966); both are None until `add_eligible` sets
+    them, and from brokers before 3.7."""
 
     topic: str = ""
     partition: int = 0
@@ -47,7 +47,7 @@ class Partition(Value):
 
     @property
     def advice(self) -> str | None:
-        """A sentence about the replicas that may lead a partition without a leader; None where one leads it."""
+        """A sentence about the replicas that could lead a partition without a leader; None if it has one."""
         if self.leader >= 0:
             return None
         if complete := sorted({*self.isr, *(self.elr or ())}):
@@ -66,7 +66,7 @@ def _brokers(ids: list[int]) -> str:
 
 
 class Topic(Value):
-    """One topic. `topic_id` is Kafka's base64 form, "" from brokers before 2.8 (KIP-516)."""
+    """A topic. `topic_id` is in Kafka's base64 form, "" from brokers before 2.8 (KIP-516)."""
 
     topic: str = ""
     topic_id: str = ""
@@ -87,7 +87,7 @@ class Topic(Value):
 
 
 class NewTopic(Value):
-    """What to create. -1 partitions or replicas mean the broker's default (KIP-464)."""
+    """A topic to create. -1 partitions or replicas mean the broker's default (KIP-464)."""
 
     topic: str = ""
     partitions: int = -1
@@ -108,14 +108,14 @@ class Created(Value):
 async def describe_topics(
     cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = True
 ) -> dict[str, Topic | KcliError]:
-    """The named topics, or all. An unknown name has the error TopicMissing; the request never creates it (C3). Without
-    `internal`, Kafka's own topics are not in "all" (C20)."""
+    """Describe the named topics, or all. An unknown name has the error TopicMissing; the request never creates it.
+    Without `internal`, Kafka's own topics are not included in "all"."""
     asked = None if names is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(names)]
     if asked == []:
         return {}
     answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
     topics = described(answer, internal=internal or bool(asked))
-    if asked is not None:  # an answer may leave some out, and have others
+    if asked is not None:  # a response may omit some and have others
         left_out = KcliError("the broker's response does not contain this topic")
         topics = {
             name: topics.get(name, left_out) for name in sorted(topic.name for topic in asked if topic.name is not None)
@@ -124,8 +124,8 @@ async def describe_topics(
 
 
 async def add_eligible(cluster: Cluster, topics: Iterable[Topic]) -> None:
-    """Fill in which replicas are eligible to lead (KIP-966), page by page. Nothing from brokers before 3.7. Raises
-    KcliError where it cannot be asked."""
+    """Add the replicas that are eligible to lead (KIP-966), page by page; nothing from brokers before 3.7. Raises
+    KcliError if the request fails."""
     from kcli.proto.messages.describe_topic_partitions import (
         Cursor,
         DescribeTopicPartitionsRequest,
@@ -144,7 +144,7 @@ async def add_eligible(cluster: Cluster, topics: Iterable[Topic]) -> None:
             for one in row.partitions:
                 if (known := partitions.get((row.name or "", one.partition_index))) is not None:
                     known.elr, known.last_known_elr = one.eligible_leader_replicas, one.last_known_elr
-        if answer.next_cursor is None or answer.next_cursor == cursor:  # a broker that goes nowhere ends it, too
+        if answer.next_cursor is None or answer.next_cursor == cursor:  # also ends if a broker returns the same cursor
             return
         cursor = answer.next_cursor
         names = [name for name in names if name >= cursor.topic_name]
@@ -153,15 +153,18 @@ async def add_eligible(cluster: Cluster, topics: Iterable[Topic]) -> None:
 def described(
     answer: MetadataResponse, *, internal: bool, known: Mapping[str, Topic | KcliError] | None = None
 ) -> dict[str, Topic | KcliError]:
-    """The topics of an answer by name, in order; Kafka's own only with `internal`. Of those that are `known` from an
-    answer before, one that did not change is the same value: it costs neither time nor memory again."""
+    """Return the topics of a response by name, in order; Kafka's own only with `internal`.
+
+    An unchanged topic remains the same object as in `known`, the topics of an earlier response, which saves time and
+    memory.
+    """
     rows = {row.name: row for row in answer.topics if row.name and (internal or not row.is_internal)}
     before = known or {}
     return {name: _as_before(before.get(name), rows[name]) or _topic(rows[name]) for name in sorted(rows)}
 
 
 def _as_before(topic: Topic | KcliError | None, row: MetadataResponseTopic) -> Topic | None:
-    """The topic, if the row says the same of it."""
+    """Return the topic if the row is equal."""
     if not isinstance(topic, Topic) or len(topic.partitions) != len(row.partitions):
         return None
     if row.error_code or (topic.topic_id, topic.internal) != (id_text(row.topic_id), row.is_internal):
@@ -201,7 +204,7 @@ def _topic(row: MetadataResponseTopic) -> Topic | KcliError:
 
 
 def id_text(topic_id: bytes) -> str:
-    """A topic id as Kafka prints it: URL-safe base64 without padding; "" for none."""
+    """Return a topic id as Kafka prints it: URL-safe base64 without padding; "" for none."""
     from binascii import b2a_base64
 
     if topic_id == NO_ID:
@@ -212,8 +215,8 @@ def id_text(topic_id: bytes) -> str:
 async def create_topics(
     cluster: Cluster, topics: Iterable[NewTopic], *, dry_run: bool = False, patience: float = PATIENCE
 ) -> dict[str, Created | KcliError]:
-    """Creates topics, or with `dry_run` lets the broker check that it would. A topic that exists carries
-    BrokerError TOPIC_ALREADY_EXISTS."""
+    """Create topics, or with `dry_run` let the broker validate it. An existing topic has the error BrokerError
+    TOPIC_ALREADY_EXISTS."""
     from kcli.proto.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 
     wanted = [
@@ -249,7 +252,7 @@ async def create_topics(
 async def delete_topics(
     cluster: Cluster, names: Iterable[str], *, patience: float = PATIENCE
 ) -> dict[str, bool | KcliError]:
-    """Deletes topics by name. True where it will be gone; TopicMissing where there was none."""
+    """Delete topics by name. True if the topic will be gone; TopicMissing if there was none."""
     from kcli.proto.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
     wanted = list(dict.fromkeys(names))
@@ -277,7 +280,7 @@ def _left_out(name: str) -> KcliError:
 
 async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool = False, timeout: float = 30.0) -> None:
     """Wait until every broker knows these topics with a leader for each partition, or, with `gone`, until no broker
-    knows them (C19). `timeout` is in seconds; raises DeadlineExceeded, which names what is missing."""
+    knows them. `timeout` is in seconds; raises DeadlineExceeded that names what is missing."""
     left = list(dict.fromkeys(names))
 
     async def look() -> bool:
@@ -296,8 +299,8 @@ async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool 
 
 
 async def _seen(broker: Broker, names: list[str]) -> dict[str, bool]:
-    """The topics that this broker knows, with True where all partitions are led. A broker that cannot be asked now
-    is not waited for: whoever it is away from learns nothing from it."""
+    """Return the topics that this broker knows, with True if all partitions have leaders. A broker that cannot be asked
+    is not waited for: clients that cannot reach it learn nothing from it either."""
     asked = [MetadataRequestTopic(name=name) for name in names]
     try:
         answer = await broker.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
@@ -311,5 +314,5 @@ async def _seen(broker: Broker, names: list[str]) -> dict[str, bool]:
 
 
 def _sentence(message: str | None) -> str | None:
-    """A broker's own words, which end with a full stop or not."""
+    """Return a broker's message without its final full stop."""
     return message.strip().rstrip(".") if message else None

@@ -1,1 +1,1 @@
-"""Transactions, their producers, and transactions that hang."""
+"""Transactions, their producers, and hanging transactions."""

@@ -1,9 +1,9 @@
-"""Hanging transactions (KIP-664): open in a partition, and no coordinator will ever end them.
+"""Hanging transactions (KIP-664): open in a partition, but no coordinator will ever end them.
 
-A transaction is open in a partition until a marker of its producer arrives. Its coordinator writes the markers to the
-partitions that it knows. So a transaction hangs if no coordinator has its producer id, or the coordinator does not know
-the partition; a consumer with read_committed then waits for ever. Young transactions are skipped: the coordinator may
-learn of them soon. Only WriteTxnMarkers, sent to the partition's leader, ends a hanging transaction.
+A transaction is open in a partition until a marker of its producer arrives, and its coordinator writes markers to the
+partitions that it knows. So a transaction hangs if no coordinator has its producer id, or if the coordinator does not
+know the partition; read_committed consumers then wait forever. Young transactions are skipped, because the coordinator
+may learn of them soon. Only WriteTxnMarkers, sent to the partition's leader, ends a hanging transaction.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from kcli.proto.messages.write_txn_markers import (
 from kcli.values import Value, field
 
 OLD = 15 * 60.0
-"""Seconds: transaction.max.timeout.ms as brokers have it by default, so that every coordinator had its chance."""
+"""Seconds: the brokers' default of transaction.max.timeout.ms, so that every coordinator had its chance."""
 MOST = 1_000
-"""Partitions of which one request asks: a broker that leads many must not be held up by one question."""
+"""Partitions in one request, so that it does not block a broker with many partitions."""
 
 
 class OpenTransaction(Value):
-    """A transaction that is open in a partition. `name` is its transactional id if a coordinator reported it, `known`
-    the coordinator's state of it; `hangs` is why it will never end, "" if it may. `age` is the seconds since its last
+    """An open transaction of a partition. `name` is its transactional id if a coordinator reported it, `known` the
+    coordinator's state of it; `hangs` is why it will never end, "" if it may. `age` is the seconds since its last
     record."""
 
     at: TopicPartition = None  # type: ignore[assignment]  # always given
@@ -46,7 +46,7 @@ class OpenTransaction(Value):
 
 
 class Search(Value):
-    """The open transactions, and which brokers did not answer: a hanging transaction may then be missing."""
+    """The open transactions, and the errors of brokers, because of which hanging transactions may be missing."""
 
     transactions: list[OpenTransaction] = field(factory=list)
     asked: int = 0
@@ -57,8 +57,11 @@ class Search(Value):
 async def find_open(
     cluster: Cluster, partitions: Iterable[TopicPartition], *, older_than: float, patience: float = PATIENCE
 ) -> Search:
-    """The transactions open in the partitions whose last record is more than `older_than` seconds old, each judged. A
-    request per leader and thousand partitions, then one per broker and one per coordinator, if any is open at all."""
+    """Return the transactions open in the partitions whose last record is more than `older_than` seconds old, each
+    judged.
+
+    One request per leader and thousand partitions, then one per broker and one per coordinator if any is open.
+    """
     now = time.time()
     search = Search()
     states = await describe_producers(cluster, partitions, patience=patience, most=MOST)
@@ -78,7 +81,7 @@ async def find_open(
 
 
 async def every_partition(cluster: Cluster) -> list[TopicPartition]:
-    """The partitions of all topics that the cluster describes."""
+    """Return the partitions of all topics that the cluster describes."""
     topics = await describe_topics(cluster, None)
     return [
         TopicPartition(name, partition.partition)
@@ -89,8 +92,8 @@ async def every_partition(cluster: Cluster) -> list[TopicPartition]:
 
 
 async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
-    """Ask the coordinators for the producers, and the partitions of their transactions. Where a coordinator cannot be
-    asked no transaction is reported as hanging: the coordinator may know it."""
+    """Ask the coordinators for the producers, and for the partitions of their transactions. If a coordinator cannot be
+    asked, no transaction is reported as hanging, because that coordinator may know it."""
     producers = sorted({transaction.producer.producer_id for transaction in search.transactions})
     listed, search.untold = await list_transactions(cluster, Filter(producer_ids=producers))
     names = {listed.producer_id: listed.name for listed in listed}
@@ -115,8 +118,8 @@ async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
 
 
 async def find_one(cluster: Cluster, at: TopicPartition, *, patience: float = PATIENCE) -> list[OpenTransaction]:
-    """The transactions open in one partition, young ones included. Raises KcliError if the partition's leader does not
-    answer."""
+    """Return the transactions open in one partition, including young ones. Raises KcliError if the partition's leader
+    does not respond."""
     search = await find_open(cluster, [at], older_than=0.0, patience=patience)
     for problem in search.failed.values():
         raise problem
@@ -128,8 +131,8 @@ async def find_one(cluster: Cluster, at: TopicPartition, *, patience: float = PA
 async def abort(
     cluster: Cluster, at: TopicPartition, producer: ProducerState, *, patience: float = PATIENCE
 ) -> KcliError | None:
-    """Write the marker that aborts the open transaction of `producer` in one partition; None when it is written. The
-    marker carries the epochs that the leader told: one that has moved on since refuses it."""
+    """Write the marker that aborts the open transaction of `producer` in one partition; return None when it is written.
+    The marker has the epochs that the leader reported, so a producer that has moved on since is not affected."""
     marker = WritableTxnMarker(
         producer_id=producer.producer_id,
         producer_epoch=producer.epoch,
@@ -154,8 +157,8 @@ async def abort(
 
 
 async def still_open(cluster: Cluster, at: TopicPartition, producer: ProducerState) -> KcliError | None:
-    """The error where the partition still has the transaction after an abort. None also where that is unknown: the
-    marker was accepted."""
+    """Return the error if the partition still has the transaction after an abort; None also if that is unknown, because
+    the marker was accepted."""
     states = (await describe_producers(cluster, [at]))[at]
     if isinstance(states, KcliError):
         return None

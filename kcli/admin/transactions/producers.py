@@ -1,4 +1,4 @@
-"""The producers of a partition, and their open transactions (DescribeProducers, KIP-664)."""
+"""The producers of a partition and their open transactions (DescribeProducers, KIP-664)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kcli.values import Value
 
 
 class ProducerState(Value):
-    """A producer as a partition's leader remembers it. `last_timestamp` (ms) is of its last batch; `open_since` the
+    """A producer in the state of a partition's leader. `last_timestamp` (ms) is of its last batch; `open_since` the
     offset at which its open transaction began, None without one."""
 
     producer_id: int = -1
@@ -34,8 +34,8 @@ async def describe_producers(
     patience: float = PATIENCE,
     most: int = 1_000_000,
 ) -> dict[TopicPartition, list[ProducerState] | KcliError]:
-    """The producers of each partition: one request per leader and `most` partitions, or all from the broker `replica`,
-    which may know less. Failed partitions carry their error."""
+    """Return the producers of each partition: one request per leader and `most` partitions, or all from the broker
+    `replica`, which may know less. Failed partitions have their error."""
     leaders = Leaders(cluster) if replica is None else _Replica(cluster, replica)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, list[ProducerState] | KcliError]:
@@ -74,7 +74,7 @@ def _state(row: DescribedProducer) -> ProducerState:
 
 
 class _Replica:
-    """All partitions at one broker, wherever their leaders are."""
+    """Locates all partitions at one broker, wherever their leaders are."""
 
     def __init__(self, cluster: Cluster, node_id: int) -> None:
         self._cluster = cluster
@@ -86,4 +86,4 @@ class _Replica:
         return [(await self._cluster.node(self._node_id), partitions)], {}
 
     def forget(self, at: TopicPartition) -> None:
-        """There is no other place to ask."""
+        """Do nothing: there is no other place to ask."""

@@ -1,4 +1,4 @@
-"""Transactions as their coordinators know them: listed broker by broker, described by transactional id (KIP-664)."""
+"""Transactions as known by their coordinators: listed per broker, described by transactional id (KIP-664)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 """The states in which partitions wait for a marker."""
 LIST_TRANSACTIONS, DURATION_SINCE, PATTERN_SINCE = 66, 1, 2
 FENCE_TIMEOUT_MS = 60_000
-"""The timeout that a fenced id is left with, until its producer comes back with its own."""
+"""The timeout that a fenced id gets, until its producer returns with its own."""
 
 
 class Listed(Value):
-    """A transactional id as the broker that coordinates it lists it."""
+    """A transactional id as listed by the broker that coordinates it."""
 
     name: str = ""
     coordinator: int = -1
@@ -42,8 +42,8 @@ class Listed(Value):
 
 
 class Filter(Value):
-    """What of all transactions is wanted: everything that is empty asks for all. `longer_than` is in ms, `pattern` a
-    regular expression (RE2) for whole ids."""
+    """A filter of transactions; empty fields match all. `longer_than` is in ms, `pattern` a regular expression (RE2)
+    for whole ids."""
 
     states: list[str] = field(factory=list)
     producer_ids: list[int] = field(factory=list)
@@ -66,7 +66,7 @@ class Described(Value):
 
     @property
     def age(self) -> float | None:
-        """Seconds since its open transaction began; None where none is open."""
+        """Seconds since its open transaction began; None if none is open."""
         if self.started < 0 or self.state not in OPEN:
             return None
         return round(max(time.time() - self.started / 1000, 0.0), 3)
@@ -75,7 +75,7 @@ class Described(Value):
 async def list_transactions(
     cluster: Cluster, wanted: Filter | None = None, *, brokers: Iterable[int] | None = None
 ) -> tuple[list[Listed], dict[int, KcliError]]:
-    """The transactions that all brokers or these coordinate, by id; and the brokers that could not tell. A request per
+    """Return the transactions coordinated by all brokers or these, by id, and the errors of brokers. One request per
     broker; a state that a broker does not know is that broker's error."""
     wanted = wanted or Filter()
     asked = set(brokers) if brokers is not None else {node.id for node in await cluster.nodes()}
@@ -98,7 +98,7 @@ async def list_transactions(
 
 
 def _check(broker: Broker, highest: int, wanted: Filter) -> None:
-    """Raises KcliError where the broker is too old for a filter: without it the list would be longer than asked."""
+    """Raise KcliError if the broker is too old for a filter, which it would ignore."""
     if wanted.longer_than >= 0 and highest < DURATION_SINCE:
         raise KcliError(f"broker {broker.node_id} cannot filter by duration: that takes Kafka 3.8")
     if wanted.pattern is not None and highest < PATTERN_SINCE:
@@ -124,8 +124,8 @@ def _listed(broker: Broker, answer: ListTransactionsResponse) -> list[Listed]:
 async def describe_transactions(
     cluster: Cluster, names: Iterable[str], *, patience: float = PATIENCE
 ) -> dict[str, Described | KcliError]:
-    """The state of each transactional id, or its error (TRANSACTIONAL_ID_NOT_FOUND if no producer used it lately). One
-    request per coordinator."""
+    """Return the state of each transactional id, or its error (TRANSACTIONAL_ID_NOT_FOUND if no producer used it
+    lately). One request per coordinator."""
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
         answer = await broker.ask(DescribeTransactionsRequest(transactional_ids=some))
@@ -153,8 +153,8 @@ def _described(broker: Broker, row: TransactionState) -> Described | KcliError:
 async def survey(
     cluster: Cluster, wanted: Filter | None = None, *, brokers: Iterable[int] | None = None
 ) -> tuple[list[tuple[Listed, Described | None]], dict[int, KcliError]]:
-    """The transactions as `list_transactions`, the open ones with their description where their coordinator gave it;
-    and the brokers that could not tell."""
+    """Return the transactions of `list_transactions`, open ones with their description if their coordinator returned
+    it; and the errors of brokers."""
     listed, failed = await list_transactions(cluster, wanted, brokers=brokers)
     known = good(
         await describe_transactions(cluster, [transaction.name for transaction in listed if transaction.state in OPEN])
@@ -164,8 +164,10 @@ async def survey(
 
 async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> tuple[int, int]:
     """Fence the producer of a transactional id: its open transaction is aborted, and the producer gets PRODUCER_FENCED.
-    Returns the new (producer id, epoch). Raises KcliError; also for an unknown id, because InitProducerId would create
-    it."""
+
+    Returns the new (producer id, epoch). Raises KcliError, including for an unknown id, because InitProducerId would
+    create it.
+    """
     (known,) = (await describe_transactions(cluster, [name], patience=patience)).values()
     if isinstance(known, KcliError):
         raise known
@@ -178,7 +180,7 @@ async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> t
             return {name: BrokerError(code, name, api=request.api_key, transactional_id=name)}
         return {name: (answer.producer_id, answer.producer_epoch)}
 
-    # CONCURRENT_TRANSACTIONS, while the markers of what was aborted are on their way, is asked again by gather
+    # gather retries CONCURRENT_TRANSACTIONS, which is returned while markers of the abort are being written
     (done,) = (await Coordinators(cluster, TRANSACTION).ask([name], ask, patience=patience)).values()
     if isinstance(done, KcliError):
         raise done

@@ -1,4 +1,4 @@
-"""Why a reader of committed records gets no further: the open transaction at the last stable offset, in words."""
+"""Why a read_committed consumer does not advance: the open transaction at the last stable offset, in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, TopicPartition
 
 PATIENCE = 5.0
-"""Seconds that the leaders and coordinators have to name the transaction."""
+"""Seconds within which leaders and coordinators have to name the transaction."""
 
 
 async def undecided(
@@ -22,13 +22,13 @@ async def undecided(
 ) -> str | None:
     """Return why nothing is read past the last stable offset: how many offsets are undecided, and by which transaction.
 
-    `ends` has the last stable offset and the high watermark of each partition. None where no transaction is open any
-    more, unless a read has `ended` there. A cluster that does not name the transaction leaves it out.
+    `ends` has the last stable offset and the high watermark of each partition. None if no transaction is open any more,
+    unless a read has `ended` there. If the cluster does not name the transaction, the name is omitted.
     """
     try:
         async with asyncio.timeout(PATIENCE):
             search = await find_open(cluster, ends, older_than=0.0, patience=PATIENCE)
-    except (KcliError, TimeoutError):  # that nothing is read is true without the name
+    except (KcliError, TimeoutError):  # the sentence is true without the name
         first, known = {}, False
     else:
         first, known = _first(search.transactions), not search.failed
@@ -47,7 +47,7 @@ async def undecided(
 
 
 def _first(transactions: list[OpenTransaction]) -> dict[TopicPartition, OpenTransaction]:
-    """The transaction of each partition that began first: the last stable offset is where it began."""
+    """Return the earliest open transaction of each partition, at whose start the last stable offset is."""
     first: dict[TopicPartition, OpenTransaction] = {}
     for transaction in sorted(transactions, key=lambda one: one.producer.open_since or 0):
         first.setdefault(transaction.at, transaction)

@@ -1,1 +1,2 @@
-"""What `apply` and `diff` do: a cluster beside what files declare, section by section, and the steps between them."""
+"""The planning of `apply` and `diff`: compares a cluster with files, section by section, and finds the steps between
+them."""

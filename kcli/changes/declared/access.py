@@ -1,7 +1,7 @@
 """Declared SCRAM users, quotas and ACLs.
 
-Of a user's password only mechanism and iterations can be compared; it is sent where they differ, or if told. Brokers
-have no way to check users and ACLs before; the controller checks quotas.
+Of a user's password only mechanism and iterations can be compared; it is sent if they differ, or on request. Brokers
+cannot validate users and ACLs in advance; the controller validates quotas.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 async def users(plan: ClusterPlan) -> list[Step]:
-    """What differs; a step for each mechanism of each user, since that is what a broker changes at once."""
+    """Return the steps for users: one for each mechanism of each user, which is what a broker changes at once."""
     of, everything = plan.declared, plan.whole("users")
     wanted = {name for name, _ in (*of.users, *of.absent_users)}
     credentials = await describe_users(plan.cluster, None if everything else wanted)
@@ -101,7 +101,7 @@ DELETE_USERS = Stage(
 
 
 async def quotas(plan: ClusterPlan) -> list[Step]:
-    """What differs, by entity."""
+    """Return the steps for quotas, by entity."""
     have = await describe_quotas(plan.cluster)
     wanted = dict(plan.declared.quotas)
     for at in have:
@@ -133,7 +133,7 @@ SET_QUOTAS = Stage(order=20, send=lambda plan, changes, dry_run: alter_quotas(pl
 
 
 async def acls(plan: ClusterPlan) -> list[Step]:
-    """What differs. Raises BrokerError SECURITY_DISABLED where there is no authorizer."""
+    """Return the steps for ACLs. Raises BrokerError SECURITY_DISABLED without an authorizer."""
     of = plan.declared
     principals = {acl.principal for acl in (*of.acls, *of.absent_acls)}
     one = len(principals) == 1 and not of.scope.get("acls")

@@ -1,6 +1,7 @@
-"""Declared configs beside those that hold: of topics, brokers, groups and client metrics.
+"""Declared configs compared with those in force: of topics, brokers, groups and client metrics.
 
-A declared value that holds already is no difference, whoever set it: a default that equals it needs no setting.
+A declared value that is already in force is not a difference, whoever set it: a default with that value needs no
+override.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 async def look(plan: ClusterPlan) -> list[Step]:
-    """What differs. With pruning, also what is set within the scope and declared nowhere."""
+    """Return the steps for configs. With pruning, this includes overrides within the scope that are not declared."""
     wanted = dict(plan.declared.configs)
     for at in (await standing(plan.cluster))[0] if plan.whole("configs") else ():
         if plan.prunes("configs", named(at)):
@@ -51,8 +52,8 @@ async def look(plan: ClusterPlan) -> list[Step]:
 
 
 async def read(cluster: Cluster, wanted: Mapping[Resource, Settings], *, whole: bool) -> Known:
-    """The configs by name, of each resource the declared ones, or all with `whole`. A request for all topics, and one
-    for each broker."""
+    """Read the configs by name: of each resource the declared ones, or all with `whole`. One request for all topics,
+    and one for each broker."""
     names = sorted({name for settings in wanted.values() for name in (*settings.values, *settings.inherit)})
     asked = [at for at, settings in wanted.items() if whole or settings.values or settings.inherit]
     configs = await describe_configs(cluster, asked, names=() if whole else names) if asked else {}
@@ -66,8 +67,9 @@ def _by_name(configs: list[Config] | KcliError) -> dict[str, Config] | KcliError
 
 
 async def _complete(cluster: Cluster, wanted: Mapping[Resource, Settings], known: Known) -> None:
-    """A declared name that an answer does not have is an error, unless the resource has none at all (no override)
-    or is the default of all brokers, which lists overrides only: there the brokers tell the effective value."""
+    """Handle declared names that are missing in a response. They are an error, unless the resource has no configs at
+    all (no override), or is the default of all brokers, which lists only overrides: then the brokers report the
+    effective value."""
     lacking = {
         at: [name for name in settings.values if name not in configs]
         for at, settings in wanted.items()
@@ -81,7 +83,7 @@ async def _complete(cluster: Cluster, wanted: Mapping[Resource, Settings], known
         names = set() if isinstance(told, KcliError) else {config.name for config in told}
         for name in lacking[at] if names else ():
             if name in names or (
-                # a listener's own, or a plugin's: brokers tell those only when they are set
+                # configs of a listener or a plugin: brokers report those only if they are set
                 at.kind == "broker" and (name.startswith("listener.name.") or not did_you_mean(name, names, SURE))
             ):
                 continue
@@ -91,7 +93,7 @@ async def _complete(cluster: Cluster, wanted: Mapping[Resource, Settings], known
 
 
 async def _defaults(cluster: Cluster, names: list[str]) -> dict[str, Config]:
-    """The value on every broker alike where it has no override."""
+    """Return the value without override on every broker, where all agree."""
     brokers = [Resource("broker", str(node.id)) for node in await cluster.nodes()]
     answers = (await describe_configs(cluster, brokers, names=names)).values()
     told = [{config.name: config for config in configs} for configs in answers if isinstance(configs, list)]
@@ -107,8 +109,8 @@ async def _defaults(cluster: Cluster, names: list[str]) -> dict[str, Config]:
 def steps(
     plan: ClusterPlan, at: Resource, wanted: Settings, known: Mapping[str, Config] | KcliError, *, prune: bool
 ) -> list[Step]:
-    """The step that sets the configs of a resource right, if there is anything to set. `prune`: what is set here and
-    not declared goes. Secrets cannot be compared: they are set again only if the plan says so."""
+    """Return the step that corrects the configs of a resource, if needed. `prune`: remove overrides that are not
+    declared. Secrets cannot be compared: they are only set again if the plan says so."""
     name = at.name or "default"
     step = Step(stage=SET, kind=at.kind, name=name, place=wanted.place, key=at)
     if isinstance(known, KcliError):
@@ -137,7 +139,7 @@ def steps(
             operations[key] = None
     step.value = operations
     was_own = {key: known[key] for key in operations if key in known and own(at, known[key])}
-    values = {key: was.value for key, was in was_own.items() if not was.secret}  # a secret cannot be restored
+    values = {key: was.value for key, was in was_own.items() if not was.secret}  # secrets cannot be restored
     inherit = [key for key in operations if key not in was_own]
     before: dict[str, Any] = {"configs": values} if at.kind == "topic" else dict(values)
     before |= {"inherit": inherit} if inherit else {}
@@ -146,7 +148,8 @@ def steps(
 
 
 def kept(at: Resource, name: str) -> bool:
-    """Whether this must never be pruned. Kafka itself sets min.insync.replicas of all brokers while KIP-966 is on."""
+    """Whether this must never be pruned. Kafka itself sets min.insync.replicas of all brokers while KIP-966 is
+    enabled."""
     return bool(PASSING.fullmatch(name)) or (at == ("broker", "") and name == "min.insync.replicas")
 
 

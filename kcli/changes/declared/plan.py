@@ -1,6 +1,7 @@
-"""A cluster beside what files declare: the steps that make it so, checked by the brokers, made stage by stage.
+"""Compares a cluster with files and applies the steps between them, validated by the brokers and made stage by stage.
 
-Users come first, since ACLs and quotas name them; topics before their ACLs; what goes, goes in the opposite order.
+Users come first, because ACLs and quotas refer to them; topics come before their ACLs; deletions have the opposite
+order.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Look = Callable[["ClusterPlan"], Awaitable[list[Step]]]
 
 PATIENCE = 30.0
-"""Seconds until brokers have learned what a controller has done."""
+"""Seconds until brokers have learned of the controller's changes."""
 SECTIONS: dict[str, Look] = {
     "users": access.users,
     "topics": topics.look,
@@ -39,13 +40,16 @@ SECTIONS: dict[str, Look] = {
     "acls": access.acls,
     "schemas": schemas.look,
 }
-"""How the steps of each section are found."""
+"""Function that finds the steps of each section."""
 
 
 class ClusterPlan(Plan):
-    """What has to be done for the cluster to be as it is declared. `prune`: what is absent, or in scope and undeclared,
-    goes; `resend`: secrets are set again; `registry` is where declared schemas go. `kept` is the number of things
-    declared absent that stay, since nothing is pruned. Each step succeeds or fails by itself."""
+    """The steps that make the cluster match the declaration.
+
+    `prune`: delete what is declared absent, or in scope and undeclared. `resend`: set secrets again. `registry` is for
+    declared schemas. `kept` counts things declared absent that are kept without pruning. Each step succeeds or fails
+    individually.
+    """
 
     cluster: Cluster = field()
     declared: Declared = field()
@@ -59,16 +63,16 @@ class ClusterPlan(Plan):
     """What some brokers do not report yet after the change."""
 
     def whole(self, section: str) -> bool:
-        """Whether everything of a section is looked at, since what is not declared goes."""
+        """Whether everything of a section is read, because undeclared things are deleted."""
         return self.prune and bool(self.declared.scope.get(section))
 
     def prunes(self, section: str, name: str) -> bool:
-        """Whether this goes where it is not declared."""
+        """Whether this is deleted if it is not declared."""
         return self.prune and self.declared.selected(section, name)
 
     async def look(self) -> None:
-        """Compare with the cluster. Raises UsageError where files say too little, KcliError where the cluster cannot be
-        reached; what else cannot be looked at has `failed`, by section."""
+        """Compare with the cluster. Raises UsageError if files lack something, KcliError if the cluster cannot be
+        reached. Sections that cannot be read are in `failed`."""
         of = self.declared
         absent = (of.absent_topics, of.absent_users, of.absent_acls, of.absent_schemas)
         if self.prune and not any(of.scope.values()) and not any(absent):
@@ -96,14 +100,14 @@ class ClusterPlan(Plan):
         self.rows = [row for step in self.steps for row in step.rows]
 
     async def prepare(self, *, keep_going: bool, wait: bool) -> None:
-        """Compare, and have the brokers check the plan. Nothing is applied where a step cannot be made, unless to
-        `keep_going`. `apply` may `wait` until every broker reports the change."""
+        """Compare, and have the brokers validate the plan. Nothing is applied if a step is impossible, except with
+        `keep_going`. `apply` can `wait` until every broker reports the change."""
         await self.look()
         await self.send(dry_run=True)
         ready = self.ready
 
         async def apply(target: Cluster | tuple[Cluster, RegistryClient | None]) -> None:
-            # after a confirmation they are others, without the guard of the profile
+            # after a confirmation they are different ones, without the guard of the profile
             self.cluster, self.registry = target if isinstance(target, tuple) else (target, self.registry)
             await self.send()
             if wait and any(step.done for step in self.steps):
@@ -129,11 +133,12 @@ class ClusterPlan(Plan):
 
     @property
     def ready(self) -> list[Step]:
-        """What can be made."""
+        """The steps that can be made."""
         return [step for step in self.steps if step.is_open]
 
     async def send(self, *, dry_run: bool = False) -> None:
-        """Make the steps, or have the brokers check what they can, and look secrets up, before anything is changed."""
+        """Make the steps, or have the brokers validate what they can. Secrets are resolved before anything is
+        changed."""
         for stage, group in groupby(self.ready, key=lambda step: step.stage):
             changes, steps = {}, {step.key: step for step in group}
             for key, step in steps.items():
@@ -150,8 +155,8 @@ class ClusterPlan(Plan):
                     steps[key].settle(outcome)
 
     async def settled(self, patience: float = PATIENCE) -> None:
-        """Wait until the brokers report the change: they learn of it a moment after the controller. `late` says what
-        they still report otherwise after `patience` seconds, or why they cannot be asked."""
+        """Wait until the brokers report the change, which they learn of a moment after the controller. `late` has what
+        they still report differently after `patience` seconds, or why they cannot be asked."""
         done = {(row.kind, row.name, row.item) for step in self.steps if step.done for row in step.rows}
         left: set[tuple[str, str, str]] = set()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def look(plan: ClusterPlan) -> list[Step]:
-    """What differs, a subject after those that it refers to."""
+    """Return the steps for subjects, each after the subjects that it references."""
     of, registry = plan.declared, _of(plan)
     new: set[str] = set()
     steps = [await _compared(registry, name, of.schemas[name], new) for name in _in_order(of.schemas)]
@@ -29,12 +29,12 @@ async def look(plan: ClusterPlan) -> list[Step]:
 
 
 def _of(plan: ClusterPlan) -> RegistryClient:
-    assert plan.registry is not None  # as `look` of the plan checks
+    assert plan.registry is not None  # checked by the plan's `look`
     return plan.registry
 
 
 def _in_order(declared: dict[str, Subject]) -> list[str]:
-    """The subjects, each after those it refers to. A circle keeps its order: the registry refuses it."""
+    """Sort the subjects, each after those that it references. A cycle keeps its order: the registry rejects it."""
     ordered: dict[str, None] = {}
     under_way: set[str] = set()
 
@@ -53,7 +53,7 @@ def _in_order(declared: dict[str, Subject]) -> list[str]:
 
 
 async def _compared(registry: RegistryClient, name: str, subject: Subject, new: set[str]) -> Step:
-    """The step of a subject. `new` are those before it that get another version."""
+    """Return the step of a subject. `new` are earlier subjects that get another version."""
     latest = await _latest(registry, name)
     step = Step(stage=SET, kind="schema", name=name, place=subject.place, key=name)
     step.sign = ADD if latest is None else CHANGE
@@ -72,7 +72,7 @@ async def _compared(registry: RegistryClient, name: str, subject: Subject, new: 
             refused = f"{subject.place}: {name}: {why}; delete the later versions, or declare the latest one"
     if subject.level != level and subject.level:
         step.part("compatibility", level, subject.level, CHANGE if level else ADD)
-        if level is not None and not step.undo:  # a version of a subject that was there stays
+        if level is not None and not step.undo:  # a new version of an existing subject is kept
             step.undo = {"schemas": {name: {"compatibility": level}}}
     step.value = (step, subject.schema)
     return step.fail(KcliError(refused), refused=True) if refused else step
@@ -88,7 +88,8 @@ async def _latest(registry: RegistryClient, name: str) -> Schema | None:
 async def _known(
     registry: RegistryClient, name: str, subject: Subject, latest: Schema | None, new: set[str]
 ) -> Schema | None:
-    """The version that has the declared schema; None where none has it, or what it refers to is new itself."""
+    """Return the version with the declared schema; None if there is none, or if a schema that it references is itself
+    new."""
     if latest is None or any(reference.subject in new for reference in subject.schema.references):
         return None
     try:
@@ -98,7 +99,7 @@ async def _known(
 
 
 async def _resolved(registry: RegistryClient, schema: Schema) -> Schema:
-    """The schema with a number for each version that is not declared: the latest."""
+    """Return the schema with a number for each undeclared version: the latest."""
 
     async def number(subject: str, version: int) -> int:
         return version if version > 0 else (await registry.version(subject)).version
@@ -111,7 +112,7 @@ async def _resolved(registry: RegistryClient, schema: Schema) -> Schema:
 
 
 async def _surplus(plan: ClusterPlan, registry: RegistryClient) -> list[Step]:
-    """Subjects that are absent, or in scope and declared nowhere."""
+    """Return steps for subjects that are declared absent, or in scope and undeclared."""
     of = plan.declared
     going = [
         name
@@ -119,7 +120,7 @@ async def _surplus(plan: ClusterPlan, registry: RegistryClient) -> list[Step]:
         if name in of.absent_schemas or (name not in of.schemas and plan.prunes("schemas", name))
     ]
     steps = []
-    for latest in reversed(in_order(await each(registry.version, going))):  # what refers to another goes before it
+    for latest in reversed(in_order(await each(registry.version, going))):  # referencing schemas are deleted first
         name = latest.subject
         step = Step(stage=DELETE, kind="schema", name=name, sign=REMOVE, key=name)
         step.place = of.absent_schemas.get(name, "")
@@ -129,11 +130,11 @@ async def _surplus(plan: ClusterPlan, registry: RegistryClient) -> list[Step]:
     return steps
 
 
-# -- making it so -----------------------------------------------------------------------------------------------------
+# -- applying ---------------------------------------------------------------------------------------------------------
 
 
 async def _send(plan: ClusterPlan, changes: Changes, dry_run: bool) -> dict[str, object]:
-    """One after the other, or have the registry compare a schema with the versions that its subject has."""
+    """Apply changes one after another, or have the registry check compatibility with the subject's versions."""
     outcomes: dict[str, object] = {}
     for name, (step, schema) in changes.items():
         try:
@@ -145,13 +146,13 @@ async def _send(plan: ClusterPlan, changes: Changes, dry_run: bool) -> dict[str,
 
 
 async def _check(registry: RegistryClient, schema: Schema, step: Step) -> None:
-    """Raises Incompatible. A level that changes too is the registry's to check, when the schema is registered."""
+    """Raise Incompatible if the schema is. If the level changes, too, the registry checks on registration instead."""
     if [row.item for row in step.rows] != ["schema"] or step.sign == ADD:
         return
     try:
         verdict = await registry.compatible(step.name, await _resolved(registry, schema))
     except NotFound:
-        return  # it refers to a subject that is registered before it
+        return  # it references a subject that is registered before it
     if not verdict.compatible:
         raise Incompatible(step.name, verdict.reasons, 0, 0)
 
@@ -162,11 +163,11 @@ async def _apply(registry: RegistryClient, schema: Schema, step: Step) -> None:
         return
     what = {row.item: str(row.new) for row in step.rows}
     level = what.get("compatibility")
-    if level is not None and step.sign != ADD:  # what is registered keeps the declared level
+    if level is not None and step.sign != ADD:  # otherwise the declared level remains
         await registry.set_level(level, step.name)
     if "schema" in what:
         await registry.register(step.name, await _resolved(registry, schema))
-    if level is not None and step.sign == ADD:  # some registries take no level of a subject that is not there
+    if level is not None and step.sign == ADD:  # some registries reject a level for a subject that does not exist
         await registry.set_level(level, step.name)
 
 

@@ -1,4 +1,4 @@
-"""A step of `apply`: what is made at once of what files declare, and how its stage makes it."""
+"""A step of `apply`: a unit of change that files declare, and how its stage makes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Changes = dict[Any, Any]
     """What is sent, by the keys of its steps."""
     Outcomes = Mapping[Any, object]
-    """Of each step: its error, anything else where it was made."""
+    """Result of each step: its error, or anything else on success."""
 
 ADD, CHANGE, REMOVE = "+", "~", "-"
 WORDS = {
@@ -28,7 +28,7 @@ WORDS = {
 
 
 class Part(Row):
-    """One line of a step. `place` is where it is declared (`file:line`), None where it is in no file."""
+    """A line of a step. `place` is where it is declared (`file:line`), None if in no file."""
 
     columns = "change=sign kind name config=item old new result file=place".split()
     sign: str = CHANGE
@@ -36,9 +36,11 @@ class Part(Row):
 
 
 class Stage(Frozen):
-    """The steps that are sent together; stages follow each other in their `order`. `send` makes what it gets, or has it
-    checked; it is not called to check where a stage `checks` nothing. `made` is what is sent of a step, its secrets
-    looked up. What a stage `removes` goes only with pruning."""
+    """Steps that are sent together; stages run in their `order`.
+
+    `send` makes the changes, or validates them; it is not called for validation if the stage `checks` nothing. `made`
+    returns what is sent for a step, with secrets resolved. What a stage `removes` is only deleted with pruning.
+    """
 
     order: int = 0
     send: Callable[[ClusterPlan, Changes, bool], Awaitable[Outcomes]] = None  # type: ignore[assignment]  # always given
@@ -48,8 +50,8 @@ class Stage(Frozen):
 
 
 class Step(Value):
-    """What succeeds or fails as a whole. `key` names it among the steps of its stage, `value` is what it sends, and
-    `undo` are the keys of an undo file, by section."""
+    """A unit that succeeds or fails as a whole. `key` identifies it among the steps of its stage, `value` is what it
+    sends, and `undo` are the keys of an undo file, by section."""
 
     stage: Stage = field()
     kind: str = ""
@@ -70,7 +72,7 @@ class Step(Value):
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be made, and was not yet."""
+        """Whether it can be made and was not made yet."""
         return all(row.is_open for row in self.rows)
 
     @property
@@ -79,12 +81,12 @@ class Step(Value):
         return all(row.result == row.words[2] for row in self.rows)
 
     def settle(self, outcome: object) -> None:
-        """Note an error, and of anything else that it was made."""
+        """Record the outcome: an error, or success."""
         for row in self.rows:
             row.settle(outcome if isinstance(outcome, KcliError) else None)
 
     def fail(self, error: KcliError, *, refused: bool = False) -> Step:
-        """The step itself, which cannot be made; where it is `refused` no broker was asked."""
+        """Record an error that makes the step impossible, and return it; `refused`: without asking a broker."""
         if not self.rows:
             self.part("?")
         for row in self.rows:

@@ -1,6 +1,6 @@
-"""Declared topics: created, given more partitions and other configs, and removed where they are declared absent.
+"""Declared topics: created, given more partitions and other configs, and deleted if declared absent.
 
-Fewer partitions, and another number of replicas, are no matter of a declaration: they are refused with what to run.
+Fewer partitions, and another replication factor, cannot be declared: they are refused with the command to run.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from kcli.declared.secrets import Secrets
 
 MOST_TOPICS, MOST_PARTITIONS, UNTOLD = 1000, 4000, 10
-"""Of one request; a controller refuses more than 10,000 partitions at once. UNTOLD is for one that does not say."""
+"""Limits of one request; a controller rejects more than 10,000 partitions at once. UNTOLD counts topics without a
+number of partitions."""
 
 
 async def look(plan: ClusterPlan) -> list[Step]:
-    """What differs. Raises KcliError when the metadata cannot be read."""
+    """Return the steps for topics. Raises KcliError if the metadata cannot be read."""
     of, everything = plan.declared, plan.whole("topics")
     names = [*of.topics, *of.absent_topics]
     topics = await describe_topics(plan.cluster, None if everything else names, internal=True)
@@ -86,7 +87,7 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
 
 
 async def _removed(plan: ClusterPlan, topics: dict[str, Standing]) -> list[Step]:
-    """With how many records they have, as far as offsets tell."""
+    """Return the steps that delete topics, with their number of records as far as offsets tell."""
     if not topics:
         return []
     offsets = await spans(plan.cluster, topics)
@@ -100,7 +101,7 @@ async def _removed(plan: ClusterPlan, topics: dict[str, Standing]) -> list[Step]
         step.part("records", "unknown" if count is None else str(count))
         at = Resource("topic", name)
         if isinstance(state := known[at], KcliError):
-            step.fail(state)  # an unknown value cannot be restored
+            step.fail(state)  # an unknown value could not be restored
         else:
             mine = {key: config.value for key, config in state.items() if own(at, config)}
             shape = {"partitions": len(topic.partitions), "replication": topic.replication_factor}
@@ -109,7 +110,7 @@ async def _removed(plan: ClusterPlan, topics: dict[str, Standing]) -> list[Step]
     return steps
 
 
-# -- making it so -----------------------------------------------------------------------------------------------------
+# -- applying ---------------------------------------------------------------------------------------------------------
 
 
 def _new(step: Step, secrets: Secrets) -> NewTopic:
@@ -142,7 +143,7 @@ async def _delete(plan: ClusterPlan, changes: Changes, dry_run: bool) -> dict[st
 async def _in_pieces(
     sizes: dict[str, int], send: Callable[[list[str]], Awaitable[Mapping[str, object]]]
 ) -> dict[str, object]:
-    """The outcomes of as many requests as topics of these sizes need."""
+    """Send as many requests as topics of these sizes need, and return the outcomes."""
     outcomes: dict[str, object] = {}
     for names in pieces(sizes):
         try:
@@ -153,7 +154,8 @@ async def _in_pieces(
 
 
 async def _wait(plan: ClusterPlan, outcomes: dict[str, object], *, gone: bool) -> None:
-    """Until every broker has it, or not for ever: it is done all the same, and `ClusterPlan.settled` looks again."""
+    """Wait until every broker knows the change, for a limited time: it is made in any case, and `ClusterPlan.settled`
+    checks again."""
     names = [name for name, outcome in outcomes.items() if not isinstance(outcome, KcliError)]
     try:
         await wait_for_topics(plan.cluster, names, gone=gone)
@@ -162,7 +164,7 @@ async def _wait(plan: ClusterPlan, outcomes: dict[str, object], *, gone: bool) -
 
 
 def pieces(sizes: dict[str, int]) -> Iterator[list[str]]:
-    """As many topics as one request may have, each with the number of its partitions."""
+    """Yield as many topics as one request may have, given the number of their partitions."""
     some: list[str] = []
     size = 0
     for name, more in sizes.items():
