@@ -1,1 +1,1 @@
-"""What profiles, properties and the environment say, as settings. For the command line and the pipeline."""
+"""Profiles, properties and environment variables as settings, for the command line and the pipeline."""

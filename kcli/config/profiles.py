@@ -1,20 +1,21 @@
-"""Profiles: named clusters in `config.toml` of the user and `.kcli.toml` of a project. They are read, never written.
+"""Profiles: named clusters in the user's `config.toml` and a project's `.kcli.toml`. kcli reads them and never writes
+them.
 
     default_profile = "dev"
 
     [profiles.prod]
     bootstrap = "kafka-1:9092,kafka-2:9092"
-    read_only = true            # what would change the cluster is refused; protected = true: what deletes or alters
-    client.id = "me"            # any property that -X knows
+    read_only = true            # refuses changes of the cluster; protected = true: refuses deletions and alterations
+    client.id = "me"            # any property that -X accepts
     sasl.password = { env = "KAFKA_PASSWORD" }      # or file, keyring, command: see secrets/sources.py
     broker_map = { "kafka-1:9092" = "localhost:19092" }
 
-A project's profile replaces the user's of the same name as a whole: what a stranger's project file says never meets
-the secrets of the user's. The project file is looked for from the working directory up to the git root; without a git
-root only in the working directory. It is ignored where another user could have written it (`files.distrust` in
-kcli/system), and commands are run from no such file. Only where the user's file names its folder in trusted_projects
-may a project's file take something from elsewhere (secrets, commands) and turn protections off, and only then its
-profiles get secrets of the environment and of -F: else any clone could have a secret sent to a broker of its choice.
+A project's profile replaces the user's profile of the same name as a whole, so that a foreign project file is never
+combined with the user's secrets. The project file is searched from the working directory up to the git root; without a
+git root only in the working directory. It is ignored if another user could have written it (`files.distrust` in
+kcli/system), and commands are never run from such a file. Only if the user's file lists its folder in trusted_projects
+may a project's file take anything from elsewhere (secrets, commands), turn protections off, and get secrets of the
+environment and of -F. Otherwise any cloned repository could have a secret sent to a broker of its choice.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class ProfilesFile(TypedDict, total=False):
-        """A file of profiles."""
+        """A file with profiles."""
 
         default_profile: str
         profiles: dict[str, dict[str, object]]
@@ -44,26 +45,26 @@ if TYPE_CHECKING:
     from kcli.config.secrets.sources import Source
 
 
-# One profile: a table of a TOML file, checked.
+# A profile: a checked table of a TOML file.
 
 
 FLAGS = ("read_only", "protected")
 SERVERS = ("bootstrap", "bootstrap_servers", "bootstrap.servers", "metadata.broker.list")
 MAP = "broker_map"
 REGISTRY = "registry"
-"""The short name a profile has for schema.registry.url; a folder (`file:schemas`) is meant from the file's."""
+"""The short name of schema.registry.url in a profile; a relative folder (`file:schemas`) is resolved from the file."""
 TAKING = tuple(
     "sasl.oauthbearer.token.file sasl.oauthbearer.token.command sasl.kerberos.keytab bearer.auth.token.file "
     "bearer.auth.token.command sasl.oauthbearer.assertion.file sasl.oauthbearer.assertion.template.file "
     "sasl.oauthbearer.assertion.jwt.template.file".split()
 )
 KEYS = ("ssl.key.location", "ssl.keystore.location", "sasl.oauthbearer.assertion.private.key.file")
-"""Files of private keys: a project may have its own."""
+"""Files of private keys, which a project may have itself."""
 FILES = frozenset((*TAKING, *KEYS))
 """Properties whose last word is not a source's kind in TOML: `token.file = "x"`."""
 MECHANISM = ("sasl.mechanism", "sasl.mechanisms")
 AMBIENT = ("GSSAPI", "AWS_MSK_IAM")
-"""Mechanisms whose secrets are the user's tickets and credentials, which no property names."""
+"""Mechanisms whose secrets are the user's tickets and credentials, without a property."""
 AMBIENT_MODULES = ("Krb5LoginModule", "IAMLoginModule")
 SWITCHES = {
     "allow.insecure.auth": ("true",),
@@ -74,11 +75,13 @@ SWITCHES = {
 
 
 class Profile(Frozen):
-    """One profile: `where` names it in errors, `properties` are as -X has them, `guard` is "", read_only or
-    protected, `broker_map` is FROM=TO, `warnings` are about its file; `taken` is the first key that takes something
-    from elsewhere, `unprotecting` the first that turns a protection off, `command` the first that runs a command.
-    `trusted` is False for a project's profile that the user's file does not trust: it gets no secrets. `project` is the
-    project's file that defines or chooses the profile, "" for none."""
+    """A profile. `where` names it in errors, `properties` are in the form of -X, `guard` is "", read_only or protected,
+    `broker_map` is FROM=TO, `warnings` are about its file.
+
+    `taken` is the first key that takes something from elsewhere, `unprotecting` the first that turns a protection off,
+    `command` the first that runs a command. `trusted` is False for a project's profile that the user's file does not
+    trust: it gets no secrets. `project` is the project's file that defines or selects the profile, "" for none.
+    """
 
     name: str = ""
     where: str = ""
@@ -96,7 +99,7 @@ class Profile(Frozen):
 
     @property
     def choice(self) -> str:
-        """That a project's file chooses the cluster, in words."""
+        """A text that the project's file selects the cluster."""
         from kcli.secret import without_logins
 
         servers = without_logins(self.bootstrap or "")
@@ -104,7 +107,7 @@ class Profile(Frozen):
 
 
 def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
-    """A table of a file as a profile. Raises UsageError."""
+    """Convert a table of a file to a profile. Raises UsageError."""
     where = f"{path}: profile {name}"
     guard, servers = "", None
     table = dict(table)
@@ -114,7 +117,7 @@ def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
         if key in FLAGS:
             if not isinstance(value, bool):
                 raise UsageError(f"{where}: {key} is true or false")
-            if value and guard != "read_only":  # the stricter one, where both are set
+            if value and guard != "read_only":  # the stricter one, if both are set
                 guard = key
         elif key in SERVERS:
             servers = _text(value)
@@ -141,12 +144,12 @@ def profile_of(name: str, table: Mapping[str, object], path: str) -> Profile:
 
 
 def _bare(key: str) -> str:
-    """The name of a property, also where it is a schema registry's."""
+    """Return the name of a property without the registry's prefix."""
     return key.removeprefix("schema.registry.")
 
 
 def _registry(url: str, folder: str) -> str:
-    """The registry's address; a folder of schemas with its whole path."""
+    """Return the registry's address; a folder of schemas with its absolute path."""
     if not url.startswith("file:") or url.startswith("file:///"):
         return url
     return f"file:{os.path.join(folder, os.path.expanduser(url.removeprefix('file:')))}"
@@ -169,18 +172,18 @@ def _takes(key: str, value: str | Source, folder: str) -> bool:
 
 
 def runs_command(key: str, value: str | Source) -> bool:
-    """Whether a property's value comes from a command."""
+    """Whether a property's value is the output of a command."""
     named = value.startswith("${command:") if isinstance(value, str) else value.kind == "command"
     return named or key.endswith("token.command")
 
 
 def refused_command(where: str, key: str, path: str, reason: str) -> UsageError:
-    """`reason` says why the file is not trusted."""
+    """`reason` is why the file is not trusted."""
     return UsageError(f"{where}: {key} runs a command, which is refused because {path} {reason}")
 
 
 def gives_secret(key: str, value: str) -> bool:
-    """Whether a property is a secret, or says where one is."""
+    """Whether a property is a secret, or names the place of one."""
     from kcli.secret import secretive
 
     key = _bare(key)
@@ -203,7 +206,7 @@ def _is_source(value: Any) -> bool:
 
 
 def _open_secrets(properties: list[tuple[str, str | Source]], path: str) -> tuple[str, ...]:
-    """The warning about a file with secrets in it that others can read."""
+    """Return a warning if others can read a file with secrets."""
     from kcli.secret import secretive
     from kcli.system.files import OTHERS_READ, has_modes
 
@@ -214,7 +217,7 @@ def _open_secrets(properties: list[tuple[str, str | Source]], path: str) -> tupl
 
 
 def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterable[tuple[str, Any]]:
-    """`client.id = …` is a table in a table for TOML and one key for us; `{ env = "X" }` is a source."""
+    """Flatten `client.id = …`, a nested table in TOML, to one key; `{ env = "X" }` is a source."""
     for key, value in table.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict):
@@ -241,18 +244,18 @@ TOP = ("default_profile", "profiles", "trusted_projects")
 
 
 def user_file() -> str:
-    """KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py)."""
+    """Return KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py)."""
     return os.environ.get("KCLI_CONFIG") or os.path.join(config_folder(), "config.toml")
 
 
 def project_file() -> str | None:
-    """The project's file, where there is one that is trusted."""
+    """Return the project's file, if there is a trusted one."""
     path = _found()
     return path if path and not distrust_of(path) else None
 
 
 def distrust_of(path: str) -> str:
-    """Why a file is not trusted, as a predicate; "" for a trusted one, and for none."""
+    """Return why a file is not trusted, as a predicate; "" if it is trusted or does not exist."""
     return distrust(os.lstat(path), os.stat(path)) if os.path.exists(path) else ""
 
 
@@ -260,7 +263,7 @@ def _found() -> str | None:
     try:
         start = here = os.getcwd()
     except OSError:
-        return None  # the directory is gone, and its project with it
+        return None  # the directory was deleted
     first = os.path.join(start, PROJECT)
     found = first if os.path.isfile(first) else None
     while True:
@@ -276,15 +279,15 @@ def _found() -> str | None:
 
 
 def chosen(name: str | None) -> Profile | None:
-    """The profile of that name, else of KCLI_PROFILE, else the files' default_profile; None where nothing names one.
-    Raises UsageError for an unknown one, with the nearest name, and for a file that says what it cannot."""
+    """Return the profile with that name, else that of KCLI_PROFILE, else the files' default_profile; None if there is
+    none. Raises UsageError for an unknown one, with the most similar name, and for an invalid file."""
     name = name or os.environ.get("KCLI_PROFILE") or None
     paths = [path for path in (project_file(), user_file()) if path and os.path.isfile(path)]
     named = os.environ.get("KCLI_CONFIG")
     if named and named not in paths:
         raise UsageError(f"KCLI_CONFIG: there is no file {named}")
     if name is None and not any(b"default_profile" in _bytes(path) for path in paths):
-        return None  # it is not worth a parser
+        return None  # not worth importing a parser
     documents = [(path, document(path)) for path in paths]
     about, by = "", ""
     if name is None:
@@ -299,7 +302,7 @@ def chosen(name: str | None) -> Profile | None:
 
 
 def profile_names() -> list[str]:
-    """Every profile there is, the project's first. Raises UsageError for a file that cannot be read."""
+    """Return the names of all profiles, the project's first. Raises UsageError for a file that cannot be read."""
     paths = [path for path in (project_file(), user_file()) if path and os.path.isfile(path)]
     return list(dict.fromkeys(name for path in paths for name in document(path).get("profiles", {})))
 
@@ -316,8 +319,8 @@ def _find(name: str, documents: list[tuple[str, ProfilesFile]], about: str) -> P
 
 
 def not_read(*, above: bool = True) -> str:
-    """Why a project's file is left alone, in words; "" for none. `above` says whether one above the working directory
-    counts."""
+    """Return why a project's file is ignored; "" if it is not. `above`: whether files above the working directory
+    count."""
     if path := _found():
         reason = distrust_of(path)
         return f"{path} {reason}, so it is ignored" if reason else ""
@@ -342,7 +345,7 @@ def _bytes(path: str) -> bytes:
 
 
 def document(path: str) -> ProfilesFile:
-    """A file's contents, checked as far as every profile needs it."""
+    """Return a file's content, checked as far as every profile needs it."""
     import tomllib
 
     try:
@@ -364,8 +367,8 @@ def document(path: str) -> ProfilesFile:
 
 
 def check_trust(profile: Profile) -> Profile:
-    """The profile, with `trusted` as it is. Raises UsageError for a project's profile that is not trusted and takes
-    something from elsewhere or turns a protection off, and for a command of a file that others could have written."""
+    """Return the profile with `trusted` set. Raises UsageError for a project's profile that is not trusted and takes
+    something from elsewhere or turns a protection off, and for a command in a file that others could have written."""
     if profile.command and (reason := distrust_of(profile.path)):
         raise refused_command(profile.where, profile.command, profile.path, reason)
     own = user_file()
@@ -389,7 +392,7 @@ def check_trust(profile: Profile) -> Profile:
 
 
 def trusting(profile: Profile) -> str:
-    """When a project's profile is trusted: the end of a sentence."""
+    """Return how to make a project's profile trusted: the end of a sentence."""
     folder = os.path.dirname(os.path.realpath(profile.path))
     reason = distrust_of(user_file())
     return f'when {user_file()}{f", which {reason}," if reason else ""} has: trusted_projects = ["{folder}"]'

@@ -1,1 +1,1 @@
-"""Records from one topic to another: read, filter, publish, and only then store the position (R4)."""
+"""Copies records from one topic to another: read, filter, publish, and only then store the position."""

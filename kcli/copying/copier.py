@@ -1,9 +1,9 @@
-"""The way of a batch from its source to its destination.
+"""Copies batches from a source to a destination.
 
-A batch that nothing changes is copied encoded, untouched (kcli/proto/forward.py). One that a range cuts, that has gaps,
-or that has to be placed or compressed again is copied record by record. A position is stored after everything before it
-was acknowledged: a copy that is interrupted may publish records again, and loses none. Within a transaction it is
-stored with the records, and does neither.
+A batch that needs no change is copied in encoded form (kcli/proto/forward.py). A batch that a range cuts, that has
+gaps, or that needs another partition or codec is copied record by record. A position is stored after everything before
+it was acknowledged: an interrupted copy may publish records again, and loses none. With transactions the position is
+stored together with the records, so neither happens.
 """
 
 from __future__ import annotations
@@ -44,19 +44,22 @@ Rewrite = Callable[[Batch, str, int], Coroutine[Any, Any, Batch]]
 LeaveOut = Callable[[KcliError, TopicPartition], None]
 
 STORE_EVERY = 5.0  # seconds
-LAST_ABORT = 2.0  # seconds for an abort after requests without an answer
+LAST_ABORT = 2.0  # seconds for an abort after requests without a response
 
 
 class Interrupted(KcliError):
-    """The copy was asked to end before a batch was whole."""
+    """The copy was asked to end before a batch was complete."""
 
 
 class CopySettings(Frozen):
-    """What of each batch is copied, and how. `keep` filters records; with `place` records keep their partition, else
-    it is chosen again; `encode` compresses batches as the producer's settings say. `limit` is the number of records to
-    copy at most. Without `positions` nothing is stored, with `transactional` they go with the producer's transactions,
-    every `store_every` seconds. `leave_out` is called with damaged batches, and raises where they may not be skipped;
-    without it they are raised. `rewrite` changes ids of schemas in a batch."""
+    """What of each batch is copied, and how.
+
+    `keep` filters records; with `place` records keep their partition, otherwise it is chosen again; `encode` compresses
+    batches as the producer's settings say. `limit` is the maximum number of records to copy. Without `positions`
+    nothing is stored; with `transactional` they are part of the producer's transactions, every `store_every` seconds.
+    `leave_out` is called with damaged batches, and raises if they must not be skipped; without it they are raised.
+    `rewrite` changes schema ids in a batch.
+    """
 
     keep: Keep | None = None
     place: bool = True
@@ -71,7 +74,7 @@ class CopySettings(Frozen):
 
 
 class Copier:
-    """Copies what `consumer` hands out to `topic`."""
+    """Copies what `consumer` returns to `topic`."""
 
     def __init__(self, consumer: Consumer, producer: Producer, topic: str, settings: CopySettings) -> None:
         self._consumer = consumer
@@ -85,7 +88,7 @@ class Copier:
         self._stored_at = 0.0
         self._done: dict[TopicPartition, OffsetAndMetadata] = {}
         self._open = False
-        self._pending = 0  # acknowledged within the open transaction
+        self._pending = 0  # acknowledged in the open transaction
         self._ending: asyncio.Task[None] | None = None
         self.tally = Tally()
         self.problem: KcliError | None = None
@@ -94,12 +97,12 @@ class Copier:
 
     @property
     def full(self) -> bool:
-        """The limit is reached, a record was lost, or the copy was asked to end."""
+        """Whether the limit is reached, a record was lost, or the copy was asked to end."""
         return self._left == 0 or self.problem is not None or (self._stop is not None and self._stop.asked)
 
     @property
     def unanswered(self) -> int:
-        """Records that may be published, without an acknowledgement yet."""
+        """Number of records that may be published, without an acknowledgement yet."""
         if self._transactional:
             return self._pending if self._ending is not None and not self._ending.done() else 0
         return self._producer.unanswered
@@ -120,12 +123,13 @@ class Copier:
     # -- copying ----------------------------------------------------------------------------------------------------
 
     async def everything(self, stop: Stop) -> None:
-        """Copy until the end, the limit, the stop, or an error. What is on its way then is not stored yet."""
+        """Copy until the end, the limit, the stop, or an error. Records on their way at that point are not
+        stored yet."""
         self._stop = stop
         await stop.unless(self._everything())
 
     async def _everything(self) -> None:
-        """May be cancelled anywhere: a destination that does not answer must not delay a signal."""
+        """Copy everything. Can be cancelled anywhere: a destination that does not respond must not delay a signal."""
         stall = Stall(self._consumer)
         while not self.full and not self._consumer.finished:
             got = await self._consumer.poll(min(self._settings.store_every, 1.0))
@@ -135,7 +139,7 @@ class Copier:
             await self._store_in_time()
 
     async def take(self, fetched: Fetched) -> None:
-        """Copy what was handed out of one partition. Raises KcliError."""
+        """Copy the records returned for one partition. Raises KcliError."""
         at = TopicPartition(fetched.topic, fetched.partition)
         for damaged in fetched.skipped:
             self._without(damaged, at)
@@ -146,7 +150,7 @@ class Copier:
                 await self._batch(at, batch)
             except DecodeError as broken:
                 self._without(broken, at)
-        if not self.full:  # also past what was no record: markers, aborted, compacted
+        if not self.full:  # includes what was not a record: markers, aborted, compacted
             self._done[at] = OffsetAndMetadata(fetched.next_offset)
         if fetched.error is not None:
             raise fetched.error
@@ -194,7 +198,8 @@ class Copier:
         await self._store_in_time()
 
     def _taken(self, at: TopicPartition, part: Batch, following: int, before: int) -> int:
-        """How many records of a part the producer took. Of a part that was taken by half nothing may be committed."""
+        """Return how many records of a part the producer accepted. If it accepted only some, none of the part may be
+        committed."""
         taken, wanted = self._producer.counts.accepted - before, part.visible
         if taken >= wanted:
             self._done[at] = OffsetAndMetadata(following)
@@ -204,7 +209,7 @@ class Copier:
         return min(taken, wanted)
 
     def _slices(self, batch: Batch) -> Iterator[Batch]:
-        """The batch, or its window moved over it in steps that a rate allows."""
+        """Yield the batch, or windows of it in steps that a rate allows."""
         if self._rate is None or batch.visible <= self._rate.slice:
             yield batch
             return
@@ -217,13 +222,13 @@ class Copier:
     async def _slow_down(self, batch: Batch) -> None:
         if self._rate is not None:
             wait = self._rate.take(batch.visible, batch.size, asyncio.get_running_loop().time())
-            while wait > 0:  # a transaction is not open all the while
+            while wait > 0:  # no transaction stays open that long
                 await asyncio.sleep(min(wait, self._settings.store_every))
                 wait -= self._settings.store_every
                 await self._store_in_time()
 
     async def _send(self, at: TopicPartition, batch: Batch) -> None:
-        """Raises CorruptBatch before anything of the batch is sent, and what the producer raises."""
+        """Send a batch. Raises CorruptBatch before anything of it is sent, and the producer's errors."""
         untouched = self._settings.place and not self._settings.encode and why_not(batch) is None
         rows = [] if untouched else self._rows(at, batch)
         try:
@@ -241,7 +246,7 @@ class Copier:
         partition = at.partition if self._settings.place else None
         return [(partition, _time(record.timestamp), record.key, record.value, record.headers) for record in batch]
 
-    # -- how far ----------------------------------------------------------------------------------------------------
+    # -- positions --------------------------------------------------------------------------------------------------
 
     async def _begin(self) -> None:
         if self._transactional and not self._open:
@@ -256,8 +261,8 @@ class Copier:
             await self.store()
 
     async def store(self) -> None:
-        """Wait until what was sent is acknowledged (or its transaction committed), then remember how far that is.
-        Raises why not."""
+        """Wait until everything sent is acknowledged (or its transaction committed), then store the position. Raises
+        the error if that fails."""
         done, self._done = self._done, {}
         try:
             await self._producer.flush()
@@ -274,14 +279,14 @@ class Copier:
         self._stored_at = asyncio.get_running_loop().time()
 
     async def _commit(self, done: dict[TopicPartition, OffsetAndMetadata]) -> None:
-        """A commit in flight continues when this is cancelled: its outcome counts."""
+        """Commit. A commit in progress continues if this is cancelled: its outcome counts."""
         if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self._end(done))
         await shielded(self._ending)
 
     async def _end(self, done: dict[TopicPartition, OffsetAndMetadata]) -> None:
         if not self._open:
-            if self._positions is not None:  # nothing was copied since, so nothing has to go with it
+            if self._positions is not None:  # nothing was copied since, so no transaction is needed
                 await self._positions.write(done)
             return
         try:
@@ -299,7 +304,7 @@ class Copier:
         self.tally.copied, self._pending = self.tally.copied + self._pending, 0
 
     async def give_up(self) -> None:
-        """Abort what is open: nothing of it is published."""
+        """Abort the open transaction: nothing of it is published."""
         if self._open:
             self._open = False
             try:
@@ -308,8 +313,8 @@ class Copier:
                 self.tally.failed, self._pending = self.tally.failed + self._pending, 0
 
     async def abandon(self) -> None:
-        """End without a wait: the outcome of a commit in flight is unknown, and an open transaction
-        is aborted if that is quick, else by its coordinator."""
+        """End without waiting: the outcome of a commit in progress is unknown, and an open transaction is aborted if
+        that is quick, else by its coordinator."""
         if self._ending is not None and not self._ending.done():
             self._ending.cancel()
             await asyncio.wait({self._ending})
@@ -321,20 +326,20 @@ class Copier:
 
 
 def _time(timestamp: int) -> int | None:
-    """A record of message format 0 has no timestamp: it gets the present one."""
+    """Return the timestamp; None for a record in message format 0, which has none and gets the current time."""
     return timestamp if timestamp >= 0 else None
 
 
 class Tally(Value):
-    """`read` = `copied` + `filtered` + `failed` + `unknown` + what is still on its way. `bytes` are of batches as they
-    were fetched."""
+    """`read` = `copied` + `filtered` + `failed` + `unknown` + records still on their way. `bytes` are of batches as
+    fetched."""
 
     read: int = 0
     filtered: int = 0
     copied: int = 0
     failed: int = 0
     unknown: int = 0
-    untouched: int = 0  # of the copied, those whose batch was copied as it was
+    untouched: int = 0  # copied records whose batch was forwarded unchanged
     bytes: int = 0
 
     @property

@@ -1,4 +1,4 @@
-"""Records at single offsets: the originals of the dead letters of share groups (KIP-1191)."""
+"""Reads records at single offsets: the originals of dead letters of share groups (KIP-1191)."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ if TYPE_CHECKING:
     Found = dict[int, Record]
 
 LITTLE, MOST = 64 * 1024, 32 * 1024 * 1024
-"""Bytes asked for of a partition at first and at most, and of an answer."""
+"""Bytes requested of a partition, at first and at most, and of a response."""
 
 
 async def records_at(
     cluster: Cluster, wanted: Mapping[TopicPartition, Collection[int]]
 ) -> dict[TopicPartition, Found | KcliError]:
-    """The records at these offsets. One that is missing from an answer is gone: it was deleted, compacted away, or is
-    no record."""
+    """Return the records at these offsets. One that is missing was deleted or compacted, or is not a record."""
     found: dict[TopicPartition, Found] = {at: {} for at in wanted}
 
     def following(at: TopicPartition, offset: int, size: int = LITTLE) -> Place | Found:
-        """Where to read on for what is wanted from an offset on; all that was found where nothing is."""
+        """Return where to continue reading for the offsets still wanted, or everything found."""
         left = [one for one in wanted[at] if one >= offset]
         return Place(min(left), size) if left else found[at]
 
     def read(at: TopicPartition, part: PartitionData, place: Place) -> Found | KcliError | Place:
         code = codes.of(part.error_code)
-        if code is codes.OFFSET_OUT_OF_RANGE:  # deleted since the start was asked for, or beyond the end
+        if code is codes.OFFSET_OUT_OF_RANGE:  # deleted since the start was looked up, or past the end
             return following(at, place.offset + 1)
         if code:
             return BrokerError(code, f"{at.topic} [{at.partition}]", api=FETCH, topic=at.topic)
@@ -48,12 +47,12 @@ async def records_at(
         reached = place.offset
         for batch in batches:
             if batch.last_offset >= reached and not batch.is_control:
-                batch.first = place.offset  # a batch may begin with records that are deleted
+                batch.first = place.offset  # a batch may begin with deleted records
                 found[at].update({record.offset: record for record in batch if record.offset in wanted[at]})
             reached = max(reached, batch.last_offset + 1)
         if reached > place.offset:
             return following(at, reached)
-        if part.records and place.size < MOST:  # only the beginning of a batch came
+        if part.records and place.size < MOST:  # only the beginning of a batch was returned
             return Place(place.offset, min(place.size * 8, MOST))
         if place.offset < part.high_watermark:
             return KcliError(f"{at.topic} [{at.partition}]: the broker sent no record from offset {place.offset} on")

@@ -1,7 +1,7 @@
-"""How far a copy is, kept as the offsets of a group without members in the source's cluster.
+"""The progress of a copy, stored as offsets of a group without members in the source's cluster.
 
-No member has to join for that: the offsets belong to one copy, and a second process under the same name is not refused,
-so the name tells the owner.
+No member has to join: the offsets belong to one copy. A second process with the same name is not refused, so choose a
+name that identifies the owner.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kcli.asking.fan_out import bad, good
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
-FINISHED = "finished"  # the metadata of such an offset
+FINISHED = "finished"  # metadata of such an offset
 PATIENCE = 15.0  # seconds for a coordinator that moves
 
 
@@ -27,14 +27,14 @@ class Positions:
         self._coordinators = Coordinators(cluster)
 
     async def read(self, *, finished: bool = True, stable: bool = True) -> dict[TopicPartition, int]:
-        """What is stored; empty for a group that does not exist. Without `finished`, positions that `finish`
-        stored are not returned. With `stable`, offsets that a transaction is about to commit are waited for. Raises
+        """Return the stored positions; empty for a group that does not exist. Without `finished`, positions stored by
+        `finish` are omitted. With `stable`, it waits for offsets that a transaction is about to commit. Raises
         KcliError."""
         commits = await self.commits(stable=stable)
         return {at: where.offset for at, where in commits.items() if finished or where.metadata != FINISHED}
 
     async def commits(self, *, stable: bool = True) -> dict[TopicPartition, OffsetAndMetadata]:
-        """As `read`, with the metadata."""
+        """Like `read`, with the metadata."""
         commits = (await committed_offsets(self._coordinators, [self.group], stable=stable))[self.group]
         if isinstance(commits, KcliError):
             raise commits
@@ -44,14 +44,14 @@ class Positions:
         return {at: where for at, where in good(commits).items() if where.offset >= 0}
 
     async def finish(self, ends: Mapping[TopicPartition, int]) -> None:
-        """Store that a copy is whole: one whose start is counted from the end starts again the next time, and does not
-        resume here. Raises KcliError."""
-        await self.read()  # else a transaction whose markers are late would write over it
+        """Mark a copy as complete, so that one whose start is counted from the end starts again the next time instead
+        of resuming here. Raises KcliError."""
+        await self.read()  # otherwise a transaction with late markers would overwrite it
         await self.write({at: OffsetAndMetadata(end, -1, FINISHED) for at, end in ends.items()})
 
     async def write(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Store them. Whatever passes is tried again for a while. Raises KcliError, UnknownOutcome among them; a group
-        that has members refuses (UNKNOWN_MEMBER_ID), because the offsets are theirs then."""
+        """Store the positions, retrying temporary errors for a while. Raises KcliError, including UnknownOutcome; a
+        group with members refuses (UNKNOWN_MEMBER_ID), because the offsets are then theirs."""
         if not offsets:
             return
         done = await write_commits(self._coordinators, self.group, offsets, patience=PATIENCE)

@@ -1,9 +1,8 @@
-"""Dead letters back to where they came from, a slice at a time.
+"""Sends dead letters back to where they came from, a slice at a time.
 
-A slice is published and acknowledged before its position is stored: what is interrupted may publish again and leaves
-nothing out. The position is stored with the offsets that were sent (`sent.py`). A record that cannot go back is counted
-under its reason, never passed over in silence; with `skip` False it ends the work, and the position stays in front of
-it.
+A slice is published and acknowledged before its position is stored: an interrupted redrive may publish records again,
+and omits none. The position is stored with the offsets that were sent (`sent.py`). A record that cannot go back is
+counted under its reason, never silently skipped; with `skip` False it ends the work, and the position stays before it.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Rules(Frozen):
     skip: bool = False
 
     def target(self, record: Record) -> tuple[str | None, int | None, str]:
-        """Topic and partition a record goes to, or None, None and the reason why to none."""
+        """Return the topic and partition for a record, or None, None and the reason."""
         if attempts_of(record.headers) >= self.max_attempts:
             return None, None, TOO_OFTEN
         topic, partition = self.origins.of(record.headers) or (self.to, None)
@@ -64,7 +63,7 @@ class Rules(Frozen):
         return topic, None if self.repartition else partition, ""
 
     def row(self, record: Record, partition: int | None) -> Row:
-        """The record as it is published."""
+        """Return the record as it is published."""
         headers = record.headers if self.keep_headers else self.origins.cleaned(record.headers)
         timestamp = None if self.now or record.timestamp < 0 else record.timestamp
         marked = with_attempts(headers, attempts_of(record.headers) + 1)
@@ -72,7 +71,7 @@ class Rules(Frozen):
 
 
 class Line(Value):
-    """What became of the records of one target, or of one reason."""
+    """The outcomes of the records of one target, or of one reason."""
 
     records: int = 0
     redriven: int = 0
@@ -84,7 +83,7 @@ class Line(Value):
 
 class Account(Value):
     """Every record read is filtered, sent before, or in one line: `records` of a line is the sum of its other counts,
-    but for what was not tried any more."""
+    except for what was not attempted any more."""
 
     read: int = 0
     filtered: int = 0
@@ -99,14 +98,14 @@ class Account(Value):
 
 
 class Targets:
-    """The partitions of target topics, asked once; 0 for a topic that does not exist."""
+    """The number of partitions of target topics, looked up once; 0 for a topic that does not exist."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._known: dict[str, int] = {}
 
     async def partitions(self, topic: str) -> int:
-        """Raises KcliError where it cannot be known."""
+        """Return the number of partitions. Raises KcliError if it cannot be determined."""
         if topic not in self._known:
             try:
                 self._known[topic] = len(await self._cluster.partitions(topic))
@@ -117,15 +116,18 @@ class Targets:
         return self._known[topic]
 
     async def with_originals(self, records: Sequence[Record]) -> tuple[Sequence[Record], set[int]]:
-        """The records, and the original in place of each dead letter of a share group; and the indexes of those whose
-        original is gone. A dead letter with a copy of key and value, but not of time and headers, is the next best,
-        and stays where another record is in the place of its original. Raises KcliError where it is unknown whether an
-        original is there."""
+        """Return the records, with the original in place of each dead letter of a share group, and the indexes of those
+        whose original is gone.
+
+        A dead letter with a copy of key and value, but not of time and headers, is the next best, and is kept if
+        another record is at the place of its original. Raises KcliError if it is unknown whether an original exists.
+        """
         places: dict[int, tuple[TopicPartition, int]] = {}
         for index, record in enumerate(records):
             if (origin := original_of(record.headers)) is not None:
                 topic, partition, offset = origin
-                if partition < await self.partitions(topic):  # the account names a topic that does not exist
+                # the headers name a topic or partition that does not exist
+                if partition < await self.partitions(topic):
                     places[index] = TopicPartition(topic, partition), offset
         if not places:
             return records, set()
@@ -150,7 +152,7 @@ class Targets:
 
 class Redriver:
     """Sends records back. `producer` None only counts (a dry run); `positions` None stores nothing. `sent` is what was
-    sent under the name of these positions."""
+    already sent under the name of these positions."""
 
     def __init__(
         self,
@@ -175,18 +177,18 @@ class Redriver:
         self._whole = False
         self._stored_at = 0.0
         self.account = Account()
-        self.resting = False  # only because of the rate
-        self.unanswered = 0  # records on their way: published or not, their account does not say so yet
+        self.resting = False  # waiting only because of the rate
+        self.unanswered = 0  # records on their way, which may be published but are not yet in their account
         self.problem: KcliError | None = None
 
     @property
     def slice(self) -> int:
-        """How many records may be taken at once."""
+        """Number of records that may be taken at once."""
         return SLICE if self._rate is None else min(SLICE, self._rate.slice)
 
     async def take(self, at: TopicPartition, records: Sequence[Record], *, whole: bool = False) -> None:
-        """Send a slice of a partition back. `whole`: no record between these, or since those before, was filtered.
-        Raises KcliError for what concerns no single record."""
+        """Send a slice of a partition back. `whole`: no record between these, or since the previous ones, was filtered.
+        Raises KcliError for errors that do not concern a single record."""
         if not whole:
             self.gap(at)
         self._whole = whole
@@ -210,16 +212,16 @@ class Redriver:
         await self._store_in_time()
 
     def passed(self, at: TopicPartition, following: int) -> None:
-        """Everything of a partition before an offset is dealt with, also where nothing had to be sent."""
+        """Everything of a partition before an offset is processed, even if nothing had to be sent."""
         if self._producer is not None and self.problem is None:
             self._done[at] = following
 
     def gap(self, at: TopicPartition) -> None:
-        """Records of a partition were not sent: what is sent next is a run of its own."""
+        """Records of a partition were not sent: what is sent next starts a new run."""
         self._joined.pop(at, None)
 
     def _note(self, at: TopicPartition, records: Sequence[Record], sent: Collection[int]) -> None:
-        """Note which of these records were sent, by their indexes. A run goes on over offsets without a record."""
+        """Note which of these records were sent, by their indexes. A run continues over offsets without a record."""
         runs = self._sent.setdefault(at, Sent())
         for index, record in enumerate(records):
             if index in sent:
@@ -230,7 +232,7 @@ class Redriver:
                 self.gap(at)
 
     def _commits(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What is to be stored; afterwards it counts as stored."""
+        """Return what has to be stored; it then counts as stored."""
         done, self._done = self._done, {}
         return {
             at: OffsetAndMetadata(offset, metadata=self._sent.get(at, Sent()).text()) for at, offset in done.items()
@@ -239,7 +241,7 @@ class Redriver:
     async def _place(
         self, record: Record, index: int, by_topic: dict[str, list[tuple[int, Row]]], *, gone: bool
     ) -> tuple[str | None, str]:
-        """Put a record under its target. The target, and a reason where it has no way there."""
+        """Add a record to its target. Returns the target (None if there is none) and the reason."""
         topic, partition, reason = self._rules.target(record)
         if topic is None:
             return None, reason
@@ -250,12 +252,12 @@ class Redriver:
             return topic, GONE
         self.account.line(topic).records += 1
         if partition is not None and partition >= count:
-            partition = None  # the topic has fewer partitions now: by key
+            partition = None  # the topic has fewer partitions now: choose by key
         by_topic.setdefault(topic, []).append((index, self._rules.row(record, partition)))
         return topic, ""
 
     def _left_out(self, topic: str | None, reason: str, at: TopicPartition, record: Record) -> bool:
-        """Count a record that goes nowhere; False when the work ends at it."""
+        """Count a record that cannot be sent; return False if the work ends there."""
         line = self.account.line(topic, reason)
         line.records += 1
         if reason is TOO_OFTEN or (reason is NO_ORIGIN and self._rules.skip_missing):
@@ -273,11 +275,11 @@ class Redriver:
     async def _publish(
         self, at: TopicPartition, records: Sequence[Record], by_topic: dict[str, list[tuple[int, Row]]]
     ) -> int | None:
-        """Publish rows by topic. Returns the offset before which all is dealt with."""
+        """Publish rows by topic. Returns the offset before which everything is processed."""
         try:
             return await self._publish_slice(at, records, by_topic)
         except (KcliError, asyncio.CancelledError):
-            for topic, rows in by_topic.items():  # no answer was counted: a slice is counted whole
+            for topic, rows in by_topic.items():  # responses do not count individually: a slice is counted as a whole
                 name = "unknown" if self.unanswered else "failed"
                 line = self.account.line(topic)
                 setattr(line, name, getattr(line, name) + len(rows))
@@ -288,7 +290,7 @@ class Redriver:
     async def _publish_slice(
         self, at: TopicPartition, records: Sequence[Record], by_topic: dict[str, list[tuple[int, Row]]]
     ) -> int | None:
-        """As `_publish`; while it may be published without an account of it, `unanswered` says so."""
+        """Like `_publish`; while records may be published but not counted, `unanswered` has their number."""
         assert self._producer is not None
         if self._transactional:
             await self._producer.begin()
@@ -374,6 +376,6 @@ class Redriver:
             await self.store()
 
     async def store(self) -> None:
-        """Remember how far it is. Raises KcliError."""
+        """Store the position. Raises KcliError."""
         if self._positions is not None and self._done:
             await self._positions.write(self._commits())

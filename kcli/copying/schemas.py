@@ -1,4 +1,5 @@
-"""Records between clusters with a registry each: the ids of schemas in keys and values become those of the target."""
+"""Copies records between clusters with separate registries: schema ids in keys and values become those of the
+target."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ KINDS = ("key", "value")
 
 
 class SchemaMoves:
-    """The ids that schemas of the source have in the target. With `register` those that it does not have are registered
-    there, with what they refer to. `topics` are the source's and the target's: the subject of the one becomes that of
-    the other, each by the strategy of `strategies` for "key" and "value"."""
+    """The target's ids of the source's schemas. With `register`, missing schemas are registered there, with those that
+    they reference. `topics` are the source's and the target's: a subject of the one becomes a subject of the other, by
+    the strategy in `strategies` for "key" and "value"."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class SchemaMoves:
         self.rewriter = FrameRewriter([FieldFrames(kind, source, self.id_of) for kind in KINDS])
 
     async def id_of(self, kind: str, schema: Schema) -> int:
-        """The id in the target. Raises KcliError where it does not have the schema, or does not take it."""
+        """Return the id in the target. Raises KcliError if it does not have the schema, or rejects it."""
         subjects = await self._subjects(kind, schema)
         places = await self._places(schema, subjects)
         names = {subject: subjects.get(subject, subject) for subject, _ in places}
@@ -72,8 +73,8 @@ class SchemaMoves:
         self.registered += sum(move.action != KNOWN for move in transfer.moves)
 
     async def _places(self, schema: Schema, subjects: Mapping[str, str]) -> list[tuple[str, int]]:
-        """The source's subjects and versions that have the schema: all of the topic's, one for each message of Protobuf
-        that has a subject; another one where none of the topic's has it."""
+        """Return the source's subjects and versions of the schema: all of the topic's, one for each Protobuf message
+        that has a subject; another one if none of the topic's has it."""
         uses = await self._source.client.uses_of(schema.id, deleted=True)
         if not uses:
             raise KcliError(f"schema {schema.id}: the source's registry names no subject that has it")
@@ -82,8 +83,8 @@ class SchemaMoves:
         return places or [(uses[0].subject, uses[0].version)]
 
     async def _subjects(self, kind: str, schema: Schema) -> dict[str, str]:
-        """Those of the target's topic by those of the source's that the schema may be under: one for each of its names
-        where the strategy makes the subject of the name, else one."""
+        """Map the source's subjects that may have the schema to the target's: one for each of its names if the strategy
+        uses the name, else one."""
         strategy, (source, target) = self._strategies[kind], self._topics
         if strategy in NAMED:
             needed = await self._source.references(schema)

@@ -1,9 +1,9 @@
-"""Which dead letters were sent back, kept as the metadata of committed offsets.
+"""Which dead letters were sent back, stored in the metadata of committed offsets.
 
-An offset alone says how far a redrive has read. One with a filter reads more than it sends, so a redrive without the
-filter has to know the offsets that were sent: `redriven 0:120+10,5,31+2` is 120 to 129, 135, and 167 to 168. Brokers
-limit metadata to 4,096 bytes (offset.metadata.max.bytes); what does not fit is dropped, the oldest first, and the
-number in front of the colon is the offset below which the rest is not known.
+An offset alone shows how far a redrive has read. A redrive with a filter reads more than it sends, so a later one
+without the filter has to know the offsets that were sent: `redriven 0:120+10,5,31+2` means 120 to 129, 135, and 167 to
+168. Brokers limit metadata to 4,096 bytes (offset.metadata.max.bytes); the oldest offsets are dropped to fit, and the
+number before the colon is the offset below which they are unknown.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ WRITTEN = re.compile(r"redriven (\d{1,19}):((?:\d{1,19}(?:\+\d{1,19})?(?:,(?=\d)
 
 
 class Sent:
-    """Offsets of one partition that were sent, as runs in order. The list is complete from `complete_from` on; offsets
-    below it may have been sent without being in it."""
+    """Sent offsets of one partition, as runs in order. The list is complete from `complete_from` on; offsets below it
+    may have been sent without being listed."""
 
     def __init__(self, complete_from: int = 0) -> None:
         self.complete_from = complete_from
@@ -46,7 +46,7 @@ class Sent:
         return zip(self._starts, self._stops, strict=True)
 
     def add(self, start: int, stop: int) -> None:
-        """Add a run. It joins those that it touches."""
+        """Add a run. It is merged with adjacent ones."""
         first, last = bisect_left(self._stops, start), bisect_right(self._starts, stop)
         if first < last:
             start, stop = min(start, self._starts[first]), max(stop, self._stops[last - 1])
@@ -58,7 +58,7 @@ class Sent:
             self.add(start, stop)
 
     def text(self) -> str:
-        """The metadata. Runs that do not fit are forgotten."""
+        """Return the metadata. Runs that do not fit are dropped."""
         parts: list[str] = []
         size = 0
         for place in reversed(range(len(self._starts))):
@@ -75,7 +75,8 @@ class Sent:
 
 
 def read_sent(commit: OffsetAndMetadata) -> Sent:
-    """The offsets in the metadata of a commit. Without any, the list is complete from the committed offset on."""
+    """Return the offsets in the metadata of a commit. Without metadata, the list is complete from the committed offset
+    on."""
     written = WRITTEN.fullmatch(commit.metadata)
     if written is None:
         return Sent(max(commit.offset, 0))
@@ -99,8 +100,8 @@ class PriorRedrives(Value):
 
 
 async def sent_before(cluster: Cluster, topic: str, own: str) -> PriorRedrives:
-    """What redrives of a dead-letter topic sent under other names than `own`. Groups that never had a member may hold
-    their progress, whatever their name is. Raises KcliError."""
+    """Return what redrives of a dead-letter topic sent under names other than `own`. Groups that never had a member may
+    store progress, whatever their name. Raises KcliError."""
     listed, failed = await list_groups(cluster)
     before = PriorRedrives(unlisted=next(iter(failed.values()), None))
     names = [row.group for row in listed if not row.protocol and row.group != own]

@@ -1,4 +1,4 @@
-"""What a copy would do: records and bytes by partition and over time."""
+"""A dry run of a copy: records and bytes by partition and over time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kcli.values import Value
 BUCKETS = 20
 DAY = 86_400
 STEPS = tuple(1000 * seconds for seconds in (1, 5, 15, 60, 300, 900, 3600, 6 * 3600, DAY, 7 * DAY, 30 * DAY, 365 * DAY))
-"""Widths of a bucket (ms) that people think in."""
+"""Widths of a bucket (ms), chosen for readability."""
 
 
 class Part(Value):
-    """One partition: records read; of those that are kept, how many, their bytes as stored, and their timestamps."""
+    """One partition: records read; for those selected, their number, their bytes as stored, and their timestamps."""
 
     records: int = 0
     kept: int = 0
@@ -26,7 +26,7 @@ class Part(Value):
 
 
 class Survey:
-    """Fed with batches; `keep` leaves records out."""
+    """Counts batches; `keep` filters records."""
 
     def __init__(self, keep: Keep | None) -> None:
         self._keep = keep
@@ -34,7 +34,7 @@ class Survey:
         self._by_second: dict[int, list[int]] = {}
 
     def add(self, at: TopicPartition, batch: Batch, most: int | None = None) -> int:
-        """Count the records of a batch to copy, at most `most`. Returns how many they are."""
+        """Count the records of a batch to copy, at most `most`; return their number."""
         kept = batch if self._keep is None else self._keep(batch, at)
         part = self.parts.setdefault(at, Part())
         part.records += batch.visible
@@ -42,7 +42,7 @@ class Survey:
         if kept is None or not timestamps:
             return 0
         wanted = len(timestamps)
-        size = kept.size * wanted // kept.count  # of a part of a batch, its share
+        size = kept.size * wanted // kept.count  # for part of a batch, its share
         part.kept += wanted
         part.bytes += size
         first, last = min(timestamps), max(timestamps)
@@ -60,7 +60,8 @@ class Survey:
         return wanted
 
     def histogram(self) -> list[tuple[int, int, int, int]]:
-        """(from ms, to ms, records kept, bytes) in about `BUCKETS` buckets at most; (-1, -1) is without a time."""
+        """Return (from ms, to ms, records kept, bytes) in at most about `BUCKETS` buckets; (-1, -1) is for records
+        without a time."""
         timed = sorted(second for second in self._by_second if second >= 0)
         rows = [(-1, -1, *self._by_second[s]) for s in sorted(self._by_second) if s < 0]
         if not timed:

@@ -1,1 +1,1 @@
-"""The declared state of a cluster: topics, configs, ACLs, users and quotas; compared, changed, exported."""
+"""The declared state of a cluster: topics, configs, ACLs, users and quotas, read from files and exported."""

@@ -1,4 +1,4 @@
-"""What a cluster has, as the entries of a file: for `export`, for undo files, and ACLs the other way round."""
+"""Converts the state of a cluster to entries of a file, for `export` and undo files, and ACL entries back to ACLs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from kcli.schemas import Schema
 
 PASSING = re.compile(r"(leader|follower)\.replication\.throttled\.(rate|replicas)|replica\.alter\.log\.dirs\.io\..*")
-"""Configs that a reassignment sets while it lasts: no file declares them, so they are neither exported nor pruned."""
+"""Configs that a reassignment sets temporarily: they are not declared, so they are neither exported nor pruned."""
 
 
 async def standing(cluster: Cluster) -> tuple[list[Resource], dict[str, UnsupportedVersion]]:
-    """All that may have configs of its own, and the kinds that these brokers do not list: groups before Kafka 4.1."""
+    """Return all resources that may have configs, and the kinds that these brokers do not list: groups before Kafka
+    4.1."""
     resources = [Resource("broker", ""), *(Resource("broker", str(node.id)) for node in await cluster.nodes())]
     unlisted = {}
     for kind in ("group", "client-metrics"):
@@ -34,23 +35,23 @@ async def standing(cluster: Cluster) -> tuple[list[Resource], dict[str, Unsuppor
 
 
 def named(at: Resource) -> str:
-    """As a scope has it: `broker/default`, `group/billing`."""
+    """Return a resource's name in a scope: `broker/default`, `group/billing`."""
     return f"{at.kind}/{at.name or 'default'}"
 
 
 def variable(name: str) -> str:
-    """The environment variable that an exported file names for a user's password."""
+    """Return the environment variable that an exported file uses for a user's password."""
     return re.sub(r"\W", "_", name.upper(), flags=re.ASCII) + "_PASSWORD"
 
 
 def quota_entry(at: Entity, values: dict[str, float]) -> dict[str, Any]:
-    """Quotas, without needless fractions."""
+    """Return the entry of quotas, without needless fractions."""
     names = {kind: DEFAULT if name is None else name for kind, name in at.parts}
     return {**names, **{key: int(value) if value == int(value) else value for key, value in values.items()}}
 
 
 def schema_entry(schema: Schema, level: str | None = None) -> dict[str, object]:
-    """A subject."""
+    """Return the entry of a subject."""
     fields: dict[str, object] = {"type": schema.kind, "schema": schema.text}
     if schema.references:
         fields["references"] = [reference._asdict() for reference in schema.references]
@@ -58,7 +59,7 @@ def schema_entry(schema: Schema, level: str | None = None) -> dict[str, object]:
 
 
 def acl_entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
-    """ACLs as a file has them: those that differ in operations and names only are one entry."""
+    """Return ACLs as entries of a file: ACLs that differ only in operations and names share an entry."""
     together: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for acl in acls:
         key = (acl.principal, acl.host, acl.kind, acl.pattern, acl.permission)
@@ -77,7 +78,7 @@ def acl_entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
 
 
 def acls_of(of: dict[str, Any]) -> list[Acl]:
-    """An entry of a file as single ACLs. Raises UsageError."""
+    """Convert an entry of a file to single ACLs. Raises UsageError."""
     resources = [(kind, str(name)) for kind in KINDS if kind in of and kind != "cluster" for name in _some(of[kind])]
     if str(of.get("cluster", False)).lower() == "true":
         resources.append(("cluster", CLUSTER))

@@ -1,4 +1,4 @@
-"""A cluster as a declared document: overrides, not the defaults; so that to apply it changes nothing."""
+"""Exports a cluster as a declared document: overrides without defaults, so that applying it changes nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Export:
         internal: bool = False,
         registry: RegistryClient | None = None,
     ) -> None:
-        """Schemas are exported where a registry is given."""
+        """With a `registry`, schemas are exported, too."""
         self.document: dict[str, Any] = {"schema": ID}
         self.remarks: list[str] = []
         self.failed: dict[str, KcliError] = {}
@@ -46,8 +46,7 @@ class Export:
         self._registry = registry
 
     async def read(self, sections: Sequence[str] = SECTIONS) -> None:
-        """Read the sections. What fails is missing, with a note; raises KcliError where the cluster is
-        unreachable."""
+        """Read the sections. What fails is omitted, with a note; raises KcliError if the cluster is unreachable."""
         parts = {
             "topics": self._topics,
             "configs": self._configs,
@@ -68,7 +67,7 @@ class Export:
                 self.document[name] = rows
 
     def _without(self, name: str, error: KcliError) -> None:
-        """A cluster that has no such thing is no failure."""
+        """Note an omitted section. A feature that the cluster does not support is not an error."""
         if isinstance(error, UnsupportedVersion) or (isinstance(error, BrokerError) and error.code in NONE_THERE):
             self.remarks.append(f"no {name}: {error}")
         else:
@@ -81,7 +80,7 @@ class Export:
 
     @property
     def unmatched(self) -> list[str]:
-        """The names and patterns that nothing of what was read has."""
+        """Return the names and patterns that match nothing of what was read."""
         return [word for word in self._names.words if word not in self._matched]
 
     async def _topics(self) -> dict[str, Any]:
@@ -105,7 +104,7 @@ class Export:
         return document
 
     async def _own(self, resources: list[Resource]) -> dict[Resource, dict[str, str]]:
-        """What is set on each resource itself."""
+        """Return what is set on each resource itself."""
         values: dict[Resource, dict[str, str]] = {}
         for at, configs in (await describe_configs(self._cluster, resources) if resources else {}).items():
             if isinstance(configs, KcliError):
@@ -120,7 +119,7 @@ class Export:
     async def _configs(self) -> dict[str, Any]:
         resources, unlisted = await standing(self._cluster)
         self.remarks += [f"without configs of {kind}s: {error}" for kind, error in unlisted.items()]
-        resources += [Resource("broker", str(node.id)) for node in await fenced_brokers(self._cluster)]  # a failure
+        resources += [Resource("broker", str(node.id)) for node in await fenced_brokers(self._cluster)]  # an error
         values = await self._own([at for at in resources if self._wanted(named(at))])
         document: dict[str, Any] = {}
         for at, mine in values.items():

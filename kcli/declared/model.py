@@ -1,7 +1,7 @@
-"""What files declare.
+"""The content of declaration files.
 
-A file is the truth about what it names and says nothing about the rest: what no file names is left alone, unless
-pruning is asked for and it lies within a file's scope.
+A file is authoritative for what it names, and says nothing about the rest: anything not named in a file is left alone,
+unless pruning is requested and it lies within a file's scope.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from kcli.values import Frozen, Value, field
 
 
 class Setting(Frozen):
-    """A declared value and where it is declared (`file:line`). A secret is a Source, which is looked up when it is
-    sent."""
+    """A declared value and where it is declared (`file:line`). A secret is a Source, which is resolved when it
+    is sent."""
 
     value: str | Source = ""
     place: str = ""
@@ -31,7 +31,7 @@ class Settings(Value):
 
 
 class Topic(Value):
-    """A declared topic; None where the file does not say."""
+    """A declared topic; None for what the file does not set."""
 
     partitions: int | None = None
     replication: int | None = None
@@ -40,7 +40,7 @@ class Topic(Value):
 
 
 class Login(Value):
-    """A declared SCRAM credential. Without `password` it can be compared, not made."""
+    """A declared SCRAM credential. Without `password` it can be compared, but not created."""
 
     iterations: int | None = None
     password: Source | None = None
@@ -57,8 +57,8 @@ class Subject(Value):
 
 
 class Declared(Value):
-    """All files together. `absent` is by section what must not exist, `scope` by section the patterns of what the
-    files speak for."""
+    """All files together. `absent` has by section what must not exist, `scope` by section the patterns of names that
+    the files cover."""
 
     topics: dict[str, Topic] = field(factory=dict)
     configs: dict[Resource, Settings] = field(factory=dict)
@@ -73,8 +73,8 @@ class Declared(Value):
     scope: dict[str, list[str]] = field(factory=dict)
 
     def selected(self, section: str, name: str) -> bool:
-        """Is this within the scope of the files? What begins with _ only is by a pattern that does, too, and what
-        begins with __ never."""
+        """Whether a name is within the scope of the files. Names that begin with _ only match patterns that do, too;
+        names that begin with __ never match."""
         from fnmatch import fnmatchcase
 
         if name.startswith("__"):

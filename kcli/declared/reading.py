@@ -1,4 +1,4 @@
-"""Checked documents as Declared. What two files say about the same thing is an error, also when they agree."""
+"""Converts checked documents to Declared. Two files that declare the same thing are an error, even if they agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAID = {"object": "keys and values below it", "array": "a list", "integer": "a w
 
 
 def declared(documents: list[tuple[str, Any]]) -> Declared:
-    """All files, each with its path. Raises UsageError with file and line."""
+    """Combine all files, each with its path. Raises UsageError with file and line."""
     declared = Declared()
     for path, document in documents:
         if document is not None:  # an empty file
@@ -39,7 +39,7 @@ def declared(documents: list[tuple[str, Any]]) -> Declared:
 
 
 def _contradictions(declared: Declared) -> None:
-    """Raises UsageError for what is declared both present and absent."""
+    """Raise UsageError for anything declared both present and absent."""
     for what, places, there in (
         *((name, place, declared.topics.get(name)) for name, place in declared.absent_topics.items()),
         *((at[0], place, declared.users.get(at)) for at, place in declared.absent_users.items()),
@@ -80,7 +80,7 @@ class _File:
             self._into.schemas[name] = self._subject(name, of, self._place(document["schemas"], name))
         self._absent(document.get("absent", {}))
 
-    # -- where, and what is wrong there ------------------------------------------------------------------------------
+    # -- places and errors -------------------------------------------------------------------------------------------
 
     def _place(self, of: Map, key: str | None = None) -> str:
         lines: dict[str, int] = getattr(of, "lines", {})
@@ -92,13 +92,13 @@ class _File:
             raise UsageError(f"{self._place(of, name)}: {said or name} is declared already, at {before}")
 
     def _guarded(self, of: Map, key: str | None, make: Any, *words: Any) -> Any:
-        """What `make` makes; its UsageError gets the line."""
+        """Return the result of `make`; add the line to its UsageError."""
         try:
             return make(*words)
         except UsageError as problem:
             raise UsageError(f"{self._place(of, key)}: {problem}") from None
 
-    # -- the parts ---------------------------------------------------------------------------------------------------
+    # -- sections ----------------------------------------------------------------------------------------------------
 
     def _topics(self, topics: Map, defaults: Map) -> None:
         usual = self._settings(defaults.get("configs", {}), {}, "")
@@ -181,7 +181,7 @@ class _File:
         return acls
 
     def _subject(self, name: str, of: Map, place: str) -> Subject:
-        """Raises UsageError for a file that cannot be read."""
+        """Raises UsageError if a file cannot be read."""
         if "file" in of and "schema" in of:
             raise UsageError(f"{self._place(of, 'schema')}: {name} has both file and schema")
         kind, text = AVRO, str(of.get("schema", ""))
@@ -226,7 +226,7 @@ def _text(value: Any) -> str:
 
 
 def dotted(document: Any) -> Iterator[Map]:
-    """The maps whose keys have dots: TOML makes tables of such keys when they are written without quotation marks."""
+    """Yield the maps whose keys have dots: TOML turns such keys without quotation marks into tables."""
     if not isinstance(document, dict):
         return
     topics, configs, defaults = (document.get(key) for key in ("topics", "configs", "defaults"))
@@ -239,7 +239,7 @@ def dotted(document: Any) -> Iterator[Map]:
 
 
 def flatten(of: Map) -> None:
-    """`{retention: {ms: 1}}` as `{retention.ms: 1}`, but for what names a secret's place."""
+    """Flatten `{retention: {ms: 1}}` to `{retention.ms: 1}`, except tables that name a secret's source."""
     lines: dict[str, int] = getattr(of, "lines", {})
     again = True
     while again:
@@ -254,7 +254,7 @@ def flatten(of: Map) -> None:
 
 
 class Checker:
-    """One file."""
+    """Checks one file."""
 
     def __init__(self, path: str, schema: Shape) -> None:
         self._path = path
@@ -293,7 +293,7 @@ class Checker:
             self._scalar(value, schema, types, line, where)
 
     def _meant(self, value: Any, schema: Shape) -> Shape:
-        """The schema without references and choices: of those the one of the value's kind."""
+        """Resolve references and alternatives of a schema: return the alternative for the value's type."""
         if "$ref" in schema:
             return self._meant(value, self._whole["$defs"][schema["$ref"].rpartition("/")[2]])
         if "anyOf" not in schema:
@@ -355,10 +355,10 @@ def _beyond(bound: str) -> str:
     return "more" if bound == "minimum" else "less"
 
 
-# Values with units: `7d` where Kafka wants milliseconds, `1GiB` where it wants bytes. The name of a config
-# tells which.
+# Values with units: `7d` where Kafka expects milliseconds, `1GiB` where it expects bytes, as the name of a config
+# tells.
 #
-# And when two texts are the same value: booleans, numbers, and lists whose order means nothing.
+# Also compares values: booleans, numbers, and lists whose order has no meaning.
 
 
 TIMES = {"ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
@@ -369,7 +369,7 @@ cleanup.policy metrics match leader.replication.throttled.replicas follower.repl
 
 
 def plain(name: str, text: str) -> str:
-    """The value as Kafka wants it. Raises UsageError for a unit that there is not."""
+    """Return the value in Kafka's form. Raises UsageError for an unknown unit."""
     match = WITH_UNIT.fullmatch(text.strip())
     if match is None:
         return text
@@ -392,7 +392,8 @@ def _whole(value: float, name: str, text: str) -> str:
 
 
 def same(name: str, kind: str, one: str | None, other: str | None) -> bool:
-    """Do both texts say the same? `kind` is what the broker calls its type; "" from brokers that do not."""
+    """Whether two texts are the same value. `kind` is the broker's name of the type; "" from brokers that do not report
+    it."""
     if one is None or other is None or one == other:
         return one == other
     if kind == "boolean":

@@ -1,6 +1,6 @@
-"""The JSON schema of a declared cluster: what `kcli schema apply file` prints, and what reading.py checks with.
+"""The JSON schema of a declared cluster, printed by `kcli schema apply file` and used by reading.py for checking.
 
-In YAML every scalar is read as a text, so that `number` and `integer` also take a text that is one.
+In YAML every scalar is read as text, so `number` and `integer` also accept a text that is one.
 """
 
 from __future__ import annotations

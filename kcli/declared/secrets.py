@@ -1,4 +1,4 @@
-"""Secrets of declared values, each looked up once, when it is about to be sent."""
+"""Resolves secrets of declared values, each once, when it is about to be sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HIDDEN = "***"
 
 
 class Secrets:
-    """Those of one run; `warnings` are about the places where they are kept."""
+    """The secrets of one run; `warnings` are about the places where they are stored."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -23,11 +23,11 @@ class Secrets:
         return self._found[source]
 
     def text(self, setting: Setting) -> str:
-        """A value as it is sent. Raises UsageError."""
+        """Return a value as it is sent. Raises UsageError."""
         value = setting.value
         return value if isinstance(value, str) else self.secret(value, setting.place).reveal()
 
 
 def table(source: Source) -> dict[str, object]:
-    """A source as a file has it."""
+    """Return a source in the form of a file."""
     return {source.kind: source.what[0] if len(source.what) == 1 else list(source.what)}

@@ -1,4 +1,4 @@
-"""A declared document as text: YAML, TOML or JSON, each of which reads back as the same document."""
+"""Writes a declared document as YAML, TOML or JSON, each of which reads back as the same document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def text_of(document: dict[str, Any], format: str) -> str:
-    """The whole text, with its last line end."""
+    """Return the whole text, with a final line end."""
     return {"yaml": _yaml, "toml": _toml, "json": _json}[format](document)
 
 
@@ -22,7 +22,7 @@ def _json(document: dict[str, Any]) -> str:
 
 
 def quoted(text: str) -> str:
-    """In quotation marks, as YAML, TOML and JSON all read it."""
+    """Return a text in quotation marks, in a form that YAML, TOML and JSON read alike."""
     from json import dumps
 
     literal = dumps(text, ensure_ascii=False)
@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A scalar; in quotation marks where it could be taken for anything else."""
+    """Return a scalar; in quotation marks if it could be taken for anything else."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -65,7 +65,7 @@ def _block(value: dict[str, Any], depth: int) -> list[str]:
 
 
 def _short(value: dict[str, Any]) -> bool:
-    """The source of a secret is on one line."""
+    """Whether the source of a secret fits on one line."""
     return value.keys() <= {"env", "file", "keyring", "command"}
 
 
@@ -89,7 +89,7 @@ def _toml(document: dict[str, Any]) -> str:
 
 
 def _table(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
-    """Values first, then the tables below."""
+    """Return values first, then the tables below."""
     out: list[str] = []
     below = {key: item for key, item in table.items() if _tabular(item)}
     for key, item in table.items():

@@ -1,1 +1,1 @@
-"""Lag over time: statuses, rates and times of a partition, a topic and a group, from samples (docs/lag.md)."""
+"""Lag over time: statuses, rates and times of partitions, topics and groups, computed from samples (docs/lag.md)."""

@@ -1,6 +1,6 @@
-"""An assertion over time: no group is further behind than N offsets or seconds, for a given duration.
+"""An assertion over time: no group is more than N offsets or seconds behind, for a given duration.
 
-Pure: from refreshes it derives whether the assertion holds, is broken, or is undecided.
+No I/O: it derives from refreshes whether the assertion holds, is broken, or is undecided.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class LagAssertion:
-    """`max_lag` in offsets, `max_time` in seconds, None for none of it; it has to hold for `hold` seconds, of each of
-    `groups`, or, where none is named, of all there are."""
+    """`max_lag` is in offsets, `max_time` in seconds, None for no limit. It has to hold for `hold` seconds, for each of
+    `groups`, or for all groups if none is named."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class LagAssertion:
         self._since: float | None = None
 
     def broken(self, snapshot: LagSnapshot) -> list[Breach]:
-        """Why it does not hold at this refresh; [] if it holds. Unknown lag does not hold."""
+        """Return why it does not hold at this refresh; empty if it holds. With an unknown lag it does not hold."""
         totals = [(group.total, [part.lag for part in group.partitions]) for group in snapshot.groups]
         why = [] if snapshot.failed or snapshot.brokers else untold(totals, self._named, self._limit)
         if self.max_lag is not None:
@@ -47,7 +47,7 @@ class LagAssertion:
         return f"max-lag {self.max_lag}" if self.max_lag is not None else f"max-time {self.max_time:g}s"
 
     def unread(self, snapshot: LagSnapshot) -> list[str]:
-        """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
+        """Return what could not be read of the groups' partitions, a sentence for each kind of problem."""
         samples = [partition.lag.sample for group in snapshot.groups for partition in group.partitions]
         return list(
             dict.fromkeys(
@@ -56,8 +56,8 @@ class LagAssertion:
         )
 
     def kept(self, snapshot: LagSnapshot) -> bool:
-        """Whether it has held for long enough, this refresh included; a refresh at which it is broken, or with an
-        error, starts again."""
+        """Whether it has held for long enough, including this refresh; a refresh with an error, or at which it is
+        broken, starts again."""
         if snapshot.failed or snapshot.brokers or self.unread(snapshot) or self.broken(snapshot):
             self._since = None
             return False
@@ -67,7 +67,7 @@ class LagAssertion:
 
 
 def _late(group: GroupStanding, most: float) -> Breach | None:
-    """Why a group is not known to be at most that many seconds behind; None when it is."""
+    """Return why a group is not known to be at most that many seconds behind; None if it is."""
     name = group.described.group
     behind = [partition for partition in group.partitions if partition.lag.lag or partition.lag.unread]
     if group.time_lag is not None and group.time_lag > most:
@@ -84,6 +84,6 @@ def _late(group: GroupStanding, most: float) -> Breach | None:
 
 
 def _trouble(sample: Sample) -> str:
-    """What is wrong with a partition, and with which."""
+    """Return what is wrong with a partition, with its name."""
     place, error = f"{sample.topic} [{sample.partition}]", sample.error or "its end is not known"
     return error if error.startswith(place) else f"{place}: {error}"

@@ -1,4 +1,4 @@
-"""Events of a group: the differences between two refreshes, a sentence each. Pure."""
+"""Events of a group: the differences between two refreshes, a sentence each. No I/O."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Event(Value):
-    """A change between two refreshes. `time` is seconds since the epoch, of the refresh that showed it. `kind` is
-    status, state, joined, left, rewound, lost, generation or gone. `partition` -1: several partitions, or the group;
-    `offsets` is the number of lost offsets, or of those to be read again."""
+    """A change between two refreshes. `time` is that of the second one, in seconds since the epoch. `kind` is status,
+    state, joined, left, rewound, lost, generation or gone. `partition` -1 means several partitions, or the group;
+    `offsets` is the number of offsets lost, or to be read again."""
 
     time: float = 0.0
     group: str = ""
@@ -26,7 +26,7 @@ class Event(Value):
 
 
 def of_partition(time: float, before: Standing | None, now: Standing) -> list[Event]:
-    """Steps back, and offsets lost to retention; the text leaves the partition's name out."""
+    """Return rewinds, and offsets lost to retention; the text omits the partition's name."""
     if before is None:
         return []
     sample = now.lag.sample
@@ -52,7 +52,7 @@ def of_partition(time: float, before: Standing | None, now: Standing) -> list[Ev
 
 
 def of_group(time: float, before: Described, now: Described | None) -> list[Event]:
-    """Members that came and went, and changes of the group's state; `now` None: the group is gone."""
+    """Return members that joined or left, and changes of the group's state; `now` None: the group is gone."""
     if now is None:
         return [Event(time=time, group=before.group, kind="gone", text="the group is gone")]
     changes: list[tuple[str, str]] = []

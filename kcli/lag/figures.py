@@ -1,7 +1,7 @@
-"""What lag means (docs/lag.md): pure functions over one sample of a partition. No clock, no request; the dashboard
-uses the same ones over a ring of samples.
+"""What lag means (docs/lag.md): pure functions over one sample of a partition, without clock or requests. The dashboard
+applies the same functions to a series of samples.
 
-Offsets are not record counts (E70): lag is "offsets behind", compaction and transaction markers included.
+Offsets are not record counts: lag is "offsets behind", including compacted records and transaction markers.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Sample(Value):
 
     `committed` None: no commit. `end`, `start`, `stable` None: unknown, `error` is the reason. `owned` None: the owner
     is unknown (a rebalance is in progress), else whether a member owns it. Offsets are absolute. `counted` is the lag
-    as a share group's coordinator counts it; its `committed` is the start of the group's window, and `begins` is the
-    offset at which it will start a partition that it has not read, None for the log start. `written` is the
-    timestamp (ms) of the first unread record, if it was requested. `stable_end`: `end` is the last stable offset, not
-    the high watermark. `drained`: a read found no record between the commit and the end, only markers and gaps.
+    reported by a share group's coordinator; its `committed` is the start of the group's window, and `begins` is the
+    offset at which it will start a partition that it has not read, None for the log start. `written` is the timestamp
+    (ms) of the first unread record, if it was requested. `stable_end`: `end` is the last stable offset, not the high
+    watermark. `drained`: a read found no record between the commit and the end, only markers and gaps.
     """
 
     group: str = ""
@@ -48,9 +48,10 @@ class Sample(Value):
 
 
 class Lag(Value):
-    """The lag of a sample. `lag` is None where the end is unknown, records are not committed, or the commit is past the
-    end. `unread` is the distance from the log start without a commit (E69), `lost` the offsets that retention deleted
-    before they were read, `beyond` how far the commit is past the end: the topic was truncated or recreated (E68)."""
+    """The lag of a sample. `lag` is None if the end is unknown, records are not committed, or the commit is past the
+    end. Without a commit, `unread` is the distance from the log start. `lost` are the offsets that retention deleted
+    before they were read; `beyond` is how far the commit is past the end, because the topic was truncated or recreated.
+    """
 
     sample: Sample = field(factory=Sample)
     lag: int | None = None
@@ -66,14 +67,14 @@ class Lag(Value):
 
     @property
     def end(self) -> int | None:
-        """Where the log ends; None where that could not be read."""
+        """The log end offset; None if it could not be read."""
         return self.sample.end
 
 
 class Total(Value):
-    """A topic of a group, or a whole group. `lag` is the sum of known lags, None without any; it is a lower bound
-    (`at_least`) while the lag of `unknown` partitions is not known: of those that could not be read, and of `past_end`
-    that are committed past the end. `alike` of the partitions have the `status`."""
+    """A topic of a group, or a whole group. `lag` is the sum of known lags, None without any. It is a lower bound
+    (`at_least`) while the lag of `unknown` partitions is not known: of those that could not be read, and of `past_end`,
+    whose commit is past the end. `alike` of the partitions have the `status`."""
 
     group: str = ""
     topic: str | None = None
@@ -103,7 +104,8 @@ class Total(Value):
 
 
 def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
-    """What decides the status of a partition: its sample, and what only samples over time show."""
+    """Return the facts that determine the status of a partition: its sample, and what only a series of samples
+    shows."""
     return Facts(
         committed=sample.committed,
         begins=sample.begins,
@@ -121,12 +123,12 @@ def facts_of(sample: Sample, threshold: int = 0, **over_time: Any) -> Facts:
 
 
 def measure(sample: Sample, threshold: int = 0) -> Lag:
-    """The lag of one partition and the status that a single sample can show. Up to `threshold` is OK."""
+    """Return the lag of one partition and the status that a single sample can show. Lag up to `threshold` is OK."""
     return measured(sample, facts_of(sample, threshold))
 
 
 def measured(sample: Sample, facts: Facts) -> Lag:
-    """The lag and the status of a partition."""
+    """Return the lag and the status of a partition."""
     out = Lag(sample=sample, lag=rules.lag(facts), status=rules.status(facts))
     if out.status == UNKNOWN:
         return out
@@ -135,12 +137,12 @@ def measured(sample: Sample, facts: Facts) -> Lag:
         return out
     out.beyond, out.lost = rules.beyond(facts), max((sample.start or 0) - sample.committed, 0)
     if sample.counted is not None:
-        out.lost = min(out.lost, sample.counted)  # beyond its start a share group may have been through with them
+        out.lost = min(out.lost, sample.counted)  # a share group may have finished records past its start
     return out
 
 
 def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
-    """The sum of partitions of a group, or of one topic of it."""
+    """Sum the partitions of a group, or of one topic of it."""
     out = Total(group=group, topic=topic)
     topics, members, hosts = set(), set(), set()
     known: list[int] = []
@@ -164,21 +166,21 @@ def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
             members.add(sample.member_id)
             hosts.add(sample.host or "")
     out.topics, out.members, out.hosts = len(topics), len(members), sorted(hosts)
-    out.lag = sum(known) if committed or (known and len(known) == out.partitions) else None  # empty ones say nothing
+    out.lag = sum(known) if committed or (known and len(known) == out.partitions) else None  # empty ones do not count
     out.status = max(statuses, key=SEVERITY.index, default=NO_COMMIT)
     out.alike = statuses.count(out.status)
     return out
 
 
 def lag_text(totals: Iterable[Total]) -> str:
-    """The lag of groups or topics as people read it: `≥ 146k` while the lag of a partition is unknown."""
+    """Return the lag of groups or topics as text: `≥ 146k` while the lag of a partition is unknown."""
     some = list(totals)
     known = [row.lag for row in some if row.lag is not None]
     return lower_bound(sum(known) if known else None, sum(row.unknown for row in some))
 
 
 def by_topic(rows: Iterable[Lag]) -> list[Total]:
-    """Totals per group and topic, in the order of their first partition."""
+    """Return totals per group and topic, in the order of their first partition."""
     parts: dict[tuple[str, str], list[Lag]] = {}
     for row in rows:
         parts.setdefault((row.sample.group, row.sample.topic), []).append(row)
@@ -186,7 +188,7 @@ def by_topic(rows: Iterable[Lag]) -> list[Total]:
 
 
 def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -> str | None:
-    """What the numbers do not say by themselves; None when they do."""
+    """Return what the numbers alone do not show; None if there is nothing."""
     parts = []
     if error is not None:
         parts.append(error)
@@ -200,8 +202,8 @@ def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -
 
 
 class Breach(Value):
-    """A limit that a group does not keep, in a sentence. `partition` is the one that is furthest from keeping it, -1
-    where it is a matter of the whole group; `limit` is the option of the command line."""
+    """A limit that a group exceeds, in a sentence. `partition` is the one that exceeds it most, -1 if it concerns the
+    whole group; `limit` is the command-line option."""
 
     group: str = ""
     topic: str = ""
@@ -211,8 +213,8 @@ class Breach(Value):
 
 
 def over(totals: Iterable[tuple[Total, Sequence[Lag]]], most: int, noun: str = "offset") -> list[Breach]:
-    """Why "no group is more than `most` behind" does not hold; [] when it holds. A partition without a commit but with
-    records was not read, so it counts with what it holds. `noun` is what the totals count."""
+    """Return why "no group is more than `most` behind" does not hold; empty if it holds. A partition with records but
+    without a commit counts with all its records. `noun` is what the totals count."""
     why = []
     for row, parts in totals:
         lag = row.lag or 0
@@ -230,8 +232,8 @@ def over(totals: Iterable[tuple[Total, Sequence[Lag]]], most: int, noun: str = "
 
 
 def untold(totals: Iterable[tuple[Total, Sequence[Lag]]], named: Iterable[str], limit: str) -> list[Breach]:
-    """Why the lag of these groups is unknown. Each named group must exist and have a commit; of all groups, at least
-    one. A commit past the end belongs to another log, of which the end says nothing."""
+    """Return why the lag of these groups is unknown. Each named group must exist and have a commit; without names, at
+    least one group must. A commit past the end belongs to another log, so the end says nothing about it."""
     some = list(totals)
     why = []
     reading = {row.group for row, _ in some if row.partitions}

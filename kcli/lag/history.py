@@ -1,6 +1,6 @@
-"""The memory of a watch: every partition's samples, and each group's state at the last refresh.
+"""The memory of a watch: samples of every partition, and the state of each group at the last refresh.
 
-Fed with snapshots, of the cluster or of a recording; it sends no request and reads no clock.
+It is fed with snapshots of a cluster or of a recording, and sends no request and reads no clock.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ if TYPE_CHECKING:
 
 KEEP = 900.0  # seconds of samples
 TICK = 0.001  # seconds between two snapshots if the clock was set back between them
-USUAL = 3  # times the usual interval between two refreshes are not yet a gap
+USUAL = 3  # a pause of up to this many usual intervals between refreshes is not a gap
 
 
 class GroupStanding(Value):
-    """A group at one moment: the sum of its partitions. A rate is unknown while that of a partition is. `growth` is the
-    change of its lag, offsets a second, net over its partitions; `falling` the same where it grows by more than
-    uncommitted records. `eta` is the longest of its partitions (seconds), None if one never arrives or is unknown;
-    `time_lag` is the longest too. `status` is that of its worst partitions, of which there are `total.alike`."""
+    """A group at one moment, summed over its partitions. A rate is unknown while that of a partition is.
+
+    `growth` is the net change of its lag, in offsets per second; `falling` is the same if it grows by more than
+    uncommitted records. `eta` is the longest of its partitions (seconds), None if one never catches up or is unknown;
+    `time_lag` is the longest, too. `status` is that of its worst partitions, of which there are `total.alike`.
+    """
 
     described: Described = field(factory=Described)
     total: Total = field(factory=Total)
@@ -52,26 +54,26 @@ class GroupStanding(Value):
     peak: int = 0
     status: str = ""
     records: int | None = None
-    """How many records its lag consists of, where they were counted; `History` does not."""
+    """Number of records in its lag, if they were counted, which `History` does not do."""
 
     @property
     def stuck(self) -> int:
-        """How many of its partitions are stuck."""
+        """Number of stuck partitions."""
         return sum(partition.status == STUCK for partition in self.partitions)
 
     @property
     def in_least(self) -> float:
-        """Offsets a second that come in at least, where the rate of some partitions is unknown."""
+        """Offsets per second that arrive, at least, if the rate of some partitions is unknown."""
         return _least(self.in_rate, [partition.in_rate for partition in self.partitions])
 
     @property
     def out_least(self) -> float:
-        """Offsets a second that it reads at least."""
+        """Offsets per second that it reads, at least."""
         return _least(self.out_rate, [partition.out_rate for partition in self.partitions])
 
     def date(self) -> None:
-        """The group's time lag: the longest of its partitions. It is a lower bound if that of one which is, or may be,
-        behind is unknown or a lower bound itself, and None if none of those is known."""
+        """Set the group's time lag: the longest of its partitions. It is a lower bound if that of a partition which is,
+        or may be, behind is unknown or a lower bound itself, and None if none of those is known."""
         behind = [partition for partition in self.partitions if partition.lag.lag or partition.status == UNKNOWN]
         dated = [standing for standing in behind if standing.time_lag is not None]
         self.time_lag, self.time_lag_least, self.time_lag_exact = None, False, False
@@ -89,7 +91,7 @@ class GroupStanding(Value):
 
 
 class History:
-    """`window` is what rates are taken over, `keep` how far back samples are kept, in seconds; lag up to `threshold`
+    """`window` is the period for rates, `keep` how far back samples are kept, in seconds; lag up to `threshold`
     is OK."""
 
     def __init__(self, *, window: float = WINDOW, keep: float = KEEP, threshold: int = 0) -> None:
@@ -98,7 +100,7 @@ class History:
         self._tracks: dict[str, dict[TopicPartition, Track]] = {}
         self._before: dict[str, GroupStanding] = {}
         self._peaks: dict[str, int] = {}
-        self._stood: Standstills = {}  # of an earlier watch, until each is found again
+        self._stood: Standstills = {}  # from an earlier watch, until each is found again
         self._read: set[TopicPartition] = set()  # whose ends were taken from the newest snapshot
         self._timelines: dict[str, Timeline] = {}
         self._time = 0.0  # of the newest snapshot
@@ -108,25 +110,25 @@ class History:
         self.brokers: dict[int, KcliError] = {}
 
     def add(self, time: float, snapshot: Snapshot) -> list[GroupStanding]:
-        """One refresh of all groups: the state of each now. Errors are in `failed` and `brokers`; a group with an error
-        is omitted and keeps its samples."""
+        """Add a refresh of all groups and return the current state of each. Errors are in `failed` and `brokers`; a
+        group with an error is omitted and keeps its samples."""
         return list(self.adding(time, snapshot))
 
     def adding(self, time: float, snapshot: Snapshot) -> Iterator[GroupStanding]:
-        """As `add`, group by group, for a caller with other work in between; it must be iterated to its end."""
+        """Like `add`, group by group, for callers with other work in between; has to be iterated to its end."""
         self._advance(time)
         self.failed, self.brokers = snapshot.failed, snapshot.brokers
         self.news, self._read = [], set()
         for shot in snapshot.groups:
             yield self._add_group(time, shot.described, shot.samples)
         there = {shot.described.group for shot in snapshot.groups} | set(snapshot.failed)
-        if not snapshot.brokers:  # else a group may only be missing because its coordinator is
+        if not snapshot.brokers:  # otherwise a group may only be missing because its coordinator is
             self._forget_groups(time, there)
         for log in self._logs.values():
             log.forget_before(time - self._keep)
 
     def _advance(self, time: float) -> None:
-        """Take the time of a new snapshot. If the clock was set back, shift earlier samples to keep their ages."""
+        """Set the time of a new snapshot. If the clock was set back, shift earlier samples to keep their ages."""
         if self._time and time <= self._time:
             by = self._time - time + TICK
             for log in self._logs.values():
@@ -142,31 +144,31 @@ class History:
 
     @property
     def _slack(self) -> float:
-        """The longest time between two samples, in seconds, that is not a gap."""
+        """Return the longest time between two samples, in seconds, that is not a gap."""
         return max(UNSEEN, USUAL * min(self._intervals, default=0.0))
 
     def begin(self, at: TopicPartition, ends: list[tuple[float, int]]) -> None:
-        """Where a log ended before its first sample: (time, offset), oldest first. The rate of what comes in
-        is known from the first refresh then."""
+        """Add log ends from before the first sample: (time, offset), oldest first, so that the incoming rate is known
+        from the first refresh."""
         log = self._log(at)
         if not len(log.end):
             for time, offset in ends:
                 log.end.add(time, offset)
 
     def go_on(self, stood: Standstills) -> None:
-        """What stood still in an earlier watch, before the first sample of its group: a partition that is found
-        at the same offset has stood still since then."""
+        """Add what did not move in an earlier watch, before the first sample of its group: a partition found at the
+        same offset has not moved since."""
         self._stood = {group: dict(some) for group, some in stood.items()}
 
     @property
     def watched(self) -> dict[str, Collection[TopicPartition]]:
-        """The partitions of each group."""
+        """Return the partitions of each group."""
         return {group: tracks.keys() for group, tracks in self._tracks.items()}
 
     def standstills(self) -> Standstills:
-        """The partitions that have something to read and have not moved for longer than a member's patience, and those
+        """Return the partitions with unread records that have not moved for longer than a member's patience, and those
         that commit rarely."""
-        found = {group: dict(some) for group, some in self._stood.items()}  # those whose first sample is to come
+        found = {group: dict(some) for group, some in self._stood.items()}  # those without a sample yet
         for name, standing in self._before.items():
             for at, stood in self._standing(name, standing):
                 found.setdefault(name, {})[at] = stood
@@ -193,13 +195,13 @@ class History:
 
     @property
     def events(self) -> list[Event]:
-        """What happened to all groups, oldest first."""
+        """The events of all groups, oldest first."""
         return sorted(
             (event for some in self._timelines.values() for event in some.events), key=lambda event: event.time
         )
 
     def events_of(self, group: str) -> list[Event]:
-        """What happened to one group, oldest first: the newest of it, whatever happened to others meanwhile."""
+        """Return the newest events of one group, oldest first, however many others have."""
         timeline = self._timelines.get(group)
         return list(timeline.events) if timeline is not None else []
 
@@ -249,7 +251,7 @@ class History:
             if len(track.done):
                 track.go_on(stood[at])
             elif track.sample.error is not None or track.sample.end is None:
-                left[at] = stood[at]  # it is not known yet where it is
+                left[at] = stood[at]  # its offset is not known yet
         if left:
             self._stood[group] = left
 
@@ -281,24 +283,24 @@ class History:
             del self._logs[unused]
 
     def clear(self) -> None:
-        """Forget everything, piece by piece: all at once would hold up other threads."""
+        """Forget everything, in pieces so that other threads are not blocked."""
         for some in (self._tracks, self._before, self._timelines, self._logs):
             while some:
                 some.popitem()
 
     def rate_over(self, window: float) -> None:
-        """Take rates over this many seconds, from the next refresh on."""
+        """Compute rates over this many seconds, from the next refresh on."""
         self._window, self._keep = window, max(self._keep, window)
 
     def lags(self, group: str, at: TopicPartition, moments: list[float]) -> list[int | None]:
-        """The lag of a partition at each of these times (seconds since the epoch), for a sparkline; None where it is
-        not known."""
+        """Return the lag of a partition at each of these times (seconds since the epoch), for a sparkline; None if
+        unknown."""
         track, log = self._tracks.get(group, {}).get(at), self._logs.get(at)
         if track is None or log is None:
             return [None] * len(moments)
         slack = self._slack
         pairs = [(log.end.seen(moment, slack), track.done.seen(moment, slack)) for moment in moments]
-        past = track.sample.stable_end  # then a commit past the end is no lag
+        past = track.sample.stable_end  # then a commit past the end is not lag
         return [
             None if end is None or done is None or (done > end and not past) else max(end - done, 0)
             for end, done in pairs
@@ -306,13 +308,13 @@ class History:
 
 
 def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
-    """A group out of its partitions."""
+    """Sum the partitions of a group."""
     sums = total([partition.lag for partition in partitions], described.group)
     sums.members = len(described.members)
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
     read = [partition for partition in partitions if partition.lag.sample.committed is not None]
-    if not sums.unreadable:  # else the rates of the others would pass for those of the group
+    if not sums.unreadable:  # otherwise the other rates would be taken for those of the group
         out.in_rate = _sum([partition.in_rate for partition in partitions])
         out.out_rate = _sum([standing.out_rate for standing in read])
         out.growth = _sum([standing.growth for standing in read])
@@ -325,7 +327,7 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
 
 
 def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
-    """A group cut by topic; of `only` that one, if it reads it."""
+    """Return a group split by topic; with `only`, just that topic, if the group reads it."""
     parts: dict[str, list[Standing]] = {}
     for partition in group.partitions:
         if not only or partition.lag.sample.topic == only:
@@ -345,7 +347,7 @@ def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
 
 
 def _moved(tracks: Iterable[Track]) -> dict[str | None, float]:
-    """When a partition of each member was last seen to move."""
+    """Return when a partition of each member was last seen to move."""
     moved: dict[str | None, float] = {}
     for track in tracks:
         member = track.sample.member_id
@@ -358,11 +360,11 @@ def _time_lag(standing: Standing) -> float:
 
 
 def _least(rate: float | None, parts: list[float | None]) -> float:
-    """A sum of rates, or what is known of it."""
+    """Return a sum of rates, or of the known ones."""
     return sum(part or 0.0 for part in parts) if rate is None else rate
 
 
 def _sum(values: list[float | None]) -> float | None:
-    """The sum of a group's partitions; None without any, and while one of them is unknown."""
+    """Return the sum of a group's partitions; None without any, and while one of them is unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None

@@ -1,6 +1,6 @@
 """The state of a partition of a group: its samples, and the figures derived from them (docs/lag.md).
 
-Time is an argument everywhere. A partition's ends are stored once, whatever the number of groups that read it.
+Time is always an argument. A partition's ends are stored once, whatever the number of groups that read it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     Stood = tuple[int, float, bool, tuple[float, ...]]
     """The offset of a partition, since when it could have moved and did not, whether its member moved meanwhile, and
-    the waits of its track. The offset is NOWHERE where it has nothing to read, and only the waits count."""
+    the waits of its track. The offset is NOWHERE if there is nothing to read, and only the waits count."""
 
 UNREAD = (BEHIND, GROWING, STALLED, STUCK, ORPHANED)
-"""Statuses of a partition that has records to read."""
-WINDOW = 60.0  # seconds that rates are taken over
-UNSEEN = 60.0  # seconds without a sample after which what happened meanwhile is not known
-WAITS = 4  # newest commits whose intervals are remembered
+"""Statuses of a partition with unread records."""
+WINDOW = 60.0  # period for rates, in seconds
+UNSEEN = 60.0  # seconds without a sample after which changes in between have an unknown time
+WAITS = 4  # remembered intervals between the newest commits
 NOWHERE = -1
-SHOWN = 0.1  # offsets a second: a step that changes a rate by less is not seen in it
-STEPS = 3  # commits at least; the window reaches further back for them
+SHOWN = 0.1  # offsets per second: smaller changes of a rate are not visible
+STEPS = 3  # minimum number of commits; the window extends further back for them
 
 
 class Log:
@@ -42,10 +42,10 @@ class Log:
     def __init__(self, at: TopicPartition) -> None:
         self.at = at
         self.end, self.start, self.stable = Series(), Series(), Series()
-        self._rated: tuple[tuple[float, float, float], float | None] | None = None  # moment, window and slack; the rate
+        self._rated: tuple[tuple[float, float, float], float | None] | None = None  # (time, window, slack) and the rate
 
     def add(self, time: float, sample: Sample) -> None:
-        """The ends of one refresh; an end that moved back (truncated, recreated) starts a new history."""
+        """Add the ends of a refresh; an end that moved back (truncated, recreated) starts a new history."""
         self._rated = None
         for name in ("end", "start", "stable"):
             value, series = getattr(sample, name), getattr(self, name)
@@ -57,7 +57,7 @@ class Log:
             series.add(time, value)
 
     def in_rate(self, now: float, window: float, slack: float) -> float | None:
-        """Offsets a second that come in, found once for all groups that read them."""
+        """Return the incoming offsets per second, computed once for all groups that read them."""
         if self._rated is None or self._rated[0] != (now, window, slack):
             found = rate(self.end, now, window, slack)
             self._rated = (now, window, slack), mean(self.end, now, window, slack) if found is None else found
@@ -68,14 +68,14 @@ class Log:
             series.forget_before(time)
 
     def shift(self, by: float) -> None:
-        """Move all times back by `by` seconds: the clock was set back."""
+        """Move all times back by `by` seconds, because the clock was set back."""
         for series in (self.end, self.start, self.stable):
             series.shift(by)
 
 
 class Track:
-    """One group's progress in one partition over time. `done` is its commit; of a share group, which also finishes
-    records beyond its start, the end minus the lag that its coordinator counts."""
+    """One group's progress in one partition over time. `done` is its commit; for a share group, which also finishes
+    records past its start, it is the end minus the lag reported by its coordinator."""
 
     __slots__ = (
         "_by_member",
@@ -94,18 +94,19 @@ class Track:
     def __init__(self) -> None:
         self.done = Series()
         self.moved = 0.0  # when it was last seen to move
-        self.since = 0.0  # since when its member is known not to have moved, if it was not seen to move
+        # start of the time for which its member is known not to have moved, if it was not seen to move
+        self.since = 0.0
         self._commit = 0
-        self._by_member = False  # whether a member made its last commit
+        self._by_member = False  # whether a member made the last commit
         self.sample = Sample()
-        self.rewound: tuple[int, int] | None = None  # (from, to) of the last step back
+        self.rewound: tuple[int, int] | None = None  # (from, to) of the last rewind
         self.rewound_at = 0.0
         self.peak = 0
-        self.idle_until = 0.0  # when there was last nothing to read
-        self.waits: tuple[float, ...] = ()  # seconds with something to read before the newest commits
+        self.idle_until = 0.0  # when it was last fully read
+        self.waits: tuple[float, ...] = ()  # seconds with unread records before the newest commits
 
     def add(self, time: float, sample: Sample) -> None:
-        """The sample of one refresh. A failed one leaves the figures as they were, with their age (never 0)."""
+        """Add the sample of a refresh. After a failed one, the figures stay unchanged, with their age (never 0)."""
         self.sample = sample
         if sample.error is not None or sample.end is None:
             return
@@ -117,7 +118,7 @@ class Track:
             self.done = Series()  # rates start again
             self.moved = time
         elif sample.owned is False and self._by_member and sample.committed > self._commit:
-            self.done = Series()  # without members only a reset moves it, which is no throughput
+            self.done = Series()  # without members only a reset moves it, which is not throughput
         if sample.committed != self._commit:
             self._by_member = sample.owned is not False
         self._commit = sample.committed
@@ -136,18 +137,18 @@ class Track:
             self.idle_until = time
 
     def shift(self, by: float) -> None:
-        """Move all times back by `by` seconds: the clock was set back."""
+        """Move all times back by `by` seconds, because the clock was set back."""
         self.done.shift(by)
         self.moved, self.since = self.moved - by, self.since - by
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
 
     def still(self, now: float) -> float:
-        """Seconds for which the commit has not moved although records waited."""
+        """Return for how many seconds the commit has not moved although records were waiting."""
         moved = self.done.times[-1] if len(self.done) else now
         return max(now - max(moved, self.idle_until), 0.0)
 
     def steps(self, now: float, window: float, member_moved: float) -> dict[str, Any]:
-        """The facts that its commits add to its status."""
+        """Return the facts for the status that follow from its commits."""
         return {
             "commit_interval": self.interval(now, window),
             "still": self.still(now),
@@ -156,14 +157,15 @@ class Track:
         }
 
     def interval(self, now: float, window: float) -> float | None:
-        """The usual seconds between two commits; None where too few were seen. Commits that are further apart than
-        samples are kept are known by what the group waited before its newest ones: the shortest, as a group that was
-        stuck also waits."""
+        """Return the usual seconds between two commits; None if too few were seen. If commits are further apart than
+        samples are kept, it is the shortest wait before the newest commits, because the waits of a stuck group are
+        longer."""
         recent = usual_step(self.done.since(now - 10 * window)[0]) if len(self.done) > 2 else None
         return min(self.waits) if recent is None and len(self.waits) > 1 else recent
 
     def stands(self, member_moved: float) -> Stood:
-        """What the next watch has to know; `member_moved` is when any partition of its member was last seen to move."""
+        """Return what the next watch has to know; `member_moved` is when any partition of its member was last seen to
+        move."""
         waits = tuple(map(round, self.waits)) if self.slow else ()
         done, since = self.done.values[-1], max(self.done.times[-1], self.idle_until)
         if done >= (self.sample.end or 0):
@@ -176,9 +178,9 @@ class Track:
         return len(self.waits) > 1 and COMMITS * min(self.waits) > PATIENCE
 
     def go_on(self, stood: Stood) -> None:
-        """What an earlier watch knew: its waits, and that it saw no commit. Where its first sample finds it at the same
-        offset, with something to read, it has not moved meanwhile either, as ends do not go back; elsewhere nothing is
-        known of that time."""
+        """Add the knowledge of an earlier watch: its waits, and that it saw no commit. If the first sample finds the
+        partition at the same offset with unread records, it has not moved in the meantime either, because ends do not
+        decrease; otherwise nothing is known about that time."""
         done, since, member_moved, self.waits = stood
         first = len(self.done) == 1 and self.done.times[0] == self.idle_until > since
         if first and self.done.values[0] == done < (self.sample.end or 0):
@@ -188,11 +190,14 @@ class Track:
 
 
 class Standing(Value):
-    """A partition of a group at one moment. Rates are offsets per second, `growth` that of lag; times are seconds.
-    `few`: `out_rate` is that of too few commits to tell an ETA. `eta` None: unknown, or never (`falling` is then how
-    fast it falls behind). `time_lag` is the age of the first unread record: by its timestamp (`time_lag_exact`), or
+    """A partition of a group at one moment. Rates are offsets per second, `growth` is that of the lag; times are
+    seconds.
+
+    `few`: `out_rate` is based on too few commits for an ETA. `eta` None: unknown, or never (`falling` is then how fast
+    it falls behind). `time_lag` is the age of the first unread record: by its timestamp (`time_lag_exact`), or
     interpolated from the time when its offset was written; `time_lag_least`: that was before the first sample, so it is
-    a lower bound."""
+    a lower bound.
+    """
 
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
@@ -221,7 +226,7 @@ class Standing(Value):
             self.eta = self.falling = None
 
     def date(self, written: int, now: float) -> None:
-        """The first unread record was written then (ms), by its timestamp."""
+        """The first unread record was written at that time (ms), by its timestamp."""
         self.lag.sample.written = written
         self.time_lag, self.time_lag_least, self.time_lag_exact = max(now - written / 1000, 0.0), False, True
 
@@ -236,9 +241,9 @@ def stand(
     member_moved: float = 0.0,
     slack: float = UNSEEN,
 ) -> Standing:
-    """All figures of a partition, from its samples up to `now`. `member_moved` is when any partition of its member was
-    last seen to move. What changed in more than `slack` seconds without a sample changed at a time that is unknown. The
-    rates of a partition that cannot be read are unknown."""
+    """Return all figures of a partition from its samples up to `now`. `member_moved` is when any partition of its
+    member was last seen to move. The time of a change during more than `slack` seconds without a sample is unknown.
+    Rates of a partition that cannot be read are unknown."""
     in_rate = out_rate = trend = None
     growing = few = False
     since = max(log.end.unbroken(now - window, slack), track.done.unbroken(now - window, slack))
@@ -269,11 +274,11 @@ def stand(
 
 
 def _add_times(out: Standing, track: Track, log: Log, committed: int, now: float, since: float, slack: float) -> None:
-    """How fast the lag of a partition grows, how old it is, and when retention reaches it."""
+    """Add how fast the lag grows, how old it is, and when retention reaches it."""
     lag = out.lag.lag or 0
     if out.in_rate is not None and out.out_rate is not None:
         out.growth = out.in_rate - out.out_rate
-    elif track.sample.owned is not False:  # else a reset may have moved it
+    elif track.sample.owned is not False:  # otherwise a reset may have moved it
         out.growth = drift(track.done, log.end, since, now)
     out.falling = falling(lag, out.in_rate, out.out_rate)
     out.time_lag, out.time_lag_least = time_lag(log.end, committed, lag, now, slack)
@@ -284,7 +289,7 @@ def _add_times(out: Standing, track: Track, log: Log, committed: int, now: float
 
 
 def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]:
-    """The slope of the lag, and whether it grows; of a partition in which nothing moves there is nothing to compute."""
+    """Return the slope of the lag, and whether it grows; nothing is computed if nothing moves."""
     if done.quiet(since) and end.quiet(since):
         return None, False
     times, lags = troughs(done, end, since)
@@ -293,8 +298,8 @@ def _trend(done: Series, end: Series, since: float) -> tuple[float | None, bool]
 
 
 def rate(series: Series, now: float, window: float, slack: float = UNSEEN) -> float | None:
-    """Offsets a second over the window, or as far back as `STEPS` changes reach that were all seen; None with fewer
-    changes."""
+    """Return offsets per second over the window, or as far back as the last `STEPS` changes if all were seen; None with
+    fewer changes."""
     if series.quiet(now - window):
         return 0.0 if series.times and now > series.times[0] else None
     since = series.unbroken(now - window, slack)
@@ -308,8 +313,8 @@ def rate(series: Series, now: float, window: float, slack: float = UNSEEN) -> fl
 
 
 def mean(series: Series, now: float, window: float, slack: float, most: float = inf) -> float | None:
-    """Offsets a second over the window, however few changes. None unless the whole window was watched, and where a
-    change is larger than `most`."""
+    """Return offsets per second over the window, however few changes. None unless the whole window was watched, and if
+    a change is larger than `most`."""
     begun = series.looked(now - window)
     if begun is None or series.unbroken(begun, slack) != begun:
         return None
@@ -320,7 +325,8 @@ def mean(series: Series, now: float, window: float, slack: float, most: float = 
 
 
 def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
-    """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
+    """Return the lag right after each commit, because between commits it is a sawtooth. Without commits, at each change
+    of the end."""
     times, values = done.since(since)
     if len(times) > STEPS:
         points = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
@@ -333,7 +339,8 @@ def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[
 
 
 def drift(done: Series, end: Series, since: float, now: float) -> float | None:
-    """Offsets a second by which the lag grew, between two moments: while there are too few commits for rates."""
+    """Return the offsets per second by which the lag grew between two moments, while there are too few commits for
+    rates."""
     if not len(done) or not len(end):
         return None
     begun = max(since, done.times[0], end.times[0])
@@ -344,13 +351,13 @@ def drift(done: Series, end: Series, since: float, now: float) -> float | None:
 
 
 def falling(lag: int, in_rate: float | None, out_rate: float | None) -> float | None:
-    """Offsets a second by which the lag grows; None where it does not, or that is unknown."""
+    """Return the offsets per second by which the lag grows; None if it does not, or if that is unknown."""
     return in_rate - out_rate if lag and in_rate is not None and out_rate is not None and out_rate <= in_rate else None
 
 
 def eta(partitions: Sequence[Standing]) -> float | None:
-    """Seconds until the slowest of these partitions has caught up: the only rule for ETA (docs/lag.md). None while one
-    of them will not, while uncommitted records wait or a lag is unknown, and where lag only waits for the next
+    """Return the seconds until the slowest of these partitions has caught up: the only rule for ETA (docs/lag.md). None
+    if one of them will not, while uncommitted records wait or a lag is unknown, and if lag only waits for the next
     commit."""
     slowest = 0.0
     waiting = False
@@ -362,7 +369,7 @@ def eta(partitions: Sequence[Standing]) -> float | None:
             waiting = True
         elif lag:
             if part.status in HALTED or part.few:
-                return None  # the rate of a halted one falls to zero only slowly
+                return None  # the rate of a halted partition falls to zero only slowly
             if part.in_rate is None or part.out_rate is None or part.out_rate <= part.in_rate:
                 return None
             slowest = max(slowest, lag / (part.out_rate - part.in_rate))
@@ -370,7 +377,7 @@ def eta(partitions: Sequence[Standing]) -> float | None:
 
 
 def time_lag(end: Series, committed: int, lag: int, now: float, slack: float = UNSEEN) -> tuple[float | None, bool]:
-    """(age of the offset at `committed`, whether that is a lower bound), by interpolation."""
+    """Return (age of the offset at `committed`, whether that is a lower bound), by interpolation."""
     if lag == 0:
         return 0.0, False
     reached = end.reached(committed, slack)
@@ -382,8 +389,8 @@ def time_lag(end: Series, committed: int, lag: int, now: float, slack: float = U
 
 
 def time_to_loss(start: Series, committed: int, out_rate: float | None, now: float) -> float | None:
-    """Seconds until retention reaches the commit at the current rates; None if it will not, or is unknown. The log
-    start moves in steps of whole segments."""
+    """Return the seconds until retention reaches the commit at the current rates; None if it will not, or if unknown.
+    The log start moves in steps of whole segments."""
     if len(start) < STEPS or out_rate is None:
         return None
     pace = slope(list(start.times[1:]), list(start.values[1:]))

@@ -1,7 +1,6 @@
-"""When records were written: the timestamp of the record at an offset, for time lag that is exact, and whether there is
-a record at all behind a commit (docs/lag.md).
+"""Reads record timestamps for exact time lag, and checks whether there is any record after a commit (docs/lag.md).
 
-A fetch of one batch for each partition, all partitions of a leader in one request.
+It fetches one batch of each partition, with all partitions of a leader in one request.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from kcli.proto.messages.fetch import PartitionData
 
     Spot = tuple[TopicPartition, int]
-    """A partition, and an offset in it."""
+    """A partition and an offset in it."""
 
-PATIENCE = 2.0  # seconds that a refresh waits for the times of records
-ENOUGH = 64 * 1024  # bytes of a partition: usually a batch
+PATIENCE = 2.0  # seconds that a refresh waits for record timestamps
+ENOUGH = 64 * 1024  # bytes of a partition: usually one batch
 HANDFUL = 10
-"""Offsets after a commit that may all be transaction markers; more hardly ever are."""
-MARKERS = 1024  # bytes: room for HANDFUL markers; what does not fit is a batch of records
-SPOTS = 4096  # places that are read at once, which are 4 MiB
-AT_ONCE = 16 * 1024 * 1024  # bytes of an answer
+"""Offsets after a commit that may all be transaction markers; more than that are hardly ever markers."""
+MARKERS = 1024  # bytes: room for HANDFUL markers; anything larger is a batch of records
+SPOTS = 4096  # places read at once, 4 MiB in total
+AT_ONCE = 16 * 1024 * 1024  # bytes of a response
 
 
 class RecordTime(KcliError):
@@ -43,13 +42,13 @@ class RecordTime(KcliError):
 
 
 def spot(sample: Sample) -> Spot:
-    """A partition, and where its first unread record is."""
+    """Return a partition and the offset of its first unread record."""
     return TopicPartition(sample.topic, sample.partition), max(sample.committed or 0, sample.start or 0)
 
 
 async def mark_drained(cluster: Cluster, samples: Iterable[Sample]) -> None:
-    """Mark the samples of groups that have read every record: a handful of offsets is left, which are only transaction
-    markers and gaps. What cannot be read stays as it is."""
+    """Mark the samples of groups that have read every record: only a few offsets are left, which are transaction
+    markers and gaps. What cannot be read is left unchanged."""
     near: dict[Spot, list[Sample]] = {}
     for sample in samples:
         at, offset = spot(sample)
@@ -64,8 +63,8 @@ async def mark_drained(cluster: Cluster, samples: Iterable[Sample]) -> None:
 async def first_records(
     cluster: Cluster, spots: Iterable[Spot], *, size: int = ENOUGH
 ) -> tuple[dict[Spot, int], dict[Spot, int]]:
-    """When the first record at or after each place was written (ms), and for places without one the offset up to which
-    there is none. Several groups may be at several places of one partition."""
+    """Return when the first record at or after each place was written (ms), and for places without one the offset up to
+    which there is none. Groups may be at several places of a partition."""
     times: dict[Spot, int] = {}
     empty: dict[Spot, int] = {}
     left: dict[TopicPartition, list[int]] = {}
@@ -83,16 +82,19 @@ async def first_records(
 async def record_times(
     cluster: Cluster, offsets: dict[TopicPartition, int], *, size: int = ENOUGH, patience: float = PATIENCE
 ) -> dict[TopicPartition, int | KcliError]:
-    """The timestamp (ms) of the first record at or after each offset, or an error if there is no record, or none with a
-    timestamp. Markers and compacted offsets are skipped as far as fetches of `size` bytes reach; with fewer than ENOUGH
-    a batch that does not fit ends the search."""
+    """Return the timestamp (ms) of the first record at or after each offset, or an error if there is no record or no
+    timestamp.
+
+    Markers and compacted offsets are skipped as far as fetches of `size` bytes reach; with fewer than ENOUGH, a batch
+    that does not fit ends the search.
+    """
     wanted = {at: Place(offset, size) for at, offset in offsets.items()}
     read = _read if size >= ENOUGH else _read_markers
     return await fetch_once(cluster, wanted, read, _no_record, at_once=AT_ONCE, patience=patience)
 
 
 def _read(at: TopicPartition, part: PartitionData, place: Place) -> int | KcliError | Place:
-    """The time; where nothing but markers came, the place behind them."""
+    """Return the time, or the place after markers if there was nothing else."""
     name = f"{at.topic} [{at.partition}]"
     if part.error_code:
         return BrokerError(codes.of(part.error_code), name, api=FETCH, topic=at.topic)
@@ -117,7 +119,7 @@ def _no_record(at: TopicPartition, place: Place) -> RecordTime:
 
 
 def _time_of(part: PartitionData, offset: int) -> tuple[int | None, int]:
-    """(the time of the first record at or after `offset`, or None; the next offset to read)."""
+    """Return (the time of the first record at or after `offset`, or None; the next offset to read)."""
     for batch in read_batches(part.records or b"", check_crcs=False):
         time = _first_time(batch, offset)
         if time is not None:
@@ -127,7 +129,7 @@ def _time_of(part: PartitionData, offset: int) -> tuple[int | None, int]:
 
 
 def _first_time(batch: Batch, offset: int) -> int | None:
-    """The timestamp of the batch's first record at or after `offset`; None where it has none."""
+    """Return the timestamp of the batch's first record at or after `offset`; None if there is none."""
     if batch.is_control or batch.last_offset < offset:
         return None
     batch.first = offset

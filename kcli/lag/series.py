@@ -1,6 +1,6 @@
-"""One number over time, kept as what it was when it changed: an idle partition costs nothing.
+"""A number over time, stored only when it changes, so that an idle partition costs nothing.
 
-Times are seconds since the epoch and never go back; values are offsets.
+Times are seconds since the epoch and never decrease; values are offsets.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ MOST_POINTS = 40  # Theil-Sen compares every pair
 
 
 class Series:
-    """`times` and `values` are the samples at which the value was another than before, the very first one, and
-    nothing else; `last` is when it was looked at most recently."""
+    """`times` and `values` are the first sample and those with a new value; `last` is when it was last sampled."""
 
     __slots__ = ("_befores", "last", "times", "values")
 
     def __init__(self) -> None:
         self.times = array("d")
-        self._befores: array[float] | None = None  # of each value but the first: when the one before was last seen
+        self._befores: array[float] | None = None  # for each value but the first: when the previous one was last seen
         self.values = array("q")
         self.last = 0.0
 
@@ -32,7 +31,7 @@ class Series:
         return len(self.times)
 
     def add(self, time: float, value: int) -> bool:
-        """One sample; whether the value is another than before."""
+        """Add a sample; return whether the value changed."""
         before, self.last = self.last, time
         if self.values and self.values[-1] == value:
             return False
@@ -59,13 +58,13 @@ class Series:
         return len(self.times) < 2 or self.times[-1] <= since
 
     def at(self, time: float) -> int | None:
-        """The value at a time; None before the first sample."""
+        """Return the value at a time; None before the first sample."""
         place = bisect_right(self.times, time) - 1
         return self.values[place] if place >= 0 else None
 
     def seen(self, time: float, slack: float) -> int | None:
-        """The value at a time. None after the last sample, and in a gap between samples of more than `slack` seconds
-        over which the value changed; a value that is the same after a gap did not change in it."""
+        """Return the value at a time. None after the last sample, and in a gap between samples of more than `slack`
+        seconds over which the value changed; a value that is the same after a gap did not change in it."""
         place = bisect_right(self.times, time) - 1
         if place < 0:
             return None
@@ -75,8 +74,8 @@ class Series:
         return self.values[place] if time <= looked or changed - looked <= slack else None
 
     def looked(self, time: float) -> float | None:
-        """When it was last looked at up to this time; of a value that stayed the same, this time. None before the first
-        sample."""
+        """Return when it was last sampled up to this time; for a value that stayed the same, this time. None before the
+        first sample."""
         place = bisect_right(self.times, time) - 1
         if place < 0:
             return None
@@ -84,7 +83,7 @@ class Series:
         return min(latest, time)
 
     def unbroken(self, since: float, slack: float) -> float:
-        """The time from which on the times of all changes are known: `since`, or the end of the last gap between
+        """Return the time from which on the times of all changes are known: `since`, or the end of the last gap between
         samples of more than `slack` seconds over which the value changed."""
         for place in range(len(self.times) - 1, 0, -1):
             if self.times[place] <= since or self._befores is None:
@@ -94,14 +93,14 @@ class Series:
         return since
 
     def shift(self, by: float) -> None:
-        """Move all times back by `by` seconds: the clock was set back."""
+        """Move all times back by `by` seconds, because the clock was set back."""
         self.times = array("d", (time - by for time in self.times))
         if self._befores is not None:
             self._befores = array("d", (time - by for time in self._befores))
         self.last -= by
 
     def since(self, time: float) -> tuple[list[float], list[int]]:
-        """The changes after `time`, in order, and before them what the value was then."""
+        """Return the changes after `time`, in order, preceded by the value at that time."""
         place = max(bisect_right(self.times, time) - 1, 0)
         times, values = list(self.times[place:]), list(self.values[place:])
         if times and times[0] < time:
@@ -109,10 +108,12 @@ class Series:
         return times, values
 
     def reached(self, value: int, slack: float) -> tuple[float, bool] | None:
-        """When the value grew past `value`, between two samples by interpolation: the time at which that offset was
-        written, if the series is a partition's end. True: it was written then or earlier, as the samples are more than
-        `slack` seconds apart. None if that was before the first sample, or has not happened. For a series that never
-        shrinks."""
+        """Return when the value exceeded `value`, interpolated between two samples: for a partition's end, when that
+        offset was written.
+
+        With True, it was written then or earlier, because the samples are more than `slack` seconds apart. None if it
+        was before the first sample, or has not happened. For a series that never decreases.
+        """
         place = bisect_right(self.values, value)
         if place in (0, len(self.values)) or self._befores is None:
             return None
@@ -137,7 +138,7 @@ def slope(times: Sequence[float], values: Sequence[float]) -> float | None:
 
 def robust_slope(times: Sequence[float], values: Sequence[float]) -> float | None:
     """Theil-Sen: the median of the slopes between all pairs (Sen, 1968). Up to a quarter of the samples may be
-    nonsense. More than `MOST_POINTS` samples are thinned out evenly."""
+    outliers. More than `MOST_POINTS` samples are thinned out evenly."""
     if len(times) > MOST_POINTS:
         step = (len(times) - 1) / (MOST_POINTS - 1)
         chosen = [round(n * step) for n in range(MOST_POINTS)]
@@ -152,7 +153,7 @@ def robust_slope(times: Sequence[float], values: Sequence[float]) -> float | Non
 
 
 def median(ordered: Sequence[float]) -> float | None:
-    """Of numbers in order; None of none."""
+    """Return the median of sorted numbers; None if empty."""
     if not ordered:
         return None
     half = len(ordered) // 2
@@ -160,11 +161,12 @@ def median(ordered: Sequence[float]) -> float | None:
 
 
 def step_rate(times: Sequence[float], values: Sequence[float], now: float) -> float | None:
-    """The rate of a staircase: commits come in steps, so the line goes through the edges, where each step was made.
+    """Return the rate of a staircase: commits come in steps, so the line is fitted to the times at which steps were
+    made.
 
-    `times` are the moments of change; the first is only when sampling began. Below three edges there is no rate yet
-    (None), unless nothing has changed at all (0). If no step has come for longer than two usual ones, the standstill
-    counts too, and the rate sinks.
+    `times` are the moments of change, except for the first, when sampling began. With fewer than three steps there is
+    no rate yet (None), unless nothing has changed at all (0). If no step has come for longer than two usual ones, the
+    standstill counts, too, and the rate decreases.
     """
     edges = len(times) - 1
     if edges < 1:
@@ -180,13 +182,13 @@ def step_rate(times: Sequence[float], values: Sequence[float], now: float) -> fl
 
 
 def usual_step(times: Sequence[float]) -> float | None:
-    """The usual time between two edges, in seconds; None for fewer than two edges."""
+    """Return the usual time between two steps, in seconds; None for fewer than two steps."""
     return median(sorted(b - a for a, b in pairwise(times[1:])))
 
 
 def rising(values: Sequence[float], trend: float | None) -> bool:
     """Whether the values grow: three of four pairs do (Mann-Kendall), and `trend`, their robust slope, is positive. A
-    dip, or a few, do not hide it; noise around a level is none."""
+    few dips do not hide growth; noise around a level is not growth."""
     if len(values) < 4 or trend is None or trend <= 0:
         return False
     ups = downs = 0

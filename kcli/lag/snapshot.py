@@ -1,6 +1,6 @@
 """One snapshot of the lag of many groups (docs/lag.md).
 
-Committed offsets are read first and end offsets after, so lag is never negative by construction. Requests grow with
+Committed offsets are read first and end offsets after them, so lag is never negative. The number of requests grows with
 coordinators and leaders: groups are batched per coordinator, partitions of all groups per leader.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Begins = dict[tuple[str, TopicPartition], int | KcliError]
 
     class Selection(TypedDict, total=False):
-        """The arguments of `take` that say what of the groups is read."""
+        """The arguments of `take` that select what is read of the groups."""
 
         states: Iterable[str]
         topics: Iterable[str] | Names
@@ -47,7 +47,7 @@ class GroupSnapshot(Value):
 
 
 class Snapshot(Value):
-    """All groups, and the errors: of groups by name, of brokers by id. `own` are the omitted groups of kcli's own
+    """All groups, and the errors: of groups by name, of brokers by id. `own` are the omitted groups with kcli's own
     progress."""
 
     groups: list[GroupSnapshot] = field(factory=list)
@@ -57,14 +57,14 @@ class Snapshot(Value):
 
 
 class GroupLag(Value):
-    """The lag of a group now: `total` is its sum, `partitions` has each partition that it committed or owns."""
+    """The current lag of a group: `total` is its sum, `partitions` has each partition that it committed or owns."""
 
     total: Total = field(factory=Total)
     partitions: dict[TopicPartition, Lag] = field(factory=dict)
 
     @property
     def lag(self) -> int | None:
-        """Offsets behind, in all; None where no partition's lag is known. With `at_least` it may be more."""
+        """Offsets behind, in total; None if no partition's lag is known. With `at_least` it may be more."""
         return self.total.lag
 
     @property
@@ -79,7 +79,7 @@ class GroupLag(Value):
 
 
 async def lag_of(cluster: Cluster, group: str, isolation: str = "read_uncommitted") -> GroupLag:
-    """The lag of one group. Raises GroupMissing, and KcliError where the group cannot be read."""
+    """Return the lag of one group. Raises GroupMissing, and KcliError if the group cannot be read."""
     shot = await take(cluster, Names([group], literal=True), isolation=isolation)
     for error in (*shot.failed.values(), *shot.brokers.values()):
         raise error
@@ -99,10 +99,12 @@ async def take(
     own: bool = True,
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """Take a snapshot of the groups named, or of all, those of kcli's own progress only with `own`. A share group's
-    commit is the start of its window, its lag that of its coordinator. `states` keeps groups in these states, in any
-    case of letters; `topics` keeps only these topics. `isolation` selects the end: high watermark or last stable
-    offset; with `stable` the last stable offset is read in any case."""
+    """Take a snapshot of the named groups, or of all; groups with kcli's own progress only with `own`.
+
+    A share group's commit is the start of its window, its lag that of its coordinator. `states` selects groups in these
+    states (in any case), `topics` only these topics. `isolation` selects the end: high watermark or last stable offset;
+    with `stable` the last stable offset is read in any case.
+    """
     coordinators = Coordinators(cluster)
     wanted = _names(groups)
     match, unlisted = await match_groups(cluster, wanted, own=own)
@@ -135,7 +137,7 @@ async def take(
 
 
 def _in_states(described: dict[str, Described], states: Iterable[str]) -> dict[str, Described]:
-    """The groups in these states, in any case of letters; all if none is named."""
+    """Return the groups in these states (in any case); all groups if no state is given."""
     wanted = {state.lower() for state in states}
     return {name: group for name, group in described.items() if not wanted or group.state.lower() in wanted}
 
@@ -143,8 +145,8 @@ def _in_states(described: dict[str, Described], states: Iterable[str]) -> dict[s
 async def _commits(
     coordinators: Coordinators, described: dict[str, Described], counted: Counted, patience: float, *, named: set[str]
 ) -> dict[str, Commits | KcliError]:
-    """The committed offsets of each group; for a share group see `_share_commits`. Those of share groups may take a
-    coordinator seconds, in which other groups and their topics move: they are asked for first."""
+    """Return the committed offsets of each group; for share groups see `_share_commits`. Coordinators may take seconds
+    for share groups, while other groups and their topics move, so share groups come first."""
     shared = [name for name, group in described.items() if group.type == "share"]
     others = [name for name in described if name not in shared]
     commits: dict[str, Commits | KcliError] = {}
@@ -154,7 +156,7 @@ async def _commits(
 
 
 def _of_topics(commits: dict[str, Commits], described: dict[str, Described], topics: Names) -> dict[str, Commits]:
-    """The commits of these topics, all if none is named; a partition with an owner and no commit has an empty one."""
+    """Return the commits of these topics, or of all; a partition with an owner and no commit has an empty one."""
     rows: dict[str, Commits] = {}
     meant: dict[str, bool] = {}
     for name, partitions in commits.items():
@@ -173,8 +175,8 @@ def _names(words: Iterable[str] | Names) -> Names:
 async def _share_commits(
     coordinators: Coordinators, groups: list[str], counted: Counted, patience: float, *, named: set[str]
 ) -> dict[str, Commits | KcliError]:
-    """The starts of share groups as if they were commits, and into `counted` their lag. Where a broker does not tell,
-    a group that was not named is missing."""
+    """Return the start offsets of share groups in the form of commits, and add their lag to `counted`. If a broker does
+    not report them, groups that were not named are omitted."""
     from kcli.admin.groups.kinds import ShareStart, share_offsets
 
     commits: dict[str, Commits | KcliError] = {}
@@ -198,7 +200,7 @@ async def _share_commits(
 async def _begins(
     cluster: Cluster, described: dict[str, Described], committed: dict[str, Commits], ends: Ends
 ) -> Begins:
-    """Where share groups will start partitions that they have not read."""
+    """Return where share groups will start partitions that they have not read."""
     from kcli.admin.groups.kinds import share_begins
 
     unread = {
@@ -211,12 +213,12 @@ async def _begins(
 
 
 def owners(group: Described) -> dict[TopicPartition, Member]:
-    """The owner of each partition; of members that share one, the first."""
+    """Return the owner of each partition; if members share one, the first."""
     return {at: member for member in reversed(group.members) for at in member.assignment}
 
 
 def _common(group: Described) -> set[TopicPartition]:
-    """Partitions that several members of a share group take records from: none of them owns it."""
+    """Return partitions that several members of a share group read: none of them owns it."""
     seen: set[TopicPartition] = set()
     everywhere = (at for member in group.members for at in member.assignment)
     return {at for at in everywhere if at in seen or seen.add(at)} if group.type == "share" else set()  # type: ignore[func-returns-value]
@@ -233,7 +235,7 @@ def samples_of(
     *,
     stable_end: bool = False,
 ) -> list[Sample]:
-    """The samples of one group, sorted by topic and partition."""
+    """Return the samples of one group, sorted by topic and partition."""
     owner, common = owners(group), _common(group)
     samples = []
     for at in sorted(committed):

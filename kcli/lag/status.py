@@ -1,7 +1,7 @@
-"""The status of a partition: the first rule over its facts that holds (docs/lag.md). No clock and no request in here.
+"""The status of a partition: the first rule that its facts satisfy (docs/lag.md). No clock and no requests.
 
-After Burrow's rules without their faults: one dip does not hide steady growth, and lag without a consumer is not shown
-as if it were worked off.
+Based on Burrow's rules without their faults: one dip does not hide steady growth, and lag without a consumer is not
+shown as if it were decreasing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SEVERITY = (
     *(IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, STALLED, TXN_BLOCKED, GROWING, PAST_END, STUCK),
     *(ORPHANED, LOSING_DATA),
 )
-"""From harmless to worst: a topic and a group have the status of their worst partition. IDLE, REWOUND, STALLED,
-GROWING and STUCK need samples over time; one sample is enough for the others."""
+"""From harmless to worst: a topic and a group have the status of their worst partition. IDLE, REWOUND, STALLED, GROWING
+and STUCK need samples over time; one sample is enough for the others."""
 CALM = (IDLE, OK)
 """Lag, if there is any, waits for the next commit."""
 HALTED = (STALLED, STUCK, ORPHANED, TXN_BLOCKED)
@@ -35,17 +35,20 @@ HALTED = (STALLED, STUCK, ORPHANED, TXN_BLOCKED)
 
 PATIENCE = 30.0  # seconds without a commit before a partition is called stalled, or its member stuck
 COMMITS = 3  # and this many of its own commit intervals
-FORGOTTEN = 10  # times that limit without a commit make a partition stuck, even if its member moves
-SLACK = 1.5  # a lag that this many commit intervals of input explain is no backlog
+FORGOTTEN = 10  # this multiple of that limit without a commit makes a partition stuck, even if its member moves
+SLACK = 1.5  # lag up to this many commit intervals of input is not a backlog
 
 
 class Facts(Value):
-    """The facts about a partition of a group at one moment. Offsets are absolute, rates per second, times seconds; None
-    is unknown. `still` is how long the commit has not moved while it could have, `member_still` how long no partition
-    of its member has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is
-    only the start of its window, and `begins` where it will start a partition that it has not read (None: at the log
-    start). `stable_end`: `end` is the last stable offset, which the commits of a group that reads uncommitted
-    records may be past. `drained`: the offsets of the lag hold no record."""
+    """The facts about a partition of a group at one moment. Offsets are absolute, rates per second, times in seconds;
+    None is unknown.
+
+    `still` is how long the commit has not moved while it could have, `member_still` how long no partition of its member
+    has moved (None: as long as this one). `counted` is the lag of a share group, whose `committed` is only the start of
+    its window, and `begins` where it will start a partition that it has not read (None: at the log start).
+    `stable_end`: `end` is the last stable offset, which commits of a group that reads uncommitted records may be past.
+    `drained`: the offsets of the lag contain no record.
+    """
 
     committed: int | None = None
     begins: int | None = None
@@ -67,7 +70,7 @@ class Facts(Value):
 
 
 def status(facts: Facts) -> str:
-    """The first rule that holds."""
+    """Return the first status whose rule holds."""
     for name, holds in RULES:
         if holds(facts):
             return name
@@ -75,7 +78,7 @@ def status(facts: Facts) -> str:
 
 
 def lag(facts: Facts) -> int | None:
-    """Offsets behind; None where it is not known. A partition without records is read, also without a commit."""
+    """Return the offsets behind; None if unknown. A partition without records counts as read, even without a commit."""
     if _unknown(facts) or _past_end(facts) or facts.end is None:
         return None
     if facts.committed is None:
@@ -86,29 +89,29 @@ def lag(facts: Facts) -> int | None:
 
 
 def uncommitted(facts: Facts) -> int:
-    """Offsets that wait in a partition without a commit: from log start to end, of a share group from where it will
-    start."""
+    """Return the waiting offsets of a partition without a commit: from log start to end, or from where a share group
+    will start."""
     if facts.committed is not None or facts.end is None:
         return 0
     return max(facts.end - max(facts.start or 0, facts.begins or 0), 0)
 
 
 def beyond(facts: Facts) -> int:
-    """How far the commit is past the end: it belongs to a log that was truncated or recreated."""
+    """Return how far the commit is past the end: it belongs to a log that was truncated or recreated."""
     if facts.committed is None or facts.end is None or facts.counted is not None or facts.stable_end:
         return 0
     return max(facts.committed - facts.end, 0)
 
 
 def tolerated(facts: Facts) -> float:
-    """The largest lag that is OK: the threshold, or the records that wait for the next commit."""
+    """Return the largest lag that is OK: the threshold, or the records that wait for the next commit."""
     if facts.in_rate is None or facts.commit_interval is None:
         return facts.threshold
     return max(facts.threshold, SLACK * facts.in_rate * facts.commit_interval)
 
 
 def patience(facts: Facts) -> float:
-    """Seconds without a commit after which a partition is stalled, or its member stuck."""
+    """Return the seconds without a commit after which a partition is stalled, or its member stuck."""
     return max(PATIENCE, COMMITS * (facts.commit_interval or 0.0))
 
 
@@ -184,6 +187,5 @@ RULES = (
 
 
 def share(status: str, alike: int, partitions: int) -> str:
-    """Of how many of its partitions a group has its status: "STUCK 1 of 2"; nothing more where that goes without
-    saying."""
+    """Return how many of a group's partitions have its status: "STUCK 1 of 2"; only the status if that is obvious."""
     return status if status in CALM or not 0 < alike < partitions else f"{status} {alike} of {partitions}"

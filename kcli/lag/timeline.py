@@ -1,5 +1,5 @@
-"""The timeline of one group: its notable events. Partitions with the same change at one refresh share a line; a status
-is reported when it is grave or lasts; repeated swings are reported once. Pure."""
+"""The timeline of a group: its notable events. Partitions with the same change at a refresh share a line; a status is
+reported if it is serious or lasts; repeated flapping is reported once. No I/O."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from kcli.lag.partition_lag import Standing
     from kcli.model import TopicPartition
 
-LONGEST = 200  # events of a group
-REMEMBERED = 3600.0  # seconds that is known what happened to a group that is gone
-SETTLED = 30.0  # seconds after which a status that is not grave is shown
-TO_AND_FRO, WITHIN = 4, 300.0  # number of changes, in seconds
-NAMED = 3  # topics that a line names
+LONGEST = 200  # events per group
+REMEMBERED = 3600.0  # seconds for which the timeline of a deleted group is kept
+SETTLED = 30.0  # seconds after which a status that is not serious is shown
+TO_AND_FRO, WITHIN = 4, 300.0  # number of changes, within seconds, that count as flapping
+NAMED = 3  # topics named in a line
 
 
 class Timeline:
@@ -36,7 +36,7 @@ class Timeline:
         group: tuple[Described, Described | None],
         partitions: Iterable[tuple[TopicPartition, Standing | None, Standing]],
     ) -> list[Event]:
-        """The changes from one refresh to the next: the group then and now (None: it is gone), and its partitions with
+        """Add the changes between two refreshes: the group before and now (None: it is gone), and its partitions with
         their keys, which are kept."""
         new = of_group(time, *group)
         events: list[Event] = []
@@ -52,12 +52,12 @@ class Timeline:
         return not self.events or time - self.events[-1].time > REMEMBERED
 
     def shift(self, by: float) -> None:
-        """Move the times of status changes back by `by` seconds: the clock was set back. Events keep theirs."""
+        """Move the times of status changes back by `by` seconds, because the clock was set back. Events keep theirs."""
         for turns in self._turns.values():
             turns.shift(by)
 
     def begin(self, time: float, partitions: Iterable[tuple[TopicPartition, Standing]]) -> None:
-        """The first refresh: its state is no event."""
+        """Set the state of the first refresh, which is not an event."""
         for at, partition in partitions:
             self._status(time, at, partition)
 
@@ -82,10 +82,10 @@ class Turns:
         self._reported = self._now = status
         self._since = time
         self._changes: tuple[float, ...] = ()  # most have none: an empty deque takes 600 bytes, and a set 200
-        self._swinging: frozenset[str] = frozenset()  # the statuses between which it goes to and fro
+        self._swinging: frozenset[str] = frozenset()  # the statuses between which it flaps
 
     def add(self, time: float, status: str) -> str:
-        """The status at one refresh; returns the sentence to report, "" for none."""
+        """Add the status at a refresh; return the sentence to report, or ""."""
         before, self._now = self._now, status
         if not _alike(before, status):
             self._since = time
@@ -125,7 +125,7 @@ class Turns:
 
 
 def _alike(status: str, other: str) -> bool:
-    """Nothing to read or nothing to speak of: neither is news."""
+    """Whether both statuses are unremarkable, so that a change is not news."""
     return status == other or (status in CALM and other in CALM)
 
 
@@ -134,7 +134,8 @@ def _grave(status: str) -> bool:
 
 
 def folded(events: list[Event]) -> list[Event]:
-    """Those that say the same of several partitions as one each, which names them: "orders[0-3,7]: OK is now STUCK"."""
+    """Merge events that are the same for several partitions into one that lists them: "orders[0-3,7]: OK is now
+    STUCK"."""
     same: dict[tuple[str, str], list[Event]] = {}
     for event in events:
         same.setdefault((event.kind, event.text if event.kind == "status" else ""), []).append(event)
@@ -168,7 +169,7 @@ def _text(events: list[Event]) -> str:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """`0-3,7`."""
+    """Return `0-3,7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 TURN = 0.01  # seconds of computing before others get a turn
 DATED = 100
-"""Partitions of which a refresh asks when the first unread record was written, unless the caller wants all."""
+"""Partitions per refresh for which the time of the first unread record is requested, unless the caller wants all."""
 BELIEVED = 60.0
-"""Seconds for which a partition's samples are believed to tell how old its records are, once they did."""
+"""Seconds for which a partition's samples are trusted to show the age of its records, after a comparison."""
 BACK = (60.0, 45.0, 30.0, 15.0)
-"""Seconds before the first refresh at which the ends of logs are asked for: as many as a rate takes."""
+"""Seconds before the first refresh at which log ends are looked up: enough points for a rate."""
 BACK_MOST = 2000
-"""Partitions of which they are asked for, those with the most lag first: a broker reads a log for each."""
+"""Partitions for which they are looked up, those with the most lag first: a broker reads a log for each."""
 NEAR, NEARLY = 5.0, 0.1
-"""Samples tell the time when they are off by this number of seconds at most, and by that share of the age."""
+"""Samples show the right time if they are off by at most so many seconds, and that fraction of the age."""
 
 
 class LagSnapshot(Value):
-    """All groups at one moment (seconds since the epoch), the snapshot, the events since the refresh before, and the
+    """All groups at one moment (seconds since the epoch): the snapshot, the events since the previous refresh, and the
     errors. `why` explains statuses that need a name: (group, topic, partition) to a sentence."""
 
     time: float = 0.0
@@ -59,11 +59,13 @@ class LagSnapshot(Value):
 
 
 class Watch:
-    """Refreshes the groups named, or all. `exact` reads the timestamp of the first unread record of each partition
-    whose time lag the samples do not show, and of those where no refresh has confirmed yet that records are as old as
-    the samples show: of `most` partitions a refresh (None: all). The timestamp of a position is read once. With
-    `back` the first refresh asks where logs ended in the minute before, so that it has rates of what comes in. The
-    selection goes to `snapshot.take`, which looks up what patterns match."""
+    """Refreshes the named groups, or all.
+
+    `exact` reads the timestamp of the first unread record of each partition whose time lag the samples do not show, and
+    of those where no refresh has yet confirmed that records are as old as the samples show: for `most` partitions per
+    refresh (None: all). Each timestamp is read once. With `back`, the first refresh looks up where logs ended in the
+    minute before, so that it has incoming rates. The selection is passed to `snapshot.take`, which resolves patterns.
+    """
 
     def __init__(
         self,
@@ -84,15 +86,15 @@ class Watch:
         self._exact = exact
         self._back = back
         self._most = most
-        self._written: dict[Spot, int] = {}  # when the record there was written, ms
-        self._drained: dict[Spot, int] = {}  # up to which offset no record follows
-        self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
+        self._written: dict[Spot, int] = {}  # when the record there was written, in ms
+        self._drained: dict[Spot, int] = {}  # offset up to which no record follows
+        self._in_step: dict[TopicPartition, float] = {}  # when samples last showed the right age of a record
         self._clock = clock
         self._meeting: asyncio.Task[None] | None = None
 
     def _meet(self) -> None:
-        """Refresh the list of brokers, beside the refresh of groups: one that came, or came back, may hold groups that
-        the others do not know of. The refresh does not wait for it, and reports by itself when no broker answers."""
+        """Refresh the list of brokers while groups are refreshed: a new or returned broker may hold groups that the
+        others do not know. The refresh of groups does not wait for it, and reports itself if no broker responds."""
         if self._meeting is None or self._meeting.done():
             self._meeting = asyncio.get_running_loop().create_task(self._cluster.refresh([]), name="meet brokers")
             self._meeting.add_done_callback(retrieve)
@@ -116,14 +118,14 @@ class Watch:
         return snapshot
 
     def _mark(self, shot: Snapshot) -> None:
-        """Partitions that were found without a record to read, and have got none since."""
+        """Mark partitions without a record to read, which have received none since."""
         for group in shot.groups if self._drained else ():
             for sample in group.samples:
                 sample.drained = sample.end is not None and self._drained.get(spot(sample), -1) >= sample.end
 
     async def _look_back(self, now: float, shot: Snapshot) -> None:
-        """Where logs ended in the minute before, by the timestamps of records. A log without a record that young, or
-        whose timestamps are out of order, tells nothing; one that never had a record ended where it does now."""
+        """Look up where logs ended in the minute before, by record timestamps. A log without a record that recent, or
+        with timestamps out of order, gives nothing; one that never had a record ended where it does now."""
         lags: dict[TopicPartition, tuple[int, int]] = {}
         for group in shot.groups:
             for sample in group.samples:
@@ -144,7 +146,8 @@ class Watch:
                 self._history.begin(at, [(now - back, end) for back, end in zip(BACK, ends, strict=True)])
 
     async def _add(self, now: float, shot: Snapshot) -> list[GroupStanding]:
-        """The state of every group; with 100,000 partitions that takes seconds, in which others get their turns."""
+        """Compute the state of every group; with 100,000 partitions that takes seconds, so others get turns in
+        between."""
         groups = []
         turn = time.perf_counter()
         for group in self._history.adding(now, shot):
@@ -155,9 +158,9 @@ class Watch:
         return groups
 
     async def _date(self, groups: list[GroupStanding], now: float) -> None:
-        """Time lag from the records themselves, where the samples do not reach back far enough, and where records are
-        not as old as their arrival: a copy, or a write after the event, gives them older timestamps. A group that has
-        only markers left is done."""
+        """Set the time lag from the records themselves, if the samples do not reach back far enough, and if records are
+        older than their arrival: a copy, or a delayed write, gives them older timestamps. A group that has only markers
+        left is done."""
         wanted: dict[Spot, list[Standing]] = {}
         for group in groups:
             for partition in group.partitions:
@@ -174,7 +177,7 @@ class Watch:
                     self._compare(place[0], partition, self._written[place], now)
                     partition.date(self._written[place], now)
                 elif partition.lag.sample.end is not None and self._drained.get(place, -1) >= partition.lag.sample.end:
-                    partition.drain(now)  # markers only (E70)
+                    partition.drain(now)  # markers only
         for number, group in enumerate(groups):
             if any(partition.lag.sample.drained for partition in group.partitions):
                 groups[number], peak = summed(group.described, group.partitions), group.peak
@@ -182,8 +185,8 @@ class Watch:
             groups[number].date()
 
     def _worth_asking(self, wanted: dict[Spot, list[Standing]], now: float) -> list[Spot]:
-        """Places whose time is not known: with `exact` those that the samples cannot tell, and last those that they
-        have not been seen to tell of late; in between those where only markers may be left."""
+        """Return places with unknown times: with `exact`, first those that the samples cannot show, last those not
+        confirmed lately; in between those where only markers may be left."""
         dark, near, doubtful = [], [], []
         for place, standings in wanted.items():
             end = standings[0].lag.sample.end or 0
@@ -198,7 +201,7 @@ class Watch:
         return dark + near + doubtful
 
     def _compare(self, at: TopicPartition, standing: Standing, written: int, now: float) -> None:
-        """Whether the samples told the age of a record that has told it itself."""
+        """Note whether the samples showed the age of a record whose timestamp is known."""
         if standing.time_lag is None or standing.time_lag_least or standing.time_lag_exact:
             return
         age = max(now - written / 1000, 0.0)
@@ -208,7 +211,7 @@ class Watch:
             self._in_step.pop(at, None)
 
     async def _blocked(self, groups: list[GroupStanding], now: float) -> dict[tuple[str, str, int], str]:
-        """Whose transaction a blocked partition waits for, and how long ago it last wrote."""
+        """Return whose transaction a blocked partition waits for, and how long ago it last wrote."""
         blocked = {
             (
                 partition.lag.sample.group,
@@ -241,10 +244,10 @@ class Watch:
 
 
 def _may_be_done(standing: Standing) -> bool:
-    """Whether it has, or seems to have, records to read, and does not move."""
+    """Whether it has, or seems to have, unread records and does not move."""
     return standing.status in UNREAD and (standing.still > 0 or standing.time_lag is None)
 
 
 def pause(interval: float) -> float:
-    """The jittered pause until the next refresh, in seconds."""
+    """Return the jittered pause until the next refresh, in seconds."""
     return every(interval)

@@ -1,1 +1,1 @@
-"""Schema registries: a client of their REST API, caches, and a folder of schemas that serves in place of one."""
+"""Schema registries: a client of their REST API, caches, and a folder of schemas that can replace one."""

@@ -1,5 +1,5 @@
-"""Answers of a registry, read by type. Each function takes the JSON value of an answer and raises ValueError, which
-names the place, where it is another one."""
+"""Reads responses of a registry by type. Each function takes the JSON value of a response, and raises ValueError with
+the place of an unexpected one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         version: int
 
     class Verdict(NamedTuple):
-        """Whether a schema goes with the versions it was compared with, and why not."""
+        """Whether a schema is compatible with the versions it was compared with, and why not."""
 
         compatible: bool
         reasons: tuple[str, ...]
@@ -42,7 +42,7 @@ READ = "schema schemaType references id guid subject version metadata ruleSet ru
 """Fields of a schema that are read."""
 LEVEL_NAMES = {"compatibilityLevel", "compatibility"}
 PLACED = "deleted maxId ts".split()
-"""Fields that are about its place in one registry, and mean nothing in another."""
+"""Fields that depend on one registry, and mean nothing in another."""
 
 
 def schema_of(value: object) -> Schema:
@@ -82,7 +82,7 @@ def _schema(row: JsonObject) -> Schema:
 
 
 def registered_of(value: object, schema: Schema) -> Schema:
-    """What was registered, as the registry now has it. Registries say the id, some of them more."""
+    """Return the registered schema as the registry now has it. Registries return the id, some of them more."""
     row = json_object.json_object(value, "")
     number = row.number("id")
     if not 0 <= number < LARGEST_ID:
@@ -108,7 +108,7 @@ def context_ids_of(value: object) -> list[ContextId]:
 
 
 def subjects_of(value: object) -> list[str]:
-    """The subjects of associations."""
+    """Return the subjects of associations."""
     return [sound(row.text("subject")) for row in objects(value)]
 
 
@@ -122,13 +122,13 @@ def level_of(value: object) -> str:
 
 
 def own_level_of(value: object) -> str:
-    """The level of a subject that may have other settings only: "" then."""
+    """Return the level of a subject; "" if it only has other settings."""
     has_level = LEVEL_NAMES & json_object.json_object(value, "").fields.keys()
     return level_of(value) if has_level or not value else ""
 
 
 def settings_of(value: object) -> dict[str, str]:
-    """The settings of a subject, each as JSON; the level by the name that a request has."""
+    """Return the settings of a subject, each as JSON; the level has its name in requests."""
     fields = dict(json_object.json_object(value, "").fields)
     if "compatibilityLevel" in fields:
         fields = {"compatibility": fields.pop("compatibilityLevel"), **fields}
@@ -148,11 +148,11 @@ def version_of(value: object) -> str:
 
 
 def anything(value: object) -> None:
-    """An answer whose status says it all."""
+    """Accept a response that is complete with its status."""
 
 
 def sound(text: str) -> str:
-    """A text that UTF-8 can have: JSON can name half of a character."""
+    """Return a text that UTF-8 can encode: JSON can contain unpaired surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -161,13 +161,13 @@ def sound(text: str) -> str:
 
 
 def as_text(value: object) -> str:
-    """A value that is kept for another registry, as JSON; "" for null. Raises ValueError for a number that JSON has
-    not."""
+    """Return a value that is kept for another registry, as JSON; "" for null. Raises ValueError for a number that JSON
+    does not allow."""
     return "" if value is None else sound(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def document(schema: Schema, imported: bool = False) -> dict[str, object]:
-    """A schema as a request has it; `imported` with its id and version, for mode IMPORT."""
+    """Return a schema in the form of a request; `imported` with its id and version, for mode IMPORT."""
     fields: dict[str, object] = json.loads(schema.extra) if schema.extra else {}
     fields["schema"] = schema.text
     if schema.kind != AVRO:

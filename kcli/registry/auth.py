@@ -1,4 +1,4 @@
-"""How kcli shows itself to a registry: a login or a token, and how that is called in messages."""
+"""Registry authentication: a login or a token, and its name in messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Credentials:
-    """Of one registry. A token is kept as `kcli/security/tokens.py` keeps it."""
+    """The credentials for one registry. Tokens are cached by `kcli/security/tokens.py`."""
 
     def __init__(self, settings: RegistrySettings) -> None:
         self._from = settings.credentials
@@ -26,8 +26,8 @@ class Credentials:
             self._tokens = Tokens(settings.oauth)
 
     async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]:
-        """More headers for a request to one of the configured addresses. Raises AuthError, ConnectError where no token
-        comes."""
+        """Return additional headers for a request to a configured address. Raises AuthError, and ConnectError if no
+        token can be obtained."""
         if self._tokens is not None:
             token = await self._token(self._tokens)
             if not token or any(not "!" <= letter <= "~" for letter in token):
@@ -38,17 +38,17 @@ class Credentials:
     async def _token(self, tokens: Tokens) -> str:
         try:
             return await tokens.token()
-        except ConnectError as problem:  # AuthError too
+        except ConnectError as problem:  # includes AuthError
             raise type(problem)(f"{self._from}: {problem}") from None
 
     def name(self, origin: Origin) -> str:
-        """For messages, "" where we show nothing."""
+        """Name for messages, "" without credentials."""
         if self._tokens is not None:
             return f"the token of {self._from}"
         return f"the user {origin.user} of {self._from}" if origin.user else ""
 
     def refused(self) -> bool:
-        """After a refusal: whether another token can be had."""
+        """After a rejection: return whether another token may be available."""
         if self._tokens is None:
             return False
         self._tokens.forget()

@@ -1,7 +1,7 @@
-"""Answers that are kept, one request for all callers with the same question, and failures that are not repeated.
+"""Caches responses, shares one request between concurrent callers, and does not repeat failures.
 
-What is immutable is kept for good, other answers as long as they may. That something does not exist is kept for a
-minute. A registry that fails is left alone for a while, longer each time: it costs one time-out, not one a record.
+Immutable responses are kept permanently, others for a limited time. "Does not exist" is kept for a minute. A registry
+that fails is not asked for a while, longer each time, so it costs one timeout instead of one per record.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 FOR_EVER = float("inf")
-ABSENT = 60.0  # seconds that a refusal is kept
-FAILED, FAILED_MAX = 5.0, 60.0  # seconds that a registry which fails is left alone
+ABSENT = 60.0  # seconds for which a rejection is kept
+FAILED, FAILED_MAX = 5.0, 60.0  # seconds for which a failing registry is not asked
 MOST = 10_000
-"""Answers that are kept. Keys may be bytes of records: a topic of nonsense must not fill the memory."""
+"""Number of cached responses. Keys may come from records: a topic of garbage must not fill the memory."""
 
 
 class Cache:
-    """The answers of one registry, on one event loop."""
+    """The cached responses of one registry, on one event loop."""
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, tuple[float, Any, KcliError | None]] = {}
@@ -38,8 +38,8 @@ class Cache:
         self._alone_until = 0.0
 
     async def get(self, key: Hashable, ask: Callable[[], Awaitable[R]], keep: float = FOR_EVER) -> R:
-        """The answer of that key, by `ask` where it is not kept; it is kept for `keep` seconds. Raises what `ask`
-        raises, and for a while the same again."""
+        """Return the response for a key, calling `ask` if it is not cached; it is cached for `keep` seconds. Raises the
+        error of `ask`, and repeats it for a while."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         until, value, error = self._kept.get(key, (0.0, None, None))
@@ -62,11 +62,11 @@ class Cache:
         loop = asyncio.get_running_loop()
         try:
             answer = await ask()
-        except Forbidden as refusal:  # of this one; a registry has rights for each subject
+        except Forbidden as refusal:  # for this subject only: permissions can differ by subject
             self.put(key, None, ABSENT, refusal)
             raise
         except ConnectError as failure:
-            if self._failure is None or loop.time() >= self._alone_until:  # else others failed at the same time
+            if self._failure is None or loop.time() >= self._alone_until:  # otherwise others failed at the same time
                 self._alone_until = loop.time() + self._failures.next()
             self._failure = failure
             raise
@@ -86,7 +86,7 @@ class Cache:
         self._failure = None
 
     def put(self, key: Hashable, value: object, keep: float = FOR_EVER, error: KcliError | None = None) -> None:
-        """Keep an answer that is known otherwise."""
+        """Cache a response from another source."""
         self._kept.pop(key, None)
         self._kept[key] = asyncio.get_running_loop().time() + keep, value, error
         while len(self._kept) > MOST:
@@ -96,7 +96,7 @@ class Cache:
         self._kept.pop(key, None)
 
     async def close(self) -> None:
-        """Give up what is under way; callers that wait for it get Closed."""
+        """Cancel requests in progress; their callers get Closed."""
         tasks = list(self._under_way.values())
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
-"""The requests of a schema registry's REST API, typed: Confluent's as of 8.x, as far as a registry has them.
+"""The requests of a schema registry's REST API, typed: Confluent's API as of 8.x, as far as a registry supports it.
 
-An answer is a stranger's until its fields were read by type. Fields that kcli does not know are kept with a schema, for
-another registry. Which requests a registry has differs: one that it has not raises Unsupported.
+Responses are not trusted until their fields have been type-checked. Unknown fields are kept with a schema, for another
+registry. Registries support different requests; others raise Unsupported.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 SERVERS = {"karapace": "karapace", "seastar": "redpanda"}
 PAGE = 5000
 MOST = 2_000_000
-"""Items of a list, page by page."""
+"""Items of a list, over all pages."""
 LARGE = 256 * 1024
-"""Bytes from which on an answer is parsed in a thread: a list of 100,000 subjects takes a tenth of a second."""
+"""Size from which a response is parsed in a thread: a list of 100,000 subjects takes a tenth of a second."""
 LATEST = "latest"
 
 
 class RegistryClient:
-    """One registry. Each method is one request, except those that read page after page. Raises RegistryError and its
-    kinds (errors.py), ConnectError, AuthError; UsageError where the profile forbids it."""
+    """One registry. Each method is one request, except those that read several pages. Raises RegistryError and its
+    subclasses (errors.py), ConnectError, AuthError, and UsageError if the profile forbids the request."""
 
     deletes_softly = True
-    """Whether what is deleted can be read until it is deleted for good."""
+    """Whether deleted schemas can be read until they are permanently deleted."""
 
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
-        """`guard` is "", read_only or protected, of the profile of that name."""
+        """`guard` is "", read_only or protected, from the profile of that name."""
         self.settings = settings
         self._made: HttpClient | None = None
         self._guard = guard
@@ -70,7 +70,8 @@ class RegistryClient:
 
     @property
     def _http(self) -> HttpClient:
-        """Made, and imported, for the first request: there is none where all schemas are in the disk cache."""
+        """The HTTP client, created and imported with the first request: none is needed if all schemas are in the disk
+        cache."""
         if self._made is None:
             from kcli.security.http_client import HttpClient
 
@@ -80,11 +81,11 @@ class RegistryClient:
     # -- subjects ------------------------------------------------------------------------------------------------------
 
     async def subjects(self, prefix: str = "", *, deleted: bool = False, deleted_only: bool = False) -> list[str]:
-        """All subjects that begin with the prefix; `:*:` in front of it means all contexts, `:.:` the default one."""
-        asked = prefix.removeprefix(DEFAULT_CONTEXT)  # as the subjects there are named
+        """Return all subjects with the prefix; with `:*:` before it in all contexts, with `:.:` in the default one."""
+        asked = prefix.removeprefix(DEFAULT_CONTEXT)  # as the subjects are named there
         given: Query = {"subjectPrefix": asked, "deleted": deleted, "deletedOnly": deleted_only}
         names = await self._pages("/subjects", given, "the subjects", answers.texts)
-        return among(prefix, names)  # Apicurio answers all, and some all contexts
+        return among(prefix, names)  # Apicurio returns all, and some registries those of all contexts
 
     async def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         path = f"/subjects/{quoted(subject)}/versions"
@@ -93,7 +94,7 @@ class RegistryClient:
     async def version(
         self, subject: str, version: int | None = None, *, deleted: bool = False, format: str = ""
     ) -> Schema:
-        """A version of a subject, None is the latest one."""
+        """Return a version of a subject; None is the latest one."""
         path = f"/subjects/{quoted(subject)}/versions/{LATEST if version is None else version}"
         about = subject if version is None else f"{subject} version {version}"
         schema = await self._get(answers.schema_of, path, about, {"deleted": deleted, "format": format})
@@ -102,12 +103,12 @@ class RegistryClient:
         return schema
 
     async def referenced_by(self, subject: str, version: int) -> list[int]:
-        """The ids of the schemas that refer to a version."""
+        """Return the ids of the schemas that reference a version."""
         path = f"/subjects/{quoted(subject)}/versions/{version}/referencedby"
         return await self._get(whole_numbers, path, f"{subject} version {version}")
 
     async def lookup(self, subject: str, schema: Schema, *, normalize: bool = False, deleted: bool = False) -> Schema:
-        """The schema as it is registered under the subject. Raises NotFound where it is not."""
+        """Return the schema as registered under the subject. Raises NotFound if it is not."""
         path = f"/subjects/{quoted(subject)}"
         query = {"normalize": normalize, "deleted": deleted}
         return await self._post(answers.schema_of, path, answers.document(schema), subject, query)
@@ -115,15 +116,15 @@ class RegistryClient:
     async def register(
         self, subject: str, schema: Schema, *, normalize: bool = False, imported: bool = False
     ) -> Schema:
-        """Register a schema, or find it there: its id, and what else the registry says of it. `imported`: with the id
-        and version that it has, which takes the mode IMPORT."""
+        """Register a schema, or find it there: return its id, and what else the registry returns. `imported`: with its
+        own id and version, which requires mode IMPORT."""
         path = f"/subjects/{quoted(subject)}/versions"
         document = answers.document(schema, imported)
         query = {"normalize": normalize}
         return await self._post(lambda value: answers.registered_of(value, schema), path, document, subject, query)
 
     async def delete_subject(self, subject: str, *, permanent: bool = False) -> list[int]:
-        """The versions that were deleted."""
+        """Return the deleted versions."""
         path = f"/subjects/{quoted(subject)}"
         return await self._send(whole_numbers, "DELETE", path, subject, {"permanent": permanent})
 
@@ -135,12 +136,12 @@ class RegistryClient:
     # -- schemas -------------------------------------------------------------------------------------------------------
 
     async def schemas(self, prefix: str = "", *, latest_only: bool = False, deleted: bool = False) -> list[Schema]:
-        """All versions, or the latest of each subject, in as many requests as there are pages. Raises Unsupported."""
+        """Return all versions, or the latest of each subject, page by page. Raises Unsupported."""
         given: Query = {"subjectPrefix": prefix, "latestOnly": latest_only, "deleted": deleted}
         return await self._pages("/schemas", given, "the schemas", answers.schemas_of)
 
     async def by_id(self, id: int, *, subject: str = "", format: str = "") -> Schema:
-        """`subject` may be a context alone (`:.staging:`)."""
+        """`subject` may be only a context (`:.staging:`)."""
         path = f"/schemas/ids/{id}"
         schema = await self._get(answers.schema_of, path, f"schema {id}", {"subject": subject, "format": format})
         if schema.id not in (-1, id):
@@ -158,7 +159,7 @@ class RegistryClient:
         return await self._get(answers.context_ids_of, f"/schemas/guids/{quoted(guid)}/ids", f"schema {guid}")
 
     async def uses_of(self, id: int, *, subject: str = "", deleted: bool = False) -> list[SubjectVersion]:
-        """The subjects and versions that a schema has."""
+        """Return the subjects and versions of a schema."""
         query: Query = {"subject": subject, "deleted": deleted}
         return await self._get(answers.uses_of, f"/schemas/ids/{id}/versions", f"schema {id}", query)
 
@@ -170,7 +171,8 @@ class RegistryClient:
     async def compatible(
         self, subject: str, schema: Schema, version: int | None = None, *, every: bool = False, normalize: bool = False
     ) -> Verdict:
-        """Whether the schema goes with a version (None is the latest one), or with every one that counts."""
+        """Return whether the schema is compatible with a version (None is the latest one), or with all that the level
+        covers."""
         path = f"/compatibility/subjects/{quoted(subject)}/versions"
         if not every:
             path += f"/{LATEST if version is None else version}"
@@ -179,8 +181,8 @@ class RegistryClient:
         return verdict._replace(reasons=each_reason(verdict.reasons))
 
     async def level(self, subject: str = "", *, inherited: bool = True) -> str:
-        """The compatibility level of a subject, or the global one; with `inherited` also where it has none itself, else
-        "" where it has only other settings."""
+        """Return the compatibility level of a subject, or the global one; with `inherited` also if the subject inherits
+        it. "" if it only has other settings."""
         read = answers.level_of if inherited else answers.own_level_of
         query = {"defaultToGlobal": inherited}
         return await self._get(read, _of("/config", subject), subject or "the global level", query)
@@ -191,16 +193,17 @@ class RegistryClient:
         await self._send(answers.anything, "PUT", _of("/config", subject), about, document=document)
 
     async def delete_level(self, subject: str = "") -> None:
-        """Let the subject inherit it."""
+        """Make the subject inherit its level."""
         await self._send(answers.anything, "DELETE", _of("/config", subject), subject or "the global level")
 
     async def settings_of(self, subject: str = "", *, inherited: bool = True) -> dict[str, str]:
-        """All settings of a subject, or the global ones, by name, each as JSON: level, alias, normalize and more."""
+        """Return all settings of a subject, or the global ones, by name, each as JSON: level, alias, normalize and
+        more."""
         query = {"defaultToGlobal": inherited}
         return await self._get(answers.settings_of, _of("/config", subject), subject or "the global settings", query)
 
     async def set_settings(self, values: Mapping[str, object], subject: str = "") -> None:
-        """Change some settings; null removes one. Those that are not named stay."""
+        """Change some settings; null removes one. Others are unchanged."""
         about = subject or "the global settings"
         await self._send(answers.anything, "PUT", _of("/config", subject), about, document=values)
 
@@ -217,14 +220,15 @@ class RegistryClient:
         await self._send(answers.anything, "DELETE", _of("/mode", subject), subject)
 
     async def contexts(self) -> list[str]:
-        """As `:.staging:` or `.staging`: registries differ."""
+        """In the form `:.staging:` or `.staging`: registries differ."""
         return await self._get(answers.texts, "/contexts", "the contexts")
 
     async def delete_context(self, context: str) -> None:
         await self._send(answers.anything, "DELETE", f"/contexts/{quoted(context)}", f"the context {context}")
 
     async def associated(self, topic: str, part: str) -> str | None:
-        """The subject that the registry associates with a topic's keys or values ("key", "value"), None without one."""
+        """Return the subject that the registry associates with a topic's keys or values ("key", "value"), None without
+        one."""
         path = f"/associations/resources/-/{quoted(topic)}"
         try:
             query = {"resourceType": "topic", "associationType": part}
@@ -238,7 +242,7 @@ class RegistryClient:
         return subjects[0] if subjects else None
 
     async def identity(self) -> tuple[str, str]:
-        """(id of the cluster, version of the registry), each "" where it does not say."""
+        """Return (cluster id, registry version), each "" if not reported."""
         try:
             cluster = await self._get(answers.id_of, "/v1/metadata/id", "the registry's id")
             version = await self._get(answers.version_of, "/v1/metadata/version", "the registry's version")
@@ -247,7 +251,7 @@ class RegistryClient:
         return cluster, version
 
     async def kind(self) -> str:
-        """Which registry this is: as the settings say, else guessed once, by its address and what it calls itself."""
+        """Return which registry this is: from the settings, or guessed once by its address and identification."""
         if not self._kind:
             self._kind = self.settings.kind
         if not self._kind and any("/apis/ccompat/" in f"{origin.url}/" for origin in self.settings.origins):
@@ -255,7 +259,7 @@ class RegistryClient:
         if not self._kind:
             try:
                 await self.types()
-            except (Unsupported, BadAnswer):  # it identified itself all the same
+            except (Unsupported, BadAnswer):  # it has identified itself anyway
                 pass
             server = self._http.server.lower()
             kinds = (kind for word, kind in SERVERS.items() if word in server)
@@ -263,7 +267,7 @@ class RegistryClient:
         return self._kind
 
     async def hint(self, problem: RegistryError, subject: str) -> str:
-        """What is there in place of what was not found: the end of a sentence, "" where nothing is near."""
+        """Return what exists instead of what was not found: the end of a sentence, "" without a similar name."""
         if problem.code == 40402:
             versions = await self.versions(subject)
             shown = ", ".join(map(str, versions[-10:]))
@@ -317,7 +321,7 @@ class RegistryClient:
             ) from None
 
     def _check(self, about: str, method: str, path: str) -> None:
-        """Raises UsageError for what the profile forbids, and Unsupported for what the registry does not have."""
+        """Raise UsageError for what the profile forbids, and Unsupported for what the registry does not support."""
         allow(method, path, self._guard, self._profile)
 
     async def _parsed(self, answer: Answer, method: str, path: str) -> object:
@@ -333,7 +337,7 @@ class RegistryClient:
             ) from None
 
     async def _pages(self, path: str, given: Query, about: str, read: Callable[[object], list[R]]) -> list[R]:
-        """What a list has, page by page. A registry that knows no pages answers the whole list, and again the same."""
+        """Return a list, page by page. A registry without paging returns the whole list, and the same again."""
         rows: list[R] = []
         size = PAGE
         while len(rows) < MOST:
@@ -357,8 +361,8 @@ class RegistryClient:
 
 
 def allow(method: str, path: str, guard: str, profile: str) -> None:
-    """Raises UsageError for a request that the profile forbids, before it is sent: read_only allows what only reads,
-    protected also what adds."""
+    """Raise UsageError for a request that the profile forbids, before it is sent: read_only allows only reading,
+    protected also adding."""
     asks = path.startswith("/compatibility/") or not path.endswith("/versions")
     if not guard or method == "GET" or (method == "POST" and asks):
         return

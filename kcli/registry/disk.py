@@ -1,9 +1,10 @@
-"""Schemas in the cache folder: what an id or a GUID stands for does not change, so the next run need not ask.
+"""A disk cache of schemas in the cache folder: the schema of an id or a GUID never changes, so the next run need not
+request it.
 
-A file is named by the hash of registry and key, says both again, and begins with the hash of its contents: a file that
-was cut short, or that stands for something else, is not used. Registries differ by all that selects their answers, not
-by their address alone (`place_of`). The folder is the user's own (mode 700), else it is left
-alone. Whatever goes wrong here costs a request, and nothing else.
+A file is named by the hash of registry and key, repeats both, and begins with the hash of its contents: a file that was
+cut short, or that belongs to something else, is not used. Registries are distinguished by everything that selects their
+responses, not only by address (`place_of`). The folder has to be the user's own (mode 700), or it is not used. Any
+problem here only costs a request.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Named = Sequence[tuple[str, Schema]]
 
 try:
-    from _blake2 import blake2b  # hashlib brings OpenSSL with it, which costs 2 ms
+    from _blake2 import blake2b  # hashlib imports OpenSSL, which costs 2 ms
 except ImportError:
     from hashlib import blake2b
 
@@ -37,12 +38,12 @@ NEUTRAL = """
 credentials disk key_strategy value_strategy peer accept media largest connect_timeout read_timeout timeout retries
 retry_backoff retry_backoff_max
 """.split()
-"""Settings that do not change what a registry answers."""
+"""Settings that do not change a registry's responses."""
 
 
 def place_of(settings: RegistrySettings) -> str:
-    """The name of a registry in the cache: its addresses, and a hash of the rest that selects its answers, such as the
-    login and the headers of a tenant."""
+    """Return the name of a registry in the cache: its addresses, and a hash of everything else that selects its
+    responses, such as the login and the headers of a tenant."""
     return f"{settings.name} {_hash(repr(_facts(settings)).encode())[:32]}"
 
 
@@ -55,14 +56,14 @@ def _facts(value: object) -> object:
 
 
 class Disk:
-    """The files of one registry, which `name` names."""
+    """The files of one registry, identified by `name`."""
 
     def __init__(self, name: str, folder: str | None = None) -> None:
         self._name = name
         self._folder = folder or os.path.join(cache_folder(), "schemas")
 
     def read(self, key: str) -> list[tuple[str, Schema]] | None:
-        """What was written under the key, None without a file that can be believed."""
+        """Return what was written under the key, None without a valid file."""
         try:
             if files.distrust(os.stat(self._folder)):
                 return None
@@ -81,7 +82,7 @@ class Disk:
             return None
 
     def write(self, key: str, schemas: Named) -> None:
-        """Keep schemas, each with its name, under the key."""
+        """Write schemas, each with its name, under the key."""
         written = {"registry": self._name, "key": key, "schemas": [_row(name, schema) for name, schema in schemas]}
         body = json.dumps(written, ensure_ascii=False).encode()
         if len(body) >= files.TEXT:
@@ -89,7 +90,7 @@ class Disk:
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             files.replace(self._path(key), _hash(body).encode() + b"\n" + body)
-        except OSError:  # a full disk, a folder that cannot be written: the next run asks again
+        except OSError:  # a full disk, or a read-only folder: the next run requests it again
             return
 
     def _path(self, key: str) -> str:
@@ -101,7 +102,7 @@ def _hash(data: bytes) -> str:
 
 
 def _row(name: str, schema: Schema) -> dict[str, object]:
-    """A schema as a registry would answer it, its context and the name it was asked for by."""
+    """Return a schema in the form of a registry's response, with its context and the name by which it was requested."""
     fields = document(schema)
     given = {"id": schema.id, "version": schema.version}
     fields |= {name: value for name, value in given.items() if value >= 0}

@@ -1,7 +1,7 @@
-"""What a registry's refusals mean, by the code in its answer, as sentences with a remedy.
+"""The meaning of a registry's errors, by the code in the response, as sentences with a remedy.
 
 The codes are those of Confluent's registry (`rest/exceptions/Errors.java`); other registries use some of them, with
-other HTTP statuses, and 0 or none where they have no such request.
+other HTTP statuses, and 0 or none for requests that they do not support.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from kcli.security.http import Answer
 
-SHOWN = 200  # characters of what a registry says
+SHOWN = 200  # characters of a registry's message
 LONGEST_REASON = 2000
 INCOMPATIBLE = (40901, 409)
 NO_OWN = (40401, 40408, 40409)
-"""Codes of a subject that has no setting of its own."""
+"""Codes for a subject without its own setting."""
 NOT_FOUND = (40401, 40402, 40403)
 
 TEXTS = {
@@ -54,13 +54,13 @@ TEXTS = {
     50004: "the registry has no leader now",
 }
 DELETED = {40404: "soft-deleted", 40405: "delete-first", 40406: "soft-deleted", 40407: "delete-first"}
-"""Codes that need a hint, and which."""
+"""Codes that need a hint, and the hint."""
 EXPLAINED = (42201, 42205, 42206, 42207, 42208, 42209, 42210, 42212, 50001, 50003)
-"""Codes after which the registry's own words say more."""
+"""Codes for which the registry's own message has more details."""
 
 
 class RegistryError(KcliError):
-    """The registry refused. `status` is HTTP's, `code` the registry's own, 0 where it gave none."""
+    """The registry rejected the request. `status` is the HTTP status, `code` the registry's own, 0 if there is none."""
 
     def __init__(self, message: str, status: int = 0, code: int = 0) -> None:
         super().__init__(message)
@@ -69,19 +69,19 @@ class RegistryError(KcliError):
 
 
 class NotFound(RegistryError, SchemaNotFound):
-    """It has no such subject, version or schema."""
+    """There is no such subject, version or schema."""
 
 
 class Unsupported(RegistryError):
-    """It has no such request: registries differ."""
+    """The registry does not support the request."""
 
 
 class BadAnswer(RegistryError):
-    """An answer that is not to what was asked: another schema, another shape."""
+    """The response does not match the request: another schema, another form."""
 
 
 class Incompatible(RegistryError):
-    """The schema does not go with the subject's versions; `reasons` are the registry's."""
+    """The schema is not compatible with the subject's versions; `reasons` are the registry's."""
 
     def __init__(self, about: str, reasons: tuple[str, ...], status: int, code: int) -> None:
         what = f"{about}: the schema is incompatible with the versions that the subject has"
@@ -90,12 +90,12 @@ class Incompatible(RegistryError):
 
 
 class Forbidden(AuthError):
-    """This one request is not allowed; others may be."""
+    """This request is not permitted; others may be."""
 
 
 def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
-    """The error of an answer that is none of success. `about` is what was asked for (`orders-value version 3`),
-    `credentials` how we showed ourselves, "" for not at all."""
+    """Return the error of an unsuccessful response. `about` is what was requested (`orders-value version 3`),
+    `credentials` describes our login, "" for none."""
     code, words = _said(answer)
     status = answer.status
     if status in (401, 403):
@@ -121,7 +121,7 @@ def error_of(answer: Answer, about: str, origin: str, credentials: str) -> KcliE
 
 
 def _said(answer: Answer) -> tuple[int, str]:
-    """The code and the words of an answer, whatever it is."""
+    """Return the code and the message of a response of any form."""
     text = answer.body[: 64 * 1024].decode("utf-8", "replace")
     try:
         document = read_object(text)
@@ -134,13 +134,14 @@ def _said(answer: Answer) -> tuple[int, str]:
 
 
 def harmless(text: str, limit: int = SHOWN) -> str:
-    """What the registry says, fit to be shown: no secret of ours, nothing a terminal obeys, and not for ever."""
+    """Return the registry's message for display: without our secrets and control characters, and shortened."""
     text = " ".join(redacted(text).split())
     return visible(text if len(text) <= limit else f"{text[:limit]}…")
 
 
 def reasons_of(words: str) -> tuple[str, ...]:
-    """The reasons for an incompatibility in a registry's message, one each; without the old schema, which is long."""
+    """Return the single reasons for an incompatibility in a registry's message, without the old schema, which
+    is long."""
     _, details, rest = words.partition("details: [")
     if details:
         parts = rest.removesuffix("]").removesuffix("}").removeprefix("{").split("}, {")
@@ -155,7 +156,7 @@ def reasons_of(words: str) -> tuple[str, ...]:
 
 
 def each_reason(messages: Iterable[str]) -> tuple[str, ...]:
-    """The reasons in the messages of a verdict, one each; without the old schema."""
+    """Return the single reasons in the messages of a verdict, without the old schema."""
     reasons: list[str] = []
     for text in messages:
         if text.startswith("{oldSchema:"):

@@ -1,15 +1,15 @@
-"""A folder of schemas in place of a registry: `schema.registry.url=file:./schemas`. No network, and nothing is written.
+"""A folder of schemas instead of a registry: `schema.registry.url=file:./schemas`. No network, and nothing is written.
 
     ids/7.avsc                          the schema of id 7; .avsc is Avro, .proto Protobuf, .json JSON Schema
     subjects/orders-value/3.avsc        version 3 of a subject; the highest number is the latest
-    subjects/orders-value/3.meta.json   what else a registry says of it: id, guid, references, metadata, ruleSet; and
-                                        the URIs that CloudEvents name it by, in `dataschema`
+    subjects/orders-value/3.meta.json   other fields of a registry: id, guid, references, metadata, ruleSet; and
+                                        the CloudEvents URIs of the schema, in `dataschema`
     subjects/orders-value/compatibility the level of the subject, such as FULL
     subjects/orders-value/settings.json its other settings, such as {"normalize": true, "mode": "READONLY"}
-    deleted/orders-value/2.avsc         a soft-deleted version, which only records and references still name
+    deleted/orders-value/2.avsc         a soft-deleted version, which only records and references still use
     contexts/.staging/ids/7.avsc        ids of a context
 
-The name of a folder of `subjects` is the subject, percent-encoded whole, as in a URL. `save` writes such files.
+A folder in `subjects` is named by its subject, percent-encoded as in a URL. `save` writes such files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LIVE, DELETED = "subjects", "deleted"
 
 
 class FolderSchemas:
-    """`Schemas` of a folder. Raises UsageError where the folder does not exist."""
+    """`Schemas` from a folder. Raises UsageError if the folder does not exist."""
 
     def __init__(self, folder: str) -> None:
         if not os.path.isdir(folder):
@@ -52,10 +52,10 @@ class FolderSchemas:
         self._contents = Contents(self, folder)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
-        """All subjects, in order; with `deleted` those too that have soft-deleted versions only."""
+        """Return all subjects, sorted; with `deleted` including those with soft-deleted versions only."""
         names: set[str] = set()
         for place in (LIVE, DELETED) if deleted else (LIVE,):
             with suppress(OSError):
@@ -67,15 +67,15 @@ class FolderSchemas:
         return sorted({number for place in places for number in _numbers(self._subject(subject, place))})
 
     def ids(self) -> list[int]:
-        """Those that have a file, outside of contexts, in order."""
+        """Return the ids that have a file outside contexts, sorted."""
         return _numbers(self._ids(""))
 
     def level(self, subject: str) -> str:
-        """The level of a subject, "" without one."""
+        """Return the level of a subject, "" without one."""
         return (_text(os.path.join(self._subject(subject), COMPATIBILITY)) or "").strip().upper()
 
     def settings(self, subject: str) -> dict[str, object]:
-        """The other settings of a subject, its mode too. Raises SchemaRefused."""
+        """Return the other settings of a subject, including its mode. Raises SchemaRefused."""
         path = os.path.join(self._subject(subject), SETTINGS)
         try:
             return dict(read_object(_text(path) or "{}").fields)
@@ -99,7 +99,7 @@ class FolderSchemas:
         return schema
 
     async def by_global_id(self, id: int) -> Schema:
-        """The file of the id: Apicurio's ids may be of either kind."""
+        """Return the file of the id: Apicurio's ids may be of either kind."""
         return await self.by_id(id)
 
     async def by_content_hash(self, digest: str) -> Schema:
@@ -155,7 +155,7 @@ class FolderSchemas:
         return await resolve(schema, ask)
 
     async def subject(self, strategy: str, topic: str, part: str, record: str = "") -> str:
-        """As of a registry that associates nothing."""
+        """Like a registry without associations."""
         return subject_of(strategy, topic, part, record)
 
     async def use_of(self, schema: Schema, subject: str) -> tuple[str, int]:
@@ -171,7 +171,7 @@ class FolderSchemas:
         await self.register(subject, schema)
 
     async def register(self, subject: str, schema: Schema, normalize: bool = False) -> int:
-        """The id that the schema has here: nothing is registered in a folder."""
+        """Return the schema's id here: nothing is registered in a folder."""
         with suppress(SchemaNotFound):
             known = await self.find(subject, schema)
             if known.id >= 0:
@@ -182,7 +182,7 @@ class FolderSchemas:
         )
 
     def _placed(self, schema: Schema, subject: str, version: int) -> Schema:
-        """A version with its id, which may be that of the file in `ids` with the same text."""
+        """Return a version with its id, which may be that of the file in `ids` with the same text."""
         context = split(subject)[0]
         number = schema.id
         for other in _numbers(self._ids(context)) if number < 0 else ():
@@ -199,7 +199,7 @@ class FolderSchemas:
         return os.path.join(self._folder, place, quoted(subject))
 
     def all(self) -> list[Schema]:
-        """Every schema that has a file of its own."""
+        """Return every schema that has its own file."""
         schemas = []
         for place, _, names in os.walk(self._folder):
             for name in sorted(names):
@@ -210,7 +210,7 @@ class FolderSchemas:
         return schemas
 
     def _read(self, folder: str, stem: str) -> Schema | None:
-        """A schema and its settings in the file beside it, None without a file. Raises SchemaRefused."""
+        """Return a schema with the settings in the file beside it, None without a file. Raises SchemaRefused."""
         for end, kind in ENDS.items():
             path = os.path.join(folder, f"{stem}{end}")
             text = _text(path)
@@ -226,8 +226,8 @@ class FolderSchemas:
 
 
 def files_of(folder: str, schema: Schema, *, deleted: bool = False) -> list[tuple[str, str]]:
-    """Return the paths and texts of the files of a schema, which may be soft-deleted; without an id or without a
-    subject they are fewer."""
+    """Return the paths and texts of the files of a schema, which may be soft-deleted; fewer without an id or a
+    subject."""
     end = next(end for end, kind in ENDS.items() if kind == schema.kind)
     fields = {name: value for name, value in document(schema).items() if name not in ("schema", "schemaType")}
     for name, number in (("id", schema.id), ("version", schema.version)):
@@ -244,7 +244,7 @@ def files_of(folder: str, schema: Schema, *, deleted: bool = False) -> list[tupl
 
 
 def outdated_by(folder: str, schema: Schema, *, deleted: bool) -> list[str]:
-    """Return the paths that the files of a version had while it was soft-deleted, or was not yet."""
+    """Return the paths that the files of a version had while it was soft-deleted, or before it was."""
     if not schema.subject or schema.version < 0:
         return []
     end = next(end for end, kind in ENDS.items() if kind == schema.kind)
@@ -254,7 +254,7 @@ def outdated_by(folder: str, schema: Schema, *, deleted: bool) -> list[str]:
 
 
 def _numbers(folder: str) -> list[int]:
-    """The numbers that files of schemas are named by, in order."""
+    """Return the numbers in names of schema files, sorted."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -264,7 +264,7 @@ def _numbers(folder: str) -> list[int]:
 
 
 def _text(path: str) -> str | None:
-    """A file's text, None where there is no file. Raises SchemaRefused."""
+    """Return a file's text, None if it does not exist. Raises SchemaRefused."""
     try:
         return files.read(path, LARGEST_SCHEMA).decode()
     except FileNotFoundError:

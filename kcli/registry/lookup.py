@@ -1,4 +1,4 @@
-"""Schemas by id, GUID or subject, of a registry with its caches or of a folder: what `kcli/schemas.py` promises."""
+"""Looks up schemas by id, GUID or subject, in a registry with caches or in a folder: implements `kcli/schemas.py`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from kcli.registry.settings import RegistrySettings
     from kcli.schemas import Schema
 
-LATEST = 60.0  # seconds that the latest version of a subject is kept
+LATEST = 60.0  # seconds for which the latest version of a subject is cached
 
 
 def open_schemas(settings: RegistrySettings, *, guard: str = "", profile: str = "") -> RegistrySchemas | FolderSchemas:
-    """The schemas of a registry, or of a folder. `guard` is what the profile of that name forbids."""
+    """Open the schemas of a registry, or of a folder. `guard` is the restriction of the profile of that name."""
     if settings.folder:
         from kcli.registry.folder import FolderSchemas
 
@@ -33,7 +33,7 @@ def open_schemas(settings: RegistrySettings, *, guard: str = "", profile: str = 
 
 
 def client_of(settings: RegistrySettings, *, guard: str = "", profile: str = "") -> RegistryClient:
-    """The client of a registry, by its kind. Raises UsageError where an extra is missing."""
+    """Return the client for the kind of registry. Raises UsageError if an extra is missing."""
     if settings.kind == "glue":
         from kcli.registry.apis.glue import GlueClient
 
@@ -48,13 +48,13 @@ def client_of(settings: RegistrySettings, *, guard: str = "", profile: str = "")
 
 
 def lasting(settings: RegistrySettings) -> bool:
-    """Whether the ids of a registry outlive this day: one on this machine, or under a name without a dot, as in a
-    container's network, may begin again from 1 at any time, and costs little to ask."""
+    """Whether the ids of a registry are stable for more than a day: a registry on this machine, or with a name without
+    a dot, as in a container network, may start again from 1 at any time, and is cheap to ask."""
     return not any(origin.loopback or "." not in origin.host.rstrip(".") for origin in settings.origins)
 
 
 class RegistrySchemas:
-    """`Schemas` of a registry. What the disk has costs no client, which is dear to import."""
+    """`Schemas` from a registry. Schemas in the disk cache need no client, which is expensive to import."""
 
     def __init__(
         self, settings: RegistrySettings, disk: Disk | None = None, *, guard: str = "", profile: str = ""
@@ -69,7 +69,7 @@ class RegistrySchemas:
 
     @property
     def client(self) -> RegistryClient:
-        """For what is not looked up."""
+        """The client, for other requests."""
         if self._client is None:
             self._client = client_of(self._settings, guard=self._guard, profile=self._profile)
         return self._client
@@ -109,7 +109,7 @@ class RegistrySchemas:
         return await self._cache.get(key, lambda: apicurio.by_coordinates(group, artifact, version), keep)
 
     def _apicurio(self, about: str) -> ApicurioSchemas:
-        """Its own API. Raises SchemaNotFound for another registry."""
+        """Return the client for Apicurio's own API. Raises SchemaNotFound for another registry."""
         from kcli.registry.apis.apicurio import ApicurioSchemas, is_apicurio
 
         if not is_apicurio(self._settings):
@@ -154,15 +154,15 @@ class RegistrySchemas:
         return list(kept)
 
     async def _referenced(self, subject: str, version: int) -> Schema:
-        """A version that another schema refers to; it may be soft-deleted."""
+        """Return a version that another schema references; it may be soft-deleted."""
         if version < 1:
             return await self.latest(subject)
         key = ("referenced", subject, version)
         return await self._cache.get(key, lambda: self.client.version(subject, version, deleted=True))
 
     async def subject(self, strategy: str, topic: str, part: str, record: str = "") -> str:
-        """The subject of a topic's keys or values by a strategy (subjects.py). Where the registry associates none with
-        the topic, or knows no associations, `associated` is `topic`."""
+        """Return the subject of a topic's keys or values by a strategy (subjects.py). If the registry has no
+        association for the topic, or does not support them, `associated` works like `topic`."""
         if strategy == ASSOCIATED:
             key = ("associated", topic, part)
             name = await self._cache.get(key, lambda: self.client.associated(topic, part), LATEST)
@@ -212,7 +212,7 @@ class RegistrySchemas:
     async def _from_disk(
         self, key: str, ask: Callable[[], Awaitable[list[tuple[str, Schema]]]]
     ) -> list[tuple[str, Schema]]:
-        """What the disk has under a key, else the answer, which it then has."""
+        """Return what the disk cache has under a key, else request and cache it."""
         kept = self._disk.read(key) if self._disk is not None else None
         if kept:
             return kept

@@ -1,4 +1,4 @@
-"""What a schema imports, and what that imports in turn."""
+"""Resolves what a schema imports, and what that imports in turn."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ MOST = 1000
 
 
 async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
-    """All that the schema needs, by the names in the importing texts: each name once, the first that a walk meets
-    counts, and a schema comes before the schemas that need it (as Confluent's clients do it). `ask` returns a version
-    of a subject. A subject without a context belongs to the context of the schema that names it. Raises
-    SchemaRefused."""
+    """Return all schemas that a schema needs, by the names in the importing texts.
+
+    Each name appears once, the first one found counts, and a schema precedes the schemas that need it (like in
+    Confluent's clients). `ask` returns a version of a subject. A subject without a context belongs to the context of
+    the schema that names it. Raises SchemaRefused.
+    """
     resolved: dict[str, Schema] = {}
     under_way = 0
 
@@ -51,7 +53,7 @@ async def resolve(schema: Schema, ask: Ask) -> list[tuple[str, Schema]]:
 
 
 def _shown(chain: tuple[str, ...]) -> str:
-    """A chain in one line, shortened in the middle where it is long."""
+    """Return a chain in one line, shortened in the middle."""
     from kcli.text.escape import visible
 
     shown = chain if len(chain) <= 8 else (*chain[:4], "…", *chain[-4:])

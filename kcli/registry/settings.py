@@ -1,6 +1,5 @@
-"""From properties to how a registry is reached: `schema.registry.url`, `basic.auth.*`, `bearer.auth.*` and
-`schema.registry.ssl.*`. Values, checked; nothing is connected here. Secrets are looked up now.
-"""
+"""Converts properties to settings of a registry connection: `schema.registry.url`, `basic.auth.*`, `bearer.auth.*` and
+`schema.registry.ssl.*`. Checks values and resolves secrets, but does not connect."""
 
 from __future__ import annotations
 
@@ -48,8 +47,8 @@ _GLUE = re.compile(r"glue(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com|api\.aws)(?
 
 
 class RegistrySettings(Service):
-    """A registry by HTTP, or a folder in its place. `credentials` names the properties that the user and password, or
-    the token, come from. `disk`: whether schemas are kept in the cache folder."""
+    """A registry reached by HTTP, or a folder instead. `credentials` names the properties of the user and password, or
+    of the token. `disk`: whether schemas are kept in the cache folder."""
 
     accept: str = f"{MEDIA_TYPE}, application/json;q=0.5"
     media: str = MEDIA_TYPE
@@ -59,25 +58,25 @@ class RegistrySettings(Service):
     oauth: OAuth | None = None
     headers: tuple[tuple[str, str], ...] = ()
     disk: bool = True
-    glue_region: str = ""  # "": of the environment
+    glue_region: str = ""  # "": from the environment
     glue_registry: str = "default-registry"
     azure_group: str = ""
-    key_strategy: str = ""  # "": topic; subjects.py has the others
+    key_strategy: str = ""  # "": topic; others are in subjects.py
     value_strategy: str = ""
 
     @property
     def name(self) -> str:
-        """For messages, and for what is kept: no login is in it."""
+        """The name in messages and caches, without a login."""
         return self.folder or ",".join(origin.url for origin in self.origins)
 
     def strategy(self, kind: str) -> str:
-        """How the subject of keys or values (`kind`) is found."""
+        """Return the subject strategy of keys or values (`kind`)."""
         return (self.key_strategy if kind == "key" else self.value_strategy) or TOPIC
 
 
 def registry_of(properties: Properties, *, looking: bool = True) -> RegistrySettings | None:
-    """The registry that the properties name, None without `schema.registry.url`. The brokers' secrets are looked up
-    only where their credentials are inherited. Raises UsageError."""
+    """Return the registry that the properties set, None without `schema.registry.url`. The brokers' secrets are
+    resolved only if their credentials are inherited. Raises UsageError."""
     given = properties.registry()
     if "url" not in given:
         return None
@@ -126,7 +125,7 @@ class _Reader:
         return RegistrySettings(**fields)
 
     def _glue(self, fields: dict[str, Any]) -> None:
-        """AWS Glue: requests are signed with the credentials of AWS."""
+        """Handle AWS Glue, whose requests are signed with AWS credentials."""
         for origin in fields["origins"]:
             if not origin.secure and not origin.loopback:
                 raise UsageError(f"{origin.url}: requests to AWS Glue are signed, and go over https only")
@@ -142,7 +141,7 @@ class _Reader:
             fields["glue_registry"] = self._text("glue.registry.name")
 
     def _strategy(self, field: str) -> str:
-        """How the subject of keys or values is found; "" where nothing says it."""
+        """Return the subject strategy of keys or values; "" if not set."""
         key = f"{field}.subject.name.strategy"
         text = self._text(key).strip()
         if text and text != HIDDEN and not strategy_named(text):
@@ -161,7 +160,7 @@ class _Reader:
         return self._given[key][1]
 
     def _tls(self, origins: tuple[Origin, ...]) -> Tls | None:
-        """The settings of https, None where no address is one."""
+        """Return the https settings, None if no address uses https."""
         ours = {key: given for key, given in self._given.items() if "ssl." in key}
         if not any(origin.secure for origin in origins):
             if ours:
@@ -175,7 +174,7 @@ class _Reader:
         return tls
 
     def _basic(self, fields: dict[str, Any]) -> None:
-        """The logins of the addresses."""
+        """Set the logins of the addresses."""
         source = self._source("basic.auth.credentials.source", BASIC)
         user_info = self._text("basic.auth.user.info")
         if not source:
@@ -204,12 +203,12 @@ class _Reader:
         fields["origins"] = tuple(origin.replace(user=user, password=secret) for origin in origins)
 
     def _inherited(self) -> Sasl | None:
-        """The brokers' credentials."""
+        """Return the brokers' credentials."""
         security = self._properties.security()
         return security.sasl if security is not None else None
 
     def _bearer(self, fields: dict[str, Any]) -> None:
-        """Where tokens come from."""
+        """Set the source of tokens."""
         source = self._source("bearer.auth.credentials.source", BEARER)
         named = [key for key in TOKENS if key in self._given]
         if not named and not source:
@@ -257,7 +256,7 @@ class _Reader:
         return source
 
     def _readable(self, fields: dict[str, Any]) -> None:
-        """Raises UsageError where the network could read what lets us in."""
+        """Raise UsageError if credentials would be readable on the network."""
         if not fields["credentials"] or self._text("allow.insecure.auth").strip().lower() == "true":
             return
         for origin in fields["origins"]:

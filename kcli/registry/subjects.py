@@ -1,7 +1,7 @@
-"""Subjects: under which one a topic's schemas are, contexts, and how a subject is written in a URL.
+"""Subject names: the strategies for a topic's schemas, contexts, and quoting in URLs.
 
-A context is a space of ids of its own in one registry: `:.staging:orders-value` is the subject `orders-value` in the
-context `.staging`. `:*:` stands for all contexts, `:.__GLOBAL:` for what holds in all of them.
+A context is a separate space of ids in a registry: `:.staging:orders-value` is the subject `orders-value` in the
+context `.staging`. `:*:` means all contexts, `:.__GLOBAL:` what applies to all of them.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ ALL_CONTEXTS = ":*:"
 DEFAULT_CONTEXT = ":.:"
 GLOBAL = ":.__GLOBAL:"
 DEFAULT_GROUP = "default"
-"""That of Apicurio's artifacts whose names are the subjects of its compatibility API."""
+"""Apicurio's group of artifacts whose names are the subjects of its compatibility API."""
 TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED = "topic", "record", "topic-record", "associated"
 STRATEGIES = (TOPIC, RECORD, TOPIC_RECORD, ASSOCIATED)
 NAMED = (RECORD, TOPIC_RECORD)
-"""Strategies that make the subject of the schema's name."""
+"""Strategies that use the schema's name in the subject."""
 CONFLUENT = {
     "TopicNameStrategy": TOPIC,
     "RecordNameStrategy": RECORD,
     "TopicRecordNameStrategy": TOPIC_RECORD,
     "AssociatedNameStrategy": ASSOCIATED,
 }
-"""The classes of Confluent's serializers, which `value.subject.name.strategy` names there."""
+"""The classes of Confluent's serializers for `value.subject.name.strategy`."""
 
 
 def strategy_named(word: str) -> str:
-    """The strategy that a word means, the class of Confluent's serializers too; "" for another word."""
+    """Return the strategy for a word, or for a class of Confluent's serializers; "" if unknown."""
     strategy = CONFLUENT.get(word.rpartition(".")[2], word)
     return strategy if strategy in STRATEGIES else ""
 
 
 def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
-    """The subject of a topic's keys or values (`part` is "key" or "value") by a strategy; `record` is the full name of
-    the schema's record. Of `associated` it is the one that holds where the registry knows no association. Raises
-    UsageError where the strategy wants a record's name and the schema has none."""
+    """Return the subject of a topic's keys or values (`part` is "key" or "value") by a strategy; `record` is the full
+    name of the schema's record. For `associated` it is the one without an association in the registry. Raises
+    UsageError if the strategy needs a record's name and the schema has none."""
     if strategy not in STRATEGIES:
         raise UsageError(f"no strategy of subjects is named {strategy}; known: {', '.join(STRATEGIES)}")
     if strategy in (TOPIC, ASSOCIATED):
@@ -48,7 +48,7 @@ def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
 
 
 def split(subject: str) -> tuple[str, str]:
-    """(context, name): the context is "" for the default one."""
+    """Return (context, name): the context is "" for the default one."""
     if subject.startswith(":"):
         context, colon, name = subject[1:].partition(":")
         if colon and (context.startswith(".") or context == "*"):
@@ -57,7 +57,7 @@ def split(subject: str) -> tuple[str, str]:
 
 
 def within(context: str, subject: str) -> str:
-    """The subject with its context in front; one that names a context keeps its own."""
+    """Return the subject with its context prepended; one that has a context keeps it."""
     own, name = split(subject)
     if own or not context or name != subject:
         return subject
@@ -65,21 +65,21 @@ def within(context: str, subject: str) -> str:
 
 
 def prefix(context: str) -> str:
-    """The prefix of the subjects of a context, which means the context itself: `:.staging:`. A context may be
-    named without its dot."""
+    """Return the prefix of the subjects of a context, which also denotes the context itself: `:.staging:`. The
+    context's dot is optional."""
     if not context or context == ".":
         return ""
     return f":{context}:" if context == "*" or context.startswith(".") else f":.{context}:"
 
 
 def listed_by(context: str) -> str:
-    """The prefix that lists the subjects of a context: that of the default one is `:.:`."""
+    """Return the prefix that lists the subjects of a context: for the default one it is `:.:`."""
     return prefix(context) or DEFAULT_CONTEXT
 
 
 def among(prefix: str, subjects: list[str]) -> list[str]:
-    """Those of the subjects that begin with a prefix; with one that names a context, those of this context whose names
-    begin with what follows it. `:*:` is every context, and `:.:` the default one."""
+    """Return the subjects with a prefix; if it has a context, those of this context whose names have the rest as
+    prefix. `:*:` is every context, and `:.:` the default one."""
     context, beginning = split(prefix)
     if beginning == prefix:
         return [subject for subject in subjects if subject.startswith(prefix)]
@@ -88,8 +88,8 @@ def among(prefix: str, subjects: list[str]) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """A name as one part of a path, its slashes and colons too: `a/b` is the subject `a/b`. Dots alone would be a step
-    in the path."""
+    """Quote a name as one part of a path, including slashes and colons: `a/b` is the subject `a/b`. Names of dots alone
+    would be steps in the path."""
     if name.strip(".") == "":
         return name.replace(".", "%2E")
     return quote(name, safe="")

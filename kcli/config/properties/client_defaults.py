@@ -1,4 +1,5 @@
-"""`Client({"bootstrap.servers": …})`: Kafka's property names as the settings of a client and of what it makes."""
+"""`Client({"bootstrap.servers": …})`: Kafka's property names as settings of a client and of its producers and
+consumers."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ log = Log("client")
 
 
 class Defaults(Frozen):
-    """Settings of what a client makes, where the program gives none. `group` has no name without `group.id`."""
+    """Default settings for the producers and consumers of a client. `group` has no name without `group.id`."""
 
     producer: ProducerSettings = ProducerSettings()
     consumer: ConsumerSettings = ConsumerSettings()
@@ -25,8 +26,7 @@ class Defaults(Frozen):
 
 
 def of_properties(given: Mapping[str, object]) -> tuple[ClientSettings, Defaults, Properties]:
-    """The settings that the properties say, and the properties. One without effect here is logged. Raises
-    UsageError."""
+    """Return the settings in the properties, and the properties. Those without effect are logged. Raises UsageError."""
     properties = Properties()
     for key, value in given.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,5 +1,5 @@
-"""Property files: Java's where the name ends in .properties, with its escapes; else librdkafka's, where a backslash is
-a backslash. Comments, `=` or `:`, and continued lines are read in both."""
+"""Property files: in Java's format, with its escapes, if the name ends in .properties; otherwise in librdkafka's,
+without escapes. Both support comments, `=` or `:`, and continued lines."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def lines_of(path: str) -> Iterator[tuple[int, str, str]]:
-    """(line number, key, value) of each property of a file. Raises UsageError, also for a command in a file that others
-    could have written."""
+    """Yield (line number, key, value) of each property of a file. Raises UsageError, including for a command in a file
+    that others could have written."""
     java = path.endswith(".properties")
     held, first = "", 0
     data, distrust = _read(path)
@@ -45,7 +45,7 @@ def lines_of(path: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _read(path: str) -> tuple[bytes, str]:
-    """The bytes of a file of properties, and why it is not trusted: "" for a trusted one. Raises UsageError."""
+    """Return the content of a property file, and why it is not trusted: "" if it is. Raises UsageError."""
     try:
         with opened(path) as file:
             return whole(file, SETTINGS), distrusted(path, file)
@@ -58,12 +58,12 @@ def _text(data: bytes, path: str, java: bool) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         if java:
-            return data.decode("latin-1")  # what the format was made for
+            return data.decode("latin-1")  # the format's original encoding
         raise UsageError(f"command_config {path}: is not UTF-8 text").hinted(OPTION) from None
 
 
 def _separator(text: str, java: bool) -> int:
-    """Where the key ends; -1 when there is nothing behind it. Java takes a space for a separator too."""
+    """Return where the key ends; -1 if nothing follows it. In Java a space is a separator, too."""
     escaped = False
     for at, char in enumerate(text):
         if java and not escaped and char == "\\":
@@ -76,7 +76,7 @@ def _separator(text: str, java: bool) -> int:
 
 
 def unescape(text: str, where: str) -> str:
-    """What Java makes of backslashes: control characters, \\uXXXX, and any other character as it is."""
+    r"""Return a text with Java's escapes resolved: control characters, \uXXXX, and any other character unchanged."""
     if "\\" not in text:
         return text.rstrip()
     out, at = [], 0
@@ -98,13 +98,13 @@ def unescape(text: str, where: str) -> str:
         out.append(chr(int(digits, 16)))
         at += 4
     whole = "".join(out)
-    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of surrogates become one
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # surrogate pairs become one character
 
 
-# `KCLI_*`: what the environment says. KCLI_SASL_PASSWORD is sasl.password; a few names are kcli's own.
+# `KCLI_*` environment variables. KCLI_SASL_PASSWORD is sasl.password; a few names are kcli's own.
 #
-# A variable that is nearly a property is refused, as a mistyped property is. One that resembles none belongs to another
-# program: Kubernetes sets KCLI_PORT where a service is called kcli.
+# A variable that is nearly a property is refused, like a mistyped property. Anything less similar belongs to another
+# program: Kubernetes sets KCLI_PORT for a service called kcli.
 
 
 PREFIX = "KCLI_"
@@ -114,7 +114,7 @@ BOOTSTRAP BOOTSTRAP_SERVERS PROFILE CONFIG BROKER_MAP PURE_PYTHON TEST_CACHE BEN
 
 
 def properties() -> list[tuple[str, str, str]]:
-    """(variable, property, text) of each that is a property. Raises UsageError for a mistyped one."""
+    """Return (variable, property, text) of each that is a property. Raises UsageError for a mistyped one."""
     names = [name for name in os.environ if name.startswith(PREFIX) and name[len(PREFIX) :] not in OWN]
     if not names:
         return []

@@ -1,4 +1,4 @@
-"""The properties that are fields of our settings, and how their texts become values."""
+"""The properties that are fields of our settings, and the conversion of their texts to values."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _ASSIGNORS = {**{name: name for name in ASSIGNORS}, **JAVA_ASSIGNORS}
 
 
 def convert(key: str, text: str, unit: object, where: str) -> object:
-    """A property's text as a value of its unit. Raises UsageError."""
+    """Convert a property's text to a value of its unit. Raises UsageError."""
     if isinstance(unit, dict):
         if text.lower() not in unit:
             raise UsageError(f"{where}: {key} is one of {', '.join(unit)}")
@@ -124,5 +124,5 @@ def convert(key: str, text: str, unit: object, where: str) -> object:
     if not -1 <= number < 2**53:
         raise UsageError(f"{where}: {key} is out of range")
     if key == "connections.max.idle.ms" and number <= 0:
-        return LONGEST  # no limit, as for Java and librdkafka
+        return LONGEST  # no limit, as in Java and librdkafka
     return number / 1000 if unit == "ms" else int(number) * (1024 if unit == "KiB" else 1)

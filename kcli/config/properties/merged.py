@@ -1,7 +1,7 @@
-"""Properties: the Java and the librdkafka names of our settings, from a profile, the environment, a file and -X.
+"""Merges properties, by their Java and librdkafka names, from a profile, the environment, a file and -X.
 
-An unknown name is refused with the nearest one: a mistyped setting that is silently ignored costs more
-than an error. Names that are about something else (serializers) are accepted, with a note under -v.
+An unknown name is refused with the most similar one, because a mistyped setting that is silently ignored costs more
+than an error. Names that do not apply to kcli (serializers) are accepted, with a note under -v.
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ SETTINGS: dict[str, type[Checked]] = {
     GROUP: GroupSettings,
 }
 ZERO_IS_NO_END = ("message.timeout.ms", "delivery.timeout.ms")
-"""For librdkafka 0 is no time limit, which `kcli cat` takes over; elsewhere it is less than linger.ms + …"""
+"""In librdkafka 0 means no time limit, which `kcli cat` adopts; elsewhere it is an invalid limit below linger.ms + …"""
 
 
 class Properties:
-    """Fields to replace in each of the settings. `given` is the last value of each name, and its source;
-    `warnings` and `notes` (for -v) are about it. Without `looking`, sources are left alone: nothing is run or read.
-    `withheld` is (property, its source) of each secret that the untrusted `project`'s profile does not
-    get."""
+    """Fields to replace in each of the settings. `given` is the last value of each name, and its source; `warnings` and
+    `notes` (for -v) are about it. Without `looking`, sources are not resolved: nothing is run or read. `withheld` is
+    (property, source) of each secret that an untrusted `project`'s profile does not get."""
 
     def __init__(self, *, looking: bool = True) -> None:
         self.bootstrap: str | None = None
@@ -53,7 +52,7 @@ class Properties:
         self._secured = False
 
     def member(self) -> dict[str, Any]:
-        """The membership's settings. Raises UsageError for what does not go with group.protocol (E61)."""
+        """Return the membership's settings. Raises UsageError for settings that group.protocol does not allow."""
         modern = self.group.get("protocol") == "consumer"
         for name in CLASSIC if modern else ("group.remote.assignor",):
             if KNOWN[name][1] in self.group:
@@ -65,7 +64,7 @@ class Properties:
         return self.group
 
     def security(self) -> Security | None:
-        """TLS and SASL, None for PLAINTEXT. Secrets are looked up now. Raises UsageError."""
+        """Return TLS and SASL settings, None for PLAINTEXT. Secrets are resolved now. Raises UsageError."""
         if not self._secured:
             return None
         from kcli.config.secrets.secured import security_of
@@ -75,7 +74,7 @@ class Properties:
         return security_of(self.given, self.warnings.append, self.notes.append, looking=self._looking)
 
     def _withhold(self, project: Profile) -> None:
-        """Raises UsageError where a secret is wanted that the project's profile does not get."""
+        """Raise UsageError if a secret is needed that the project's profile does not get."""
         from kcli.config.properties.names import of_a_registry
         from kcli.property_names import TLS
 
@@ -88,12 +87,13 @@ class Properties:
 
     @property
     def names_registry(self) -> bool:
-        """Whether a schema registry is named. Imports nothing: every command that reads records asks."""
+        """Whether a schema registry is configured. Imports nothing, because every command that reads records
+        calls it."""
         return "schema.registry.url" in self.given
 
     def registry(self) -> dict[str, tuple[Given, str]]:
-        """The properties of a schema registry, without the prefix of their names, in the order given. Raises
-        UsageError where it wants a secret that the project's profile does not get."""
+        """Return the properties of a schema registry, without their prefix, in the order given. Raises UsageError if a
+        secret is needed that the project's profile does not get."""
         from kcli.config.properties.names import of_a_registry
 
         found: dict[str, tuple[Given, str]] = {}
@@ -109,7 +109,7 @@ class Properties:
         return found
 
     def put_from_outside(self, key: str, value: str, where: str) -> None:
-        """`put`, of a variable or a file of the user's. Withholds secrets from an untrusted project."""
+        """Like `put`, for a variable or a file of the user. Withholds secrets from an untrusted project."""
         from kcli.config.profiles import gives_secret
 
         if self.project is not None and gives_secret(key, value):
@@ -118,7 +118,7 @@ class Properties:
             self.put(key, value, where)
 
     def put(self, key: str, value: Given, where: str) -> None:
-        """Understand one property; a later one wins. `where` opens the UsageError."""
+        """Set a property; a later one wins. `where` begins the UsageError."""
         if isinstance(value, str) and value[:2] == "${":
             from kcli.config.secrets.sources import written
 
@@ -147,14 +147,14 @@ class Properties:
 
     @staticmethod
     def knows(key: str) -> bool:
-        """Whether a name is a property, of kcli or of other clients."""
+        """Whether a name is a property of kcli or of other clients."""
         from kcli.config.properties.names import SECURITY, elsewhere, of_a_registry, refusal_of
 
         known = key in KNOWN or key in SERVERS or key in SECURITY
         return bool(known or of_a_registry(key) or refusal_of(key) or elsewhere(key))
 
     def _beside(self, key: str, where: str) -> None:
-        """A name that is about security, about nothing here, or unknown."""
+        """Handle a name that is about security, without effect here, or unknown."""
         from kcli.config.properties.names import INSTEAD, REFUSED, SECURITY, elsewhere, of_a_registry, refusal_of
 
         if key in SECURITY:
@@ -180,9 +180,9 @@ def read_properties(
     looking: bool = True,
     option: str = "property",
 ) -> Properties:
-    """A profile's properties, the environment's (name, property, value), a file's, then those of the command line; a
-    profile that was `named` there goes before the environment. `option` is what is in front of each of those in
-    messages. Raises UsageError, naming the line."""
+    """Merge a profile's properties, the environment's (name, property, value), a file's, then those of the command
+    line; a profile `named` on the command line overrides the environment. `option` precedes command-line properties in
+    messages. Raises UsageError that names the line."""
     properties = Properties(looking=looking)
     properties.project = profile if profile is not None and not profile.trusted else None
     if named:
@@ -190,7 +190,7 @@ def read_properties(
     if profile is not None:
         for key, value in profile.properties:
             properties.put(key, value, profile.where)
-        properties.bootstrap = None  # `bootstrap` is the name a profile has for it
+        properties.bootstrap = None  # `bootstrap` is its name in a profile
     if not named:
         _environment(properties, environment or [])
     if path is not None:
@@ -199,14 +199,14 @@ def read_properties(
         for number, key, text in lines_of(path):
             if properties.knows(key) or _nearest(key):
                 properties.put_from_outside(key, text, f"{path}:{number}")
-            else:  # files of applications have keys of others, such as spring.*
+            else:  # files of applications have other keys, such as spring.*
                 properties.warnings.append(f"{path}:{number}: {key} is not a Kafka property and is ignored")
     for item in given:
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not key:
-            shown = f" {key}" if key in KNOWN or secretive(key) else ""  # else it may be a secret
+            shown = f" {key}" if key in KNOWN or secretive(key) else ""  # otherwise it may be a secret
             raise UsageError(f"{option}{shown}: expected KEY=VALUE")
-        # a key that is not known may be a mistyped secret
+        # an unknown key may be a mistyped secret
         properties.put(key, text, f"{option} {key}={text}" if key in KNOWN else f"{option} {key}")
         if secretive(key) and isinstance(properties.given[key][0], str):
             properties.warnings.append(
@@ -230,7 +230,7 @@ def _withheld(where: str, project: Profile) -> UsageError:
 
 
 def _expected(kind: Kind, unit: object) -> str:
-    """What a property takes, in its own unit."""
+    """Return what a property accepts, in its own unit."""
     if unit == "ms":
         most = f" and at most {1000 * SENT:.0f}" if kind.take(LONGEST) is REFUSED else ""
         return f"milliseconds, {'more than 0' if kind.take(0) is REFUSED else '0 or more'}{most}"

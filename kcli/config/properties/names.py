@@ -1,6 +1,6 @@
-"""Names of properties beside `known.KNOWN`: about security, about nothing here, and refused ones.
+"""Property names other than `known.KNOWN`: about security, without effect here, and refused ones.
 
-Imported when a name is not known otherwise. The lists are those of Kafka 4.4's and librdkafka 2.16's own clients.
+Imported for names that are otherwise unknown. The lists are those of the clients of Kafka 4.4 and librdkafka 2.16.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from kcli.property_names import ASSERTION, AWS, KERBEROS, OAUTH, SASL, TLS
 
 SECURITY = ("security.protocol", *TLS, *SASL, *OAUTH, *ASSERTION, *KERBEROS, *AWS)
 
-# What would make a connection less safe, or another one, if it were passed over: name, or the beginning of some.
+# Names or prefixes of properties that would make a connection less safe, or a different one, if they were ignored.
 REFUSED = {
     "ssl.crl.location": "revocation lists are not read: a broker whose certificate was revoked would be trusted",
     "ssl.engine.factory.class": "Java classes cannot be run here",
@@ -33,7 +33,7 @@ INSTEAD = {
 }
 """The hints of some of these."""
 
-# Known to Java's or librdkafka's clients, and about nothing that kcli does, or does otherwise.
+# Properties of Java or librdkafka clients that do not apply to kcli, or that kcli handles differently.
 _ELSEWHERE = """
     api.version.fallback.ms api.version.request api.version.request.timeout.ms auto.commit.enable
     auto.include.jmx.reporter background_event_cb bootstrap.controllers bootstrap.resolve.timeout.ms
@@ -74,7 +74,7 @@ OPEN_ENDED = (
     *("config.providers.", "schema.registry.", "basic.auth.", "bearer.auth.", "confluent.", "specific.avro."),
     "auto.register.",
 )
-"""Beginnings of names that other tools put into the same files."""
+"""Prefixes of names that other tools put into the same files."""
 REGISTRY_PREFIX = "schema.registry."
 _OF_A_REGISTRY = """
     url kind allow.insecure.auth azure.group
@@ -87,12 +87,12 @@ _OF_A_REGISTRY = """
 OF_A_REGISTRY = (*_OF_A_REGISTRY.split(), *TLS)
 """The properties of a schema registry, without the prefix."""
 UNPREFIXED = ("basic.auth.", "bearer.auth.", "http.", "key.subject.", "value.subject.")
-"""Beginnings of properties that Java's clients also know without the prefix."""
+"""Prefixes of properties that Java clients also accept without the registry's prefix."""
 
 
 def of_a_registry(key: str) -> str:
-    """The name of a registry's property without its prefix, which these names may do without: basic.auth.*,
-    bearer.auth.*, the time limits of HTTP and the strategies of subjects. "" for all others: ssl.* is a broker's."""
+    """Return the name of a registry's property without its prefix, which is optional for basic.auth.*, bearer.auth.*,
+    the HTTP timeouts and subject strategies. "" for all others: ssl.* belongs to brokers."""
     bare = key.removeprefix(REGISTRY_PREFIX)
     if bare not in OF_A_REGISTRY:
         return ""
@@ -100,10 +100,10 @@ def of_a_registry(key: str) -> str:
 
 
 def refusal_of(key: str) -> str:
-    """The name or the beginning in REFUSED of a property; "" when it is not refused."""
+    """Return the name or prefix in REFUSED that matches a property; "" if it is not refused."""
     return next((name for name in REFUSED if key == name or (name.endswith(".") and key.startswith(name))), "")
 
 
 def elsewhere(key: str) -> bool:
-    """Whether a property means something to others only."""
+    """Whether a property only applies to other programs."""
     return key in ELSEWHERE or key.startswith(OPEN_ENDED)

@@ -1,1 +1,1 @@
-"""What secures a connection: ssl.*, sasl.* and `sasl.jaas.config` as `Security`, and where secrets are kept."""
+"""Security properties: ssl.*, sasl.* and `sasl.jaas.config` as `Security`, and where secrets are stored."""

@@ -1,5 +1,5 @@
-"""What a login module of `sasl.jaas.config` says, as fields of the settings. Other modules are refused: in Java they
-are code that is run (CVE-2023-25194)."""
+"""Converts a login module in `sasl.jaas.config` to settings. Unknown modules are refused: in Java they are code that is
+run (CVE-2023-25194)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def jaas_fields(text: str, where: str) -> Fields:
-    """Fields by part of the settings: sasl, oauth, kerberos or aws. Raises UsageError."""
+    """Return fields by part of the settings: sasl, oauth, kerberos or aws. Raises UsageError."""
     module, options = parse_jaas(text, where)
     if module not in MODULES:
         known = ", ".join(MODULES)
@@ -84,7 +84,8 @@ MODULES = {
 
 
 def parse_jaas(text: str, where: str) -> tuple[str, dict[str, str]]:
-    """The simple name of the module's class, and its options. Raises UsageError, which never has a value in it."""
+    """Return the simple name of the module's class, and its options. Raises UsageError, which never contains a
+    value."""
     words = list(_words(text, where))
     if len(words) < 2 or words[0][1] or words[0][0] in SPECIAL:
         raise UsageError(f'{where}: expected LoginModule required name="value" …;')
@@ -108,12 +109,12 @@ def parse_jaas(text: str, where: str) -> tuple[str, dict[str, str]]:
 
 
 def _shown(words: list[tuple[str, bool]], at: int) -> str:
-    """The text in front of a mistake: an option's name, never its value."""
+    """Return the text before a mistake: an option's name, never its value."""
     return words[at - 3][0] if at >= 5 else words[1][0]
 
 
 def _words(text: str, where: str) -> Iterator[tuple[str, bool]]:
-    """(word, whether it was quoted)."""
+    """Yield (word, whether it was quoted)."""
     at, end = 0, len(text)
     while at < end:
         char = text[at]

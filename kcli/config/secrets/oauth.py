@@ -1,4 +1,4 @@
-"""sasl.oauthbearer.* of both dialects: where a token comes from (KIP-768, KIP-1139, librdkafka's method=oidc)."""
+"""sasl.oauthbearer.* of both dialects: the source of a token (KIP-768, KIP-1139, librdkafka's method=oidc)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIFE = 3600  # seconds
 
 
 def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) -> None:
-    """Put what the properties say into the fields of OAuth. Raises UsageError."""
+    """Add the properties to the fields of OAuth. Raises UsageError."""
     from kcli.config.secrets.secured import put
     from kcli.property_names import OAUTH
 
@@ -51,7 +51,7 @@ def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) 
 
 
 def _check(key: str, text: str, where: str) -> None:
-    """What has one value that is done here anyway."""
+    """Check a property of which only one value is supported, which is the behaviour anyway."""
     if key.endswith("callback.handler.class"):
         if text.rpartition(".")[2] not in HANDLERS:
             raise UsageError(
@@ -62,14 +62,14 @@ def _check(key: str, text: str, where: str) -> None:
 
 
 def _grant(key: str, text: str, where: str) -> str:
-    """Return the grant that librdkafka's name or Kafka's class means."""
+    """Return the grant for librdkafka's name or Kafka's class."""
     if (grant := GRANTS.get(text.rpartition(".")[2])) is None:
         raise UsageError(f"{where}: {key} {text}: expected {', '.join(GRANTS)}; a token command may do others")
     return grant
 
 
 def assertion_fields(given: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """Return the fields of the Assertion that the properties name. Raises UsageError."""
+    """Return the fields of the Assertion that the properties set. Raises UsageError."""
     from kcli.config.secrets.secured import put
     from kcli.property_names import ASSERTION
 
@@ -108,7 +108,7 @@ def _seconds(key: str, text: str, where: str) -> float:
 
 
 def _unsecured(text: str, fields: dict[str, Any]) -> None:
-    """librdkafka's `principal=me scope=a,b lifeSeconds=600`: the claims of a token without a signature."""
+    """Parse librdkafka's `principal=me scope=a,b lifeSeconds=600`: the claims of an unsigned token."""
     claims = dict(pair.partition("=")[::2] for pair in text.split())
     token_claims = {"sub": claims.get("principal", "")}
     if "scope" in claims:
@@ -119,7 +119,7 @@ def _unsecured(text: str, fields: dict[str, Any]) -> None:
 
 
 def unsecured_token(claims: dict[str, str]) -> str:
-    """A JWT without a signature, for brokers that are set up for tests (RFC 7515, appendix A.5)."""
+    """Return an unsigned JWT, for test brokers (RFC 7515, appendix A.5)."""
     import time
     from base64 import urlsafe_b64encode
     from json import dumps

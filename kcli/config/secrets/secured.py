@@ -1,4 +1,4 @@
-"""From ssl.*, sasl.* and security.protocol to `Security`: Java's and librdkafka's names mean the same (B15–B20).
+"""Converts ssl.*, sasl.* and security.protocol to `Security`: Java's and librdkafka's names are equivalent.
 
 The last value wins, whatever its dialect: a CA file on the command line replaces a truststore of the profile.
 """
@@ -24,7 +24,8 @@ TELLING = """
 sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ssl.truststore.location
 ssl.keystore.location ssl.certificate.location
 """.split()
-"""A configuration with one of these is not PLAINTEXT, as other clients read a missing security.protocol."""
+"""A configuration with one of these is not PLAINTEXT, although other clients take a missing security.protocol
+as that."""
 FILES = "ca truststore certificate key keystore token_file keytab file key_file template_file".split()
 INSTEAD = {  # a field: those it replaces
     "ca": ("ca_pem", "truststore"),
@@ -49,7 +50,7 @@ def security_of(
     *,
     looking: bool = True,
 ) -> Security | None:
-    """What the properties say of TLS and SASL; None is PLAINTEXT. Looks secrets up, or has *** for them when it is not
+    """Return the TLS and SASL settings in the properties; None is PLAINTEXT. Resolves secrets, or uses *** without
     `looking`. Raises UsageError."""
     protocol = _protocol(given, warn)
     ours = [key for key in given if key in TLS or key in SASL or key in OAUTH or key in KERBEROS or key in AWS]
@@ -89,7 +90,7 @@ def _protocol(given: dict[str, tuple[Given, str]], warn: Callable[[str], None]) 
 
 
 class Asked:
-    """The properties while they become settings."""
+    """The properties while they are converted to settings."""
 
     def __init__(self, given: dict[str, tuple[Given, str]], warn: Callable[[str], None], looking: bool) -> None:
         self._given = given
@@ -97,7 +98,7 @@ class Asked:
         self._looking = looking
 
     def _texts(self, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:
-        """(property, its text, its source) in the order given."""
+        """Yield (property, text, source) in the order given."""
         for key, (value, where) in self._given.items():
             if key in names:
                 if not isinstance(value, str):
@@ -201,21 +202,21 @@ def _mechanism(key: str, text: str, where: str) -> str:
 
 
 def tls_versions(key: str, text: str, where: str) -> dict[str, str]:
-    """Java's list of protocols as the lowest and the highest; what is older than TLS 1.2 is never spoken."""
+    """Return Java's list of protocols as the lowest and the highest; versions below TLS 1.2 are never used."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in ("TLS", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"):
             raise UsageError(f"{where}: {key}: there is no {name}; TLSv1.2 and TLSv1.3 are spoken")
     spoken = [name for name in ("TLSv1.2", "TLSv1.3") if name in names]
     if key == "ssl.protocol" or "TLS" in names:
-        return {}  # Java's name of a context, and of all protocols
+        return {}  # Java's name of a context with all protocols
     if not spoken:
         raise UsageError(f"{where}: {key}: TLSv1.2 and TLSv1.3 are spoken, nothing older")
     return {"minimum": spoken[0], "maximum": spoken[-1]}
 
 
 def tls_ciphers(text: str) -> str:
-    """OpenSSL's names of Java's; the ones of TLS 1.3 are always on."""
+    """Return OpenSSL's names for Java's ciphers; those of TLS 1.3 are always enabled."""
     names = [name.strip() for name in text.replace(":", ",").split(",") if name.strip()]
     return ":".join(filter(None, map(_openssl, names)))
 
@@ -231,8 +232,8 @@ def _openssl(name: str) -> str:
 
 
 def paired(fields: dict[str, Any]) -> None:
-    """Raises UsageError for a key without a certificate, and for a certificate written out here without its key, as far
-    as that is visible without reading a file or a secret."""
+    """Raise UsageError for a key without a certificate, and for an inline certificate without its key, as far as that
+    is visible without reading a file or a secret."""
     key = next((name for name in ("key_pem", "key") if name in fields), "")
     if key and not {"certificate", "certificate_pem", "keystore"} & fields.keys():
         named = "ssl.key.location" if key == "key" else "the private key (ssl.key.pem, ssl.keystore.key)"

@@ -1,8 +1,8 @@
-"""Where a value is kept when it is not in the configuration itself: environment, file, keyring or command.
+"""Places of values outside the configuration: environment, file, keyring or command.
 
 In TOML `{ env = "X" }`, `{ file = "…" }`, `{ keyring = "service/user" }`, `{ command = ["pass", "show", "x"] }`;
-anywhere else `${env:X}`, `${file:…}`, `${keyring:…}`, `${command:…}` as the whole value. Nothing is looked up before
-`resolve`, and no error has what was found in it.
+elsewhere `${env:X}`, `${file:…}`, `${keyring:…}`, `${command:…}` as the whole value. Nothing is read before `resolve`,
+and no error contains the value.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Source(Frozen):
     patience: float = PATIENCE
 
     def __str__(self) -> str:
-        """Of a command its first word alone: among the others may be a secret."""
+        """For a command only its first word, because the others may contain a secret."""
         return f"{{{self.kind}: {self.what[0]}{' …' if len(self.what) > 1 else ''}}}"
 
     def resolve(self, where: str, warn: Callable[[str], None]) -> str:
-        """The value. `where` opens every error, `warn` gets what is not as it should be. Raises UsageError."""
+        """Return the value. `where` begins every error, `warn` is called with problems. Raises UsageError."""
         value = {"env": _env, "file": _file, "keyring": _keyring, "command": _command}[self.kind](self, where, warn)
         if not value:
             raise UsageError(f"{where}: {self} is empty")
@@ -42,7 +42,7 @@ class Source(Frozen):
 
 
 def written(text: str, where: str) -> Source | None:
-    """The source that a text such as `${env:X}` stands for, None for any other text. Raises UsageError."""
+    """Parse a source such as `${env:X}`; None for any other text. Raises UsageError."""
     if not (text.startswith("${") and text.endswith("}")):
         return None
     kind, colon, what = text[2:-1].partition(":")
@@ -52,12 +52,12 @@ def written(text: str, where: str) -> Source | None:
 
 
 def is_source(table: dict[str, Any]) -> bool:
-    """Whether a TOML table names a source, and is not one of further keys (`request.timeout.ms = …` makes such)."""
+    """Whether a TOML table is a source, and not a table of further keys (as `request.timeout.ms = …` creates)."""
     return table.keys() <= {*KINDS, "timeout"} and not table.keys().isdisjoint(KINDS)
 
 
 def from_table(table: dict[str, Any], where: str, folder: str) -> Source:
-    """The source of a TOML table; a relative file is meant from `folder`. Raises UsageError."""
+    """Convert a TOML table to a source; a relative file is resolved from `folder`. Raises UsageError."""
     kinds = [kind for kind in KINDS if kind in table]
     if len(kinds) != 1:
         raise UsageError(f"{where}: name one of {', '.join(KINDS)}")
@@ -77,7 +77,7 @@ def from_table(table: dict[str, Any], where: str, folder: str) -> Source:
 
 
 def words_of(text: str, where: str) -> tuple[str, ...]:
-    """A command as a shell would take it apart. Raises UsageError, which has nothing of it."""
+    """Split a command like a shell. Raises UsageError, which contains nothing of it."""
     from shlex import split
 
     try:
@@ -87,7 +87,7 @@ def words_of(text: str, where: str) -> tuple[str, ...]:
 
 
 def _plain(text: str, where: str) -> str:
-    """No name and no word of a command has a NUL in it for the system."""
+    """Check that a name or word of a command has no NUL, which the system does not allow."""
     if "\0" in text:
         raise UsageError(f"{where}: there is a NUL character in it")
     return text
@@ -105,8 +105,8 @@ def _env(source: Source, where: str, warn: Callable[[str], None]) -> str:
 
 
 def _file(source: Source, where: str, warn: Callable[[str], None]) -> str:
-    """A file that another user could have written is refused; one that others can read is warned about: Kubernetes
-    mounts secrets like that."""
+    """Read a file. One that another user could have written is refused; one that others can read causes a warning only,
+    because Kubernetes mounts secrets like that."""
     path = os.path.expanduser(source.what[0])
     try:
         with files.opened(path) as file:
@@ -138,7 +138,7 @@ def _keyring(source: Source, where: str, warn: Callable[[str], None]) -> str:
 
 
 def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
-    """What a command prints. It does not get our own secrets, nor our stdin: that may be records."""
+    """Return the output of a command, which gets neither our own secrets nor our stdin, which may contain records."""
     import subprocess
 
     from kcli.security.child import environment
@@ -165,7 +165,7 @@ def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
 
 
 def _text(data: bytes, where: str) -> str:
-    """One line end at the end is not part of a secret."""
+    """Remove one final line end, which is not part of a secret."""
     if len(data) > files.SECRET:
         raise UsageError(f"{where}: more than {files.SECRET >> 10} KiB is no secret")
     try:

@@ -1,1 +1,1 @@
-"""Snapshots for other programs: Prometheus' text format, recordings as lines of JSON."""
+"""Snapshots for other programs: Prometheus' text format, recordings as JSON lines."""

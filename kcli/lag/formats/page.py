@@ -1,8 +1,8 @@
-"""A recording as one web page that replays it: a file for colleagues with a browser and without kcli.
+"""A recording as a single web page that replays it, for people with a browser and without kcli.
 
-The page (page.html) has its script, its style and its data inside and asks no network for anything: its policy
-allows that one script by its hash (Content Security Policy, level 2). Names come from a cluster and are hostile: the
-data are JSON in which no `<` is left, and the script writes texts, never markup.
+The page (page.html) contains its script, style and data, and loads nothing: its policy allows only that script, by hash
+(Content Security Policy, level 2). Names come from a cluster and are not trusted: the data are JSON without any `<`,
+and the script writes text, never markup.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Moment = dict[str, tuple[list[Any], dict[str, list[Any]]]]
 
 TEMPLATE = Path(__file__).with_name("page.html")
 MOMENTS = 720
-"""Moments of a page: an hour of refreshes every 5 s. A longer recording is thinned evenly."""
+"""Moments in a page: an hour of refreshes every 5 s. A longer recording is thinned evenly."""
 ROWS = 300_000
-"""Rows of partitions of a page, about 10 MB: with many partitions it has fewer moments."""
+"""Partition rows in a page, about 10 MB; with many partitions it has fewer moments."""
 EVENTS = 5000
 
 
@@ -54,7 +54,7 @@ class Page:
         self._moments: list[Moment] = []
         self._groups: dict[str, list[Any]] = {}
         self._events: list[list[Any]] = []
-        self.seen = 0  # snapshots in all
+        self.seen = 0  # number of snapshots
 
     @property
     def moments(self) -> int:
@@ -62,7 +62,7 @@ class Page:
         return len(self._kept())
 
     def add(self, snapshot: LagSnapshot) -> None:
-        """The next snapshot."""
+        """Add the next snapshot."""
         self.seen += 1
         self._times.append(round(snapshot.time, 3))
         self._moments.append({group.described.group: _group(group) for group in snapshot.groups})
@@ -72,7 +72,7 @@ class Page:
         del self._events[:-EVENTS]
 
     def html(self) -> str:
-        """The page. Raises OSError where the template is not installed."""
+        """Return the page. Raises OSError if the template is not installed."""
         template = TEMPLATE.read_text(encoding="utf-8")
         script = template.partition("<script>")[2].partition("</script>")[0]
         allowed = b64encode(sha256(script.encode()).digest()).decode()
@@ -84,7 +84,7 @@ class Page:
         )
 
     def _kept(self) -> Sequence[int]:
-        """The numbers of the snapshots that the page shows, the first and the last among them."""
+        """Return the indexes of the snapshots in the page, including the first and the last."""
         rows = sum(len(partitions) for moment in self._moments[-1:] for _, partitions in moment.values())
         most = max(2, min(MOMENTS, ROWS // max(rows, 1)))
         last = len(self._moments) - 1
@@ -123,8 +123,8 @@ def _part(moment: Moment, name: str, at: str) -> list[Any] | None:
 
 
 def _group(group: GroupStanding) -> tuple[list[Any], dict[str, list[Any]]]:
-    """A group's row: status, partitions that have it, partitions, lag, offsets in and out a second, ETA, time lag,
-    state, members, partitions of unknown lag; and the row of each partition."""
+    """Return a group's row (status, partitions with it, partitions, lag, offsets in and out per second, ETA, time lag,
+    state, members, partitions with unknown lag), and the row of each partition."""
     total = group.total
     row = [
         *(SEVERITY.index(group.status), total.alike, total.partitions, total.lag),
@@ -136,7 +136,7 @@ def _group(group: GroupStanding) -> tuple[list[Any], dict[str, list[Any]]]:
 
 
 def _partition(part: Standing) -> list[Any]:
-    """Status, lag, committed, end, offsets in and out a second, the client that owns it."""
+    """Return status, lag, committed, end, offsets in and out per second, and the owning client."""
     sample = part.lag.sample
     rates = map(_rounded, (part.in_rate, part.out_rate))
     return [SEVERITY.index(part.status), part.lag.lag, sample.committed, sample.end, *rates, sample.client_id]
@@ -146,7 +146,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
-# The glyph of a status and the tone of its colour, on a terminal and in a web page.
+# The symbol of a status and the tone of its colour, on a terminal and in a web page.
 
 
 STATUSES = {
@@ -164,4 +164,4 @@ STATUSES = {
     OK: ("●", "good"),
     IDLE: ("·", "dim"),
 }
-"""A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""
+"""A status as (symbol, tone). Tones are bad, warn, good and dim; a theme gives them colours."""

@@ -1,13 +1,13 @@
-"""How groups were in the last day, a line of JSON a minute in a file of the cluster: a dashboard that is opened again
-knows since when a group has its status, and what happened to it.
+"""The last day of groups, one JSON line per minute in a file per cluster, so that a dashboard opened again knows since
+when a group has its status, and what happened to it.
 
     state_folder/history/CLUSTER.ndjson          the newer half, at most 24 MiB
     state_folder/history/CLUSTER.ndjson.1        the older one
-    state_folder/history/CLUSTER.ndjson.still    offsets of partitions that stand still, and the commit intervals of
-                                                 those that commit rarely, at most 2 MiB, replaced as a whole
+    state_folder/history/CLUSTER.ndjson.still    offsets of partitions that do not move, and commit intervals of those
+                                                 that commit rarely, at most 2 MiB, replaced as a whole
 
-Only this user may read them (mode 600). One process writes, the others read: a lock that ends with its process says
-which. A line is written by one call, so that a killed process leaves at most one incomplete line, which is skipped.
+Only this user can read them (mode 600). One process writes, as determined by a lock that ends with its process; the
+others read. A line is written in one call, so a killed process leaves at most one incomplete line, which is skipped.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ KEPT = 86_400.0
 BEAT = 60.0
 """Seconds between two lines."""
 HALF = 24 << 20
-"""Bytes of a file before it becomes the older one."""
+"""Size of a file in bytes at which it becomes the older one."""
 EVENT = ("time", "group", "kind", "text", "topic", "partition", "offsets")
 STANDSTILLS_VERSION = "kcli.lag.still/3"
 MOST_STANDSTILLS = 2 << 20
-"""Bytes of a file; where there would be more, none is kept."""
+"""Size limit in bytes; more than that is not kept at all."""
 
 
 class Point(Value):
-    """A group at one moment: seconds since the epoch, offsets, seconds, offsets a second. `lag` is None where that of a
+    """A group at one moment: seconds since the epoch, offsets, seconds, offsets per second. `lag` is None if that of a
     partition was unknown."""
 
     time: float = 0.0
@@ -61,7 +61,8 @@ class Point(Value):
 
 
 class Remembered(Value):
-    """What a file holds: the points of each group and all events, oldest first; `skipped` counts malformed lines."""
+    """The content of a file: the points of each group and all events, oldest first; `skipped` counts malformed
+    lines."""
 
     points: dict[str, list[Point]] = field(factory=dict)
     events: list[Event] = field(factory=list)
@@ -69,8 +70,8 @@ class Remembered(Value):
 
 
 class Past:
-    """The history of one cluster. `writes`: this process writes it, no other. Raises OSError where the files
-    cannot be opened, read or written."""
+    """The history of one cluster. `writes`: this process is the writer. Raises OSError if the files cannot be opened,
+    read or written."""
 
     def __init__(self, cluster_id: str, *, folder: str | None = None, half: int = HALF) -> None:
         self._folder = folder or state_folder("history")
@@ -86,7 +87,7 @@ class Past:
         return self._fd >= 0
 
     def open(self, now: float) -> Remembered:
-        """What was written in the last day; from now on `add` writes, if no other process does."""
+        """Return the history of the last day; from now on `add` writes, unless another process does."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         self._forget_others(now)
         self._lock = private(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | files.NOFOLLOW | files.BINARY)
@@ -101,7 +102,7 @@ class Past:
         return self.read(now)
 
     def read(self, now: float) -> Remembered:
-        """What the two files hold of the last day."""
+        """Return the last day from both files."""
         remembered = Remembered()
         for path in (f"{self.path}.1", self.path):
             try:
@@ -113,18 +114,18 @@ class Past:
         return remembered
 
     def stood(self) -> Standstills | None:
-        """What stood still when the cluster was last watched, None where that is not known. Before `open`."""
+        """Return what did not move when the cluster was last watched, None if unknown. Call it before `open`."""
         return read_standstills(f"{self.path}.still")
 
     def stand(self, stood: Standstills) -> None:
-        """Keep the offsets of partitions that stand still, in place of those before."""
+        """Replace the saved offsets of partitions that do not move."""
         if self.writes and stood != self._stood:
             write_standstills(f"{self.path}.still", stood)
             self._stood = stood
 
     def stand_for(self, watched: Mapping[str, set[TopicPartition]], stood: Standstills) -> None:
-        """The same for a watch that keeps no history: only the watched partitions are replaced, and nothing is written
-        while another process keeps the history."""
+        """The same for a watch without history: only the watched partitions are replaced, and nothing is written while
+        another process keeps the history."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         lock = private(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | files.NOFOLLOW | files.BINARY)
         try:
@@ -143,7 +144,8 @@ class Past:
             os.close(lock)
 
     def add(self, snapshot: LagSnapshot) -> bool:
-        """Keep a snapshot: a line a minute, with the events since the last one. Whether this was one."""
+        """Keep a snapshot: a line per minute, with the events since the last one. Returns whether a line was
+        written."""
         if not self.writes:
             return False
         self._events += snapshot.events
@@ -156,7 +158,7 @@ class Past:
         return True
 
     def keep(self, events: list[Event]) -> None:
-        """Keep events that are in no snapshot: the next line has them, be it that of `close`."""
+        """Keep events that are in no snapshot, for the next line or for that of `close`."""
         if self.writes:
             self._events += events
             self._last = max([self._last, *(event.time for event in events)])
@@ -169,10 +171,10 @@ class Past:
             os.replace(self.path, f"{self.path}.1")
             self._fd, size = self._opened(), 0
         if os.write(self._fd, data) != len(data):
-            os.ftruncate(self._fd, size)  # the disk is full: nothing half done
+            os.ftruncate(self._fd, size)  # the disk is full: leave no partial line
 
     def close(self) -> None:
-        """Write the events since the last line, in one without groups; let another process write."""
+        """Write the events since the last line, in a line without groups; let another process write."""
         try:
             if self.writes and self._events:
                 self._write(line(self._last, [], self._events))
@@ -187,7 +189,7 @@ class Past:
         return private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | files.NOFOLLOW | files.BINARY)
 
     def _end_line(self) -> None:
-        """A process that was killed may have left a line without its end: it becomes one that is skipped."""
+        """Terminate an incomplete line of a killed process, so that it is skipped."""
         size = os.fstat(self._fd).st_size
         if size:
             os.lseek(self._fd, size - 1, os.SEEK_SET)
@@ -195,7 +197,7 @@ class Past:
                 os.write(self._fd, b"\n")
 
     def _forget_others(self, now: float) -> None:
-        """Remove the files of clusters that were not looked at for a day."""
+        """Remove the files of clusters that were not watched for a day."""
         for entry in os.scandir(self._folder):
             other = entry.is_file(follow_symlinks=False) and not entry.path.startswith(self.path)
             if other and ".ndjson" in entry.name and now - entry.stat(follow_symlinks=False).st_mtime > KEPT:
@@ -203,8 +205,8 @@ class Past:
 
 
 async def recall(cluster: Cluster, history: History) -> Past | None:
-    """Load into a history, before its first snapshot, what stood still when the cluster was last watched. Return where
-    that is kept; None for a cluster without an id. Raises KcliError."""
+    """Load what did not move when the cluster was last watched into a history, before its first snapshot. Return the
+    store; None for a cluster without an id. Raises KcliError."""
     name = await cluster_id(cluster)
     if name is None:
         return None
@@ -215,7 +217,7 @@ async def recall(cluster: Cluster, history: History) -> Past | None:
 
 
 def line(moment: float, standings: Iterable[GroupStanding], events: list[Event]) -> bytes:
-    """Groups at a moment and the events before it, with the line's end."""
+    """Return the line for groups at a moment and the events before it."""
     import json
 
     groups = {
@@ -236,7 +238,7 @@ def _short(value: float | None) -> float | None:
 
 
 def _read(data: bytes, since: float, remembered: Remembered) -> None:
-    """Add what a line says, if it is of the time after `since`."""
+    """Add the content of a line, if it is later than `since`."""
     import json
 
     try:
@@ -262,10 +264,10 @@ def _point(
     return Point(time=moment, lag=lag, time_lag=time_lag, in_rate=in_rate, out_rate=out_rate, status=status)
 
 
-# A dashboard or `--watch` that is started again knows since when a partition is STUCK or STALLED if it finds it at the
-# same offset, and does not call one STUCK that commits every ten minutes.
+# A restarted dashboard or `--watch` knows since when a partition is STUCK or STALLED if it finds it at the same offset,
+# and does not report a group as STUCK that commits every ten minutes.
 def write_standstills(path: str, stood: Standstills) -> None:
-    """Replace the file, or remove it where it would be too large. Raises OSError."""
+    """Replace the file, or remove it if it would be too large. Raises OSError."""
     import json
 
     groups = {group: _by_time(some) for group, some in stood.items()}
@@ -282,7 +284,7 @@ def write_standstills(path: str, stood: Standstills) -> None:
 
 
 def read_standstills(path: str) -> Standstills | None:
-    """What stood still; None where that is not known: without the file, or with one that is damaged."""
+    """Return what did not move; None if unknown, because the file is missing or damaged."""
     import json
 
     try:
@@ -295,7 +297,7 @@ def read_standstills(path: str) -> Standstills | None:
 
 
 def _by_time(some: dict[TopicPartition, Stood]) -> Topics:
-    """Partitions with their offsets, by topic and time: those of a group often stop at one moment."""
+    """Group partitions and offsets by topic and time, because those of a group often stop together."""
     topics: dict[str, dict[tuple[float, bool, tuple[float, ...]], dict[str, int]]] = {}
     for at, (done, since, member_moved, waits) in some.items():
         places = topics.setdefault(at.topic, {}).setdefault((round(since, 3), member_moved, waits), {})

@@ -1,5 +1,5 @@
-"""Lag for Prometheus, in its text format 0.0.4: the names of danielqsj/kafka_exporter, so that its dashboards work,
-and kcli's own for what that has not. Pure; serving it is the command's business."""
+"""Lag in Prometheus' text format 0.0.4, with the metric names of danielqsj/kafka_exporter, so that its dashboards work,
+and kcli's own names for additional metrics. No I/O; the command serves the page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HELP = {
 
 
 def render(snapshot: LagSnapshot) -> str:
-    """The last refresh as a page of metrics."""
+    """Return the last refresh as a page of metrics."""
     rows: dict[str, Rows] = {name: [] for name in HELP}
     ends: dict[Labels, tuple[int | None, int | None]] = {}
     for group in snapshot.groups:
@@ -59,14 +59,14 @@ def render(snapshot: LagSnapshot) -> str:
 
 
 def nothing(snapshot: LagSnapshot) -> bool:
-    """Whether no broker reported any group: such a refresh has no more than a failed one."""
+    """Whether no broker reported any group, which is no more useful than a failed refresh."""
     silent = [error for error in snapshot.failed.values() if not isinstance(error, (GroupMissing, BrokerError))]
     return not snapshot.groups and bool(snapshot.brokers or silent)
 
 
 def failed(since: float) -> str:
-    """The page while refreshes fail: without the last figures, which would pass for current ones. `since` is their
-    time."""
+    """Return the page while refreshes fail, without the last figures, which would be taken for current ones. `since` is
+    when they began to fail."""
     rows: dict[str, Rows] = {"kcli_lag_up": [((), 0)], "kcli_lag_look_timestamp_seconds": [((), since)]}
     return page(rows, HELP)
 
@@ -75,7 +75,7 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
     labels: Labels = (("consumergroup", group.described.group),)
     _put(rows, "kafka_consumergroup_members", labels, len(group.described.members))
     for total in by_topic([partition.lag for partition in group.partitions]):
-        lag = None if total.at_least else total.lag  # the sum of the others would show as a dip in every plot
+        lag = None if total.at_least else total.lag  # a partial sum would show as a dip in every graph
         _put(rows, "kafka_consumergroup_lag_sum", (*labels, ("topic", total.topic or "")), lag)
     _put(rows, "kcli_group_unknown_partitions", labels, group.total.unknown)
     _put(rows, "kcli_group_lag_seconds", labels, group.time_lag)
@@ -98,6 +98,6 @@ def _partition(rows: dict[str, Rows], standing: Standing) -> None:
 
 
 def _put(rows: dict[str, Rows], name: str, labels: Labels, value: float | None) -> None:
-    """An unknown figure is missing: 0 would be a lie."""
+    """Add a figure unless it is unknown: 0 would be wrong."""
     if value is not None:
         rows[name].append((labels, value))

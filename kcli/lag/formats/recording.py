@@ -1,8 +1,8 @@
-"""Refreshes as lines of JSON, to examine an incident later: `kcli lag record`, `kcli lag --replay`.
+"""Refreshes as JSON lines, to examine an incident later: `kcli lag record`, `kcli lag --replay`.
 
-A line holds the data read from the cluster, not the derived figures, so a newer kcli can derive more from an old file.
-It is written and read group by group: a line of 100,000 partitions has 24 MB, and `json` holds up other threads while
-it is at work.
+A line holds the data read from the cluster, not derived figures, so that a newer kcli can derive more from an old file.
+It is written and read group by group: a line for 100,000 partitions has 24 MB, and `json` blocks other threads while it
+works.
 """
 
 from __future__ import annotations
@@ -42,30 +42,30 @@ SAMPLE = (
     "drained",
 )
 HEAD = f'{{"kcli":"{VERSION}"'
-"""How a line begins that kcli wrote, and is not changed since."""
+"""Beginning of a line written by this version of kcli."""
 GROUPS = '"groups":['
-"""What is before the first group. Within a name its quotes would be escaped."""
+"""Text before the first group. In a name its quotes would be escaped."""
 ROW = json.JSONDecoder()
 LATER = {"begins": None, "counted": None, "written": None, "stable_end": False, "drained": False}
-"""Fields that older recordings do not have, and what they are then."""
+"""Fields that older recordings lack, with their defaults."""
 LAST = 253_402_300_800.0
-"""The year 10000, which no calendar of Python has."""
+"""The year 10000, which Python's datetime does not support."""
 BEGINNING = re.compile(re.escape(HEAD).encode() + rb',"time":(\d{1,11}(?:\.\d{1,3})?),"groups":\[')
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
-"""An escape that may be half of a character, which no other program could print. kcli writes none."""
+"""An escape that may be an unpaired surrogate, which other programs could not print. kcli writes none."""
 TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "bool": (bool,)}
 LIMIT = 2**63
 END = b"}}\n"
-"""How a whole line ends that kcli wrote."""
+"""End of a complete line written by kcli."""
 
 
 def line(time: float, snapshot: Snapshot) -> str:
-    """One refresh as a line, with its line end. `time` is in seconds since the epoch."""
+    """Return a refresh as a line. `time` is in seconds since the epoch."""
     return "".join(pieces(time, snapshot))
 
 
 def pieces(time: float, snapshot: Snapshot) -> Iterator[str]:
-    """As `line`, a group at a time."""
+    """Like `line`, a group at a time."""
     yield f'{HEAD},"time":{_dump(round(time, 3))},{GROUPS}'
     for number, shot in enumerate(snapshot.groups):
         yield ("," if number else "") + _dump(_row(shot))
@@ -93,14 +93,14 @@ def _row(shot: GroupSnapshot) -> dict[str, Any]:
 
 
 def time_of(line: bytes) -> float | None:
-    """When a line was made, by its first and last bytes: what is between is not looked at. None where they are not as
-    kcli writes them."""
+    """Return the time of a line from its first and last bytes, without parsing the rest. None if they are not in kcli's
+    form."""
     begins = BEGINNING.match(line) if line.endswith(END) else None
     return float(begins[1]) if begins is not None else None
 
 
 def read(text: str) -> tuple[float, Snapshot]:
-    """A line back as (time, refresh). Raises DecodeError for a malformed line."""
+    """Parse a line into (time, refresh). Raises DecodeError for a malformed line."""
     try:
         whole, groups = _parsed(text)
         if HALF.search(text):
@@ -125,7 +125,7 @@ def read(text: str) -> tuple[float, Snapshot]:
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[GroupSnapshot]]:
-    """A line as JSON, and the groups that were taken out of it; none where it is not written as kcli does. Raises
+    """Parse a line into JSON and the groups extracted from it; no groups if it is not in kcli's own form. Raises
     ValueError."""
     begin = text.find(GROUPS) if text.startswith(HEAD) else -1
     groups: list[GroupSnapshot] = []
@@ -139,7 +139,7 @@ def _parsed(text: str) -> tuple[dict[str, Any], list[GroupSnapshot]]:
         if begin >= 0:
             return json.loads(f"{text[:begin]}{GROUPS}{text[end:]}"), groups
     except (ValueError, IndexError):
-        pass  # the whole says what is wrong, and where
+        pass  # parsing the whole line finds the error and its place
     return json.loads(text), []
 
 

@@ -1,4 +1,4 @@
-"""Why a group lags, in a sentence, and what to do about it. Pure."""
+"""Explains why a group lags, in a sentence, and what to do about it. No I/O."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kcli.text.escape import visible
 from kcli.text.numbers import count, counted, duration, rate
 
 PLACED = (STUCK, STALLED, LOSING_DATA, PAST_END, REWOUND, TXN_BLOCKED, GROWING)
-"""Statuses that are a matter of some partitions."""
+"""Statuses that concern some partitions."""
 SILENT = 6.0
-"""Seconds without a commit after which members are taken for ones that do not commit: automatic commits are made every
-5 s (auto.commit.interval.ms)."""
+"""Seconds without a commit after which members are assumed not to commit: the default auto.commit.interval.ms
+is 5 s."""
 RETIRED = "start its consumers, or delete it if it is retired"
 
 
 def explained(standing: GroupStanding, snapshot: LagSnapshot) -> str:
-    """Why a group has its status, with its worst partition; "" where the status needs no sentence."""
+    """Return why a group has its status, with its worst partition; "" if the status needs no explanation."""
     worst = _worst(standing)
     sentence = _sentence(standing, snapshot)
     whole = standing.status == GROWING and (sentence.startswith("it ") or _silence(standing) > 0)
@@ -32,14 +32,14 @@ def explained(standing: GroupStanding, snapshot: LagSnapshot) -> str:
 
 
 def _place(worst: list[Standing]) -> str:
-    """`orders[0] (and 2 more)`."""
+    """Return `orders[0] (and 2 more)`."""
     first = worst[0].lag.sample
     more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
     return f"{visible(first.topic)}[{first.partition}]{more}"
 
 
 def _worst(standing: GroupStanding) -> list[Standing]:
-    """The partitions that give the group its status, the most behind first."""
+    """Return the partitions that determine the group's status, the most behind first."""
     return sorted(
         (part for part in standing.partitions if part.status == standing.status),
         key=lambda part: (-(part.lag.lag or 0), -part.lag.beyond),
@@ -80,7 +80,7 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
 
 
 def reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
-    """The same for every status: also what a calm group does, and what is not known."""
+    """Return an explanation for every status: also what a healthy group does, and what is unknown."""
     sentence, total = _reason(standing, snapshot), standing.total
     if not total.unread or standing.status == lag_status.NO_COMMIT:
         return sentence
@@ -119,7 +119,7 @@ def _reason(standing: GroupStanding, snapshot: LagSnapshot) -> str:
 
 
 def remedy(standing: GroupStanding) -> tuple[str, Hint] | None:
-    """What to do about it, and the hint that is the command; None for a group that needs nothing."""
+    """Return what to do about it, and the hint with the command; None for a group that needs nothing."""
     group = _word(standing.described.group)
     worst = _worst(standing)
     sample = worst[0].lag.sample if worst else None
@@ -159,7 +159,7 @@ def remedy(standing: GroupStanding) -> tuple[str, Hint] | None:
 
 
 def _about_members(standing: GroupStanding) -> str:
-    """What to look for in the members of a group; "" where the reason for its status is not in them."""
+    """Return what to look for in the members of a group; "" if they are not the cause of its status."""
     if _shares(standing) and (advice := _advice_to_share(standing)):
         return advice
     if _silence(standing) or (standing.described.members and standing.partitions and _committed_nothing(standing)):
@@ -177,7 +177,7 @@ def _about_members(standing: GroupStanding) -> str:
 
 
 def _advice_to_share(standing: GroupStanding) -> str:
-    """What helps a share group, whose members do not commit; "" where it needs what other groups need."""
+    """Return advice for a share group, whose members do not commit; "" if the same applies as to other groups."""
     if standing.status == lag_status.NO_COMMIT:
         return "see what its members do" if standing.described.members else "start its consumers"
     if standing.status in (STUCK, STALLED) or _silence(standing):
@@ -186,7 +186,7 @@ def _advice_to_share(standing: GroupStanding) -> str:
 
 
 def _silence(standing: GroupStanding) -> float:
-    """For how many seconds the members of a group that is behind have not committed, 0 where they have."""
+    """Return for how many seconds the members of a lagging group have not committed, 0 if they have."""
     if standing.status not in (lag_status.BEHIND, GROWING) or standing.out_least or not standing.described.members:
         return 0.0
     still = min((part.still for part in _worst(standing)), default=0.0)
@@ -194,7 +194,8 @@ def _silence(standing: GroupStanding) -> float:
 
 
 def _waiting(number: int | None, records: int | None = None) -> str:
-    """`1 record waits` or `no record waits` where they were counted, `12.3k offsets wait` where they were not."""
+    """Return `1 record is waiting` or `no record is waiting` if records were counted, `12.3k offsets are waiting`
+    otherwise."""
     if records == 0:
         return "no record waits"
     what, number = ("offset", number) if records is None else ("record", records)
@@ -202,8 +203,8 @@ def _waiting(number: int | None, records: int | None = None) -> str:
 
 
 def _unread_by_members(standing: GroupStanding, orphans: list[Standing]) -> str:
-    """Why a group is ORPHANED: it has no members, or none that reads these partitions. A consumer that assigns itself
-    partitions, as those of Flink and Spark do, is no member."""
+    """Return why a group is ORPHANED: it has no members, or none that reads these partitions. A consumer with manual
+    assignment, as in Flink and Spark, is not a member."""
     members = standing.described.members
     if members:
         return f"no member reads {_place(orphans)}, where {_waiting(sum(part.lag.lag or 0 for part in orphans))}"
@@ -216,13 +217,13 @@ def _unread_by_members(standing: GroupStanding, orphans: list[Standing]) -> str:
 
 
 def _committed_nothing(standing: GroupStanding) -> bool:
-    """Whether records wait for a group that has no commit at all."""
+    """Whether records are waiting for a group that has no commit at all."""
     nothing = all(part.lag.sample.committed is None for part in standing.partitions)
     return standing.status == lag_status.NO_COMMIT and nothing
 
 
 def _uncommitted(standing: GroupStanding) -> str:
-    """Why a group is NO COMMIT, with the number of offsets that it has not committed."""
+    """Return why a group is NO COMMIT, with the number of uncommitted offsets."""
     total = standing.total
     where, unread = f"{total.no_commit} of its {total.partitions} partitions", f"{_offsets_are(total.unread)} unread"
     if _shares(standing):
@@ -246,13 +247,13 @@ def _offsets_are(number: int) -> str:
 
 
 def _reads(standing: GroupStanding) -> str:
-    """`reads 30 offsets a second`, `at least` while the rate of a partition is unknown."""
+    """Return `reads 30 offsets a second`, with `at least` while the rate of a partition is unknown."""
     least = "at least " if standing.out_rate is None else ""
     return f"reads {least}{rate(standing.out_least)} offsets a second"
 
 
 def _shares(standing: GroupStanding) -> bool:
-    """Whether it is a share group: it commits no offsets, its members acknowledge records."""
+    """Whether it is a share group, whose members acknowledge records instead of committing offsets."""
     return standing.described.type == "share"
 
 
@@ -261,13 +262,13 @@ def _done(standing: GroupStanding) -> str:
 
 
 def _members(standing: GroupStanding) -> str:
-    """`its member has not`, `none of its 3 members has`."""
+    """Return `its member has not`, `none of its 3 members has`."""
     members = len(standing.described.members)
     return "its member has not" if members == 1 else f"none of its {members} members has"
 
 
 def _more_hands(standing: GroupStanding, group: str) -> tuple[str, Hint]:
-    """A group that is too slow takes more members, and a topic more partitions once each has a member."""
+    """Return advice for a group that is too slow: add members, and partitions once each has a member."""
     members, partitions = len(standing.described.members), len(standing.partitions)
     if _shares(standing):
         sentence = f"start more consumers, which can share partitions: it has {members}"
@@ -282,5 +283,5 @@ def _more_hands(standing: GroupStanding, group: str) -> tuple[str, Hint]:
 
 
 def _word(name: str) -> str:
-    """A name as a hint has it, which quotes it for a shell."""
+    """Return a name quoted for a shell, for a hint."""
     return visible(name)

@@ -1,1 +1,1 @@
-"""What registries answer beside Confluent's API."""
+"""Registry APIs other than Confluent's."""

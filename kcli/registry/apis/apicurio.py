@@ -1,8 +1,8 @@
-"""Apicurio's own API beside its compatibility API: schemas by what its serializers write: their global ids, the hash of
-their content, or group, artifact and version.
+"""Apicurio's own API, in addition to its compatibility API: schemas by the references that its serializers write:
+global id, content hash, or group, artifact and version.
 
-By ids and hashes the text alone is answered: it is Protobuf if it is not JSON, and Avro unless it has words of a JSON
-schema: the search that would name it counts other ids (2.6.13).
+By ids and hashes it returns only the text: it is Protobuf if it is not JSON, and Avro unless it has words of a JSON
+schema, because the search that would tell uses other ids (2.6.13).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_apicurio(settings: RegistrySettings) -> bool:
 
 
 class ApicurioSchemas:
-    """Raises as RegistryClient, and SchemaNotFound."""
+    """Raises the errors of RegistryClient, and SchemaNotFound."""
 
     def __init__(self, settings: RegistrySettings) -> None:
         origins = tuple(
@@ -48,7 +48,7 @@ class ApicurioSchemas:
         return await self._schema(f"/ids/contentHashes/{digest}", f"schema with the content hash {digest}")
 
     async def by_coordinates(self, group: str, artifact: str, version: str) -> Schema:
-        """The latest version for "". Its id stays unknown: the compatibility API may count others."""
+        """Return a version, the latest for "". Its id stays unknown, because the compatibility API may use others."""
         about = f"{group or DEFAULT_GROUP}/{artifact} version {version or 'latest'}"
         artifacts = f"/groups/{quoted(group or DEFAULT_GROUP)}/artifacts/{quoted(artifact)}"
         described = f"{artifacts}/versions/{quoted(version)}/meta" if version else f"{artifacts}/meta"
@@ -80,11 +80,11 @@ class ApicurioSchemas:
         except Unsupported as problem:
             if problem.code != 404:
                 raise
-            raise SchemaNotFound(f"{about}: the registry has none") from None  # 404 is its own code for that
+            raise SchemaNotFound(f"{about}: the registry has none") from None  # Apicurio's code for that is 404
 
 
 def kind_of(text: str) -> str:
-    """The kind of a schema by its text."""
+    """Return the kind of a schema by its text."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

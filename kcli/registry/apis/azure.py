@@ -1,8 +1,8 @@
-"""Azure's schema registry (2022-10), as the commands ask a registry: the schemas of a group are subjects, and a version
-has an id of 32 hex digits, which is a GUID here.
+"""Azure's schema registry (2022-10) with the interface of other registries: the schemas of a group are subjects, and a
+version has an id of 32 hex digits, which is a GUID here.
 
-An answer is the text of a schema; all else is in its headers. Azure does not list the schemas of a group, and compares
-them only when one is registered.
+A response is the text of a schema, with everything else in its headers. Azure does not list the schemas of a group, and
+compares them only on registration.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_PAGES = 1000
 
 
 class AzureClient(RegistryClient):
-    """The requests that Azure has; the others raise Unsupported."""
+    """The requests that Azure supports; the others raise Unsupported."""
 
     def __init__(self, settings: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         super().__init__(settings, guard=guard, profile=profile)
@@ -72,7 +72,8 @@ class AzureClient(RegistryClient):
         return sorted(found)
 
     def _next(self, answer: Answer, link: str) -> str:
-        """The path of the next page, which is at the same address: credentials go nowhere else."""
+        """Return the path of the next page, which has to be at the same address, because credentials are sent nowhere
+        else."""
         parts, own = urlsplit(link), urlsplit(answer.origin.url)
         if (parts.scheme, parts.netloc) not in ((own.scheme, own.netloc), ("", "")) or not parts.path.startswith("/"):
             raise self._odd(answer, f"the next page is elsewhere, at {link}")
@@ -147,7 +148,7 @@ class AzureClient(RegistryClient):
         return await self._http.request(method, path, data, repeat=True, about=about, headers=headers)
 
     def _schema(self, answer: Answer, known: Schema | None = None) -> Schema:
-        """The schema of an answer with a text, or of one that has none, since we sent it."""
+        """Return the schema of a response with a text, or the one that was sent if it has no text."""
         headers = answer.headers
         number, id = headers.get("schema-version", ""), headers.get("schema-id", "")
         if not (number.isascii() and number.isdigit() and len(number) < 10) or not _is_id(id):
@@ -173,12 +174,12 @@ class AzureClient(RegistryClient):
         return BadAnswer(f"{answer.origin.url}: the answer is not what was asked for: {harmless(what)}")
 
     def _check(self, about: str, method: str, path: str) -> None:
-        """Every other request."""
+        """Reject every other request."""
         raise Unsupported(f"{about}: kcli does not ask this of Azure ({method} {path.split('/')[1]})")
 
 
 def azure_error(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
-    """As `error_of`; what is not there has the status 404 and no code of Confluent's."""
+    """Like `error_of`; for missing things the status is 404, without Confluent's codes."""
     if answer.status == 404:
         return NotFound(f"{about}: Azure has none", 404, NO_SUBJECT)
     return error_of(answer, about, origin, credentials)

@@ -1,6 +1,7 @@
-"""AWS Glue's registry, as the commands ask a registry: its schemas are subjects, and a version has a UUID and no id.
+"""AWS Glue's registry with the interface of other registries: its schemas are subjects, and a version has a UUID and no
+id.
 
-Glue compares schemas only when one is registered. Before that, kcli compares Avro by its own rules.
+Glue compares schemas only on registration. Before that, kcli compares Avro by its own rules.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ CHANGES = ("Update", "Delete")
 PAGE = 100
 MOST_PAGES = 10_000
 NEW_LEVEL = "BACKWARD"
-"""The level of a schema that kcli creates; it is also that of AWS's own serializers."""
+"""The level of a schema that kcli creates; also that of AWS's own serializers."""
 COMPARES = "AWS Glue compares schemas only when one is registered; kcli compares Avro by itself"
-PAUSE = 0.5  # seconds between two questions whether a new version was accepted
+PAUSE = 0.5  # seconds between checks whether a new version was accepted
 TRIES = 60
 
 
 class GlueClient(RegistryClient):
-    """The requests that Glue has; the others raise Unsupported."""
+    """The requests that Glue supports; the others raise Unsupported."""
 
     deletes_softly = False
 
@@ -117,19 +118,19 @@ class GlueClient(RegistryClient):
         return await self._accepted(subject, guid)
 
     async def referenced_by(self, subject: str, version: int) -> list[int]:
-        """None: Glue knows no references."""
+        """Return nothing: Glue does not support references."""
         return []
 
     async def delete_subject(self, subject: str, *, permanent: bool = False) -> list[int]:
-        """Delete a schema with all its versions for good, and wait for that; Glue gives no numbers."""
+        """Delete a schema permanently with all its versions, and wait for that; Glue returns no numbers."""
         given = {"SchemaId": self._id(subject)}
         await self._call("DeleteSchema", given, subject, lambda row: row.text("SchemaName"))
         await self._gone("GetSchema", given, subject)
         return []
 
     async def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> int:
-        """Delete a version for good, and wait until it is gone. Glue refuses the first one, and one that the level
-        needs."""
+        """Delete a version permanently, and wait until it is gone. Glue refuses to delete the first one, and one that
+        the level needs."""
         about, name = f"{subject} version {version}", {"SchemaId": self._id(subject)}
         problem = await self._call("DeleteSchemaVersions", {**name, "Versions": str(version)}, about, _not_deleted)
         if problem:
@@ -150,7 +151,7 @@ class GlueClient(RegistryClient):
         await _settled(gone, f"{about}: AWS Glue began to delete it, and has not done so")
 
     async def _accepted(self, subject: str, guid: str) -> Schema:
-        """A new version once Glue has compared it. Raises Incompatible."""
+        """Return a new version after Glue has compared it. Raises Incompatible."""
 
         async def accepted() -> Schema | None:
             given = {"SchemaVersionId": guid}
@@ -183,8 +184,8 @@ class GlueClient(RegistryClient):
     async def compatible(
         self, subject: str, schema: Schema, version: int | None = None, *, every: bool = False, normalize: bool = False
     ) -> Verdict:
-        """Of Avro by kcli's rules and the level of the subject. Of other kinds Glue says whether the text is one; where
-        it is, raises Unsupported."""
+        """Compare Avro by kcli's rules and the level of the subject. For other kinds Glue only checks whether the text
+        is valid; if it is, raises Unsupported."""
         level = await self.level(subject)
         if level in ("NONE", "DISABLED"):
             return Verdict(level == "NONE", () if level == "NONE" else ("the level DISABLED allows no new version",))
@@ -225,7 +226,7 @@ class GlueClient(RegistryClient):
         await self._call("UpdateSchema", given, subject, lambda row: None)
 
     async def hint(self, problem: RegistryError, subject: str) -> str:
-        """As of other registries; a role that may not list schemas costs the hint only."""
+        """Like other registries; without permission to list schemas there is no hint."""
         try:
             return await super().hint(problem, subject)
         except KcliError:
@@ -261,7 +262,7 @@ class GlueClient(RegistryClient):
             ) from None
 
     def _allow(self, operation: str) -> None:
-        """As `allow` of other registries: by the name of the operation."""
+        """Like `allow` of other registries, by the name of the operation."""
         if self._guard == "read_only" and not operation.startswith(READS):
             raise UsageError(f"refused by read-only profile {self._profile}: {operation} would change the registry")
         if self._guard == "protected" and operation.startswith(CHANGES):
@@ -282,12 +283,12 @@ class GlueClient(RegistryClient):
         raise RegistryError(f"{about}: there are more than {MOST_PAGES * PAGE:,}")
 
     def _check(self, about: str, method: str, path: str) -> None:
-        """Every other request."""
+        """Reject every other request."""
         raise Unsupported(f"{about}: kcli does not ask this of AWS Glue ({method} {path.split('/')[1]})")
 
 
 async def _settled(ask: Callable[[], Awaitable[R | None]], unless: str) -> R:
-    """The first answer that is not None. Raises RegistryError after TRIES questions."""
+    """Return the first result that is not None. Raises RegistryError after TRIES attempts."""
     for _ in range(TRIES):
         if (found := await ask()) is not None:
             return found
@@ -309,7 +310,7 @@ def _guid(row: JsonObject) -> str:
 
 
 def _not_deleted(row: JsonObject) -> str:
-    """Why a version is not deleted, "" for one that is."""
+    """Return why a version was not deleted, "" if it was."""
     if not row.has("SchemaVersionErrors"):
         return ""
     for failed in row.objects("SchemaVersionErrors"):
@@ -319,14 +320,14 @@ def _not_deleted(row: JsonObject) -> str:
 
 
 def _problem(row: JsonObject) -> str:
-    """Why Glue takes a text for no schema, "" for one."""
+    """Return why Glue rejects a text as a schema, "" if it does not."""
     if row.flag("Valid"):
         return ""
     return harmless(row.text("Error") if row.has("Error") else "") or "AWS Glue takes it for no schema"
 
 
 def _schema(row: JsonObject) -> Schema:
-    """A version; the name of its schema is at the end of the ARN."""
+    """Return a version; the name of its schema is at the end of the ARN."""
     kind, text = row.text("DataFormat"), sound(row.text("SchemaDefinition"))
     if kind not in KINDS:
         raise ValueError(f"DataFormat: unknown type {kind[:40]!r}; known: {', '.join(KINDS)}")
@@ -336,7 +337,7 @@ def _schema(row: JsonObject) -> Schema:
     return Schema(kind=kind, text=text, guid=_guid(row).lower(), subject=subject, version=row.number("VersionNumber"))
 
 
-# What AWS Glue's refusals mean, by the name of the exception in its answer.
+# The meaning of AWS Glue's errors, by the name of the exception in the response.
 
 
 NO_SUBJECT, NO_SCHEMA = 40401, 40403
@@ -352,7 +353,7 @@ LATER = frozenset(
 
 
 def glue_error(answer: Answer, about: str, origin: str, credentials: str) -> KcliError:
-    """As `error_of`."""
+    """Like `error_of`."""
     name, words = _said(answer)
     said = f": {words}" if words else ""
     if not name:
@@ -369,7 +370,7 @@ def glue_error(answer: Answer, about: str, origin: str, credentials: str) -> Kcl
 
 
 def _said(answer: Answer) -> tuple[str, str]:
-    """The name of the exception and its words, "" for an answer that is none of Glue's."""
+    """Return the name of the exception and its message, "" for a response that is not Glue's."""
     try:
         document = read_object(answer.body[: 64 * 1024].decode("utf-8", "replace"))
         name = document.text("__type").rpartition("#")[2]
@@ -379,7 +380,7 @@ def _said(answer: Answer) -> tuple[str, str]:
     return harmless(name, 80), harmless(words)
 
 
-# Requests to AWS, signed (SigV4) by botocore. It finds the credentials too: of the environment, a profile, a role.
+# Requests to AWS, signed (SigV4) by botocore, which also finds the credentials: environment, profile, role.
 
 
 SIGNED = ("Content-Type", "X-Amz-Target")
@@ -387,7 +388,8 @@ MISSING = "requests to AWS Glue are signed by botocore: pip install 'kcli-kafka[
 
 
 class AwsCredentials:
-    """Of one service in one region, "" for that of the environment. Raises UsageError without botocore or region."""
+    """Credentials for one service in one region, "" for the environment's region. Raises UsageError without botocore or
+    region."""
 
     def __init__(self, service: str, region: str) -> None:
         try:
@@ -402,7 +404,7 @@ class AwsCredentials:
         self._name = ""
 
     async def headers(self, origin: Origin, headers: Mapping[str, str], body: bytes | None) -> dict[str, str]:
-        """What the signature needs besides these headers. Raises AuthError without credentials."""
+        """Return the additional headers of the signature. Raises AuthError without credentials."""
         given = {name: headers[name] for name in SIGNED if name in headers}
         return await in_daemon_thread("aws", self._signed, f"{origin.url}/", given, body or b"")
 
@@ -427,9 +429,9 @@ class AwsCredentials:
         return dict(request.headers.items())
 
     def name(self, origin: Origin) -> str:
-        """For messages: the id of the key, which is no secret, and where botocore found it."""
+        """Name for messages: the id of the key, which is not secret, and where botocore found it."""
         return self._name
 
     def refused(self) -> bool:
-        """botocore renews what expires by itself."""
+        """botocore renews expired credentials itself."""
         return False

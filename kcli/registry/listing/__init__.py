@@ -1,1 +1,1 @@
-"""What lists and pages show of a registry."""
+"""Listings of a registry's content, for commands and pages."""

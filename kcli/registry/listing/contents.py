@@ -1,4 +1,4 @@
-"""Schemas of a folder by what is in them, or by names that no registry gives them."""
+"""Finds schemas of a folder by their content, or by identifiers that registries do not use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """What `Schemas` finds by contents. Each index is made when it is asked for first."""
+    """Indexes for `Schemas`, each created on first use."""
 
     def __init__(self, folder: Folder, path: str) -> None:
         self._folder, self._path = folder, path
@@ -62,7 +62,7 @@ class Contents:
         return schema
 
     async def _fingerprint(self, schema: Schema) -> str:
-        """Of a schema that cannot be read it is "", which no frame has."""
+        """Return the fingerprint; "", which no frame has, for a schema that cannot be parsed."""
         from kcli.serde.avro.canonical import canonical, fingerprint
         from kcli.serde.avro.parse import parse
 
@@ -73,7 +73,7 @@ class Contents:
             return ""
 
     async def _declared(self, schema: Schema) -> list[str]:
-        """The messages of a schema's own file; none of one that cannot be read."""
+        """Return the messages in a schema's own file; empty if it cannot be parsed."""
         from kcli.serde.protobuf.reader import ProtobufSchema, all_messages
 
         try:
@@ -85,6 +85,6 @@ class Contents:
 
 
 def _uris(schema: Schema) -> list[str]:
-    """One URI, or a list of them."""
+    """Return one URI, or a list of them."""
     dataschema = json.loads(schema.extra).get("dataschema") if schema.extra else None
     return [word for word in (dataschema if isinstance(dataschema, list) else [dataschema]) if isinstance(word, str)]

@@ -1,4 +1,4 @@
-"""The versions of a subject: what changed in each, and the compatibility level that the change keeps."""
+"""The versions of a subject: what changed in each, and the compatibility level of the change."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Version(Frozen):
-    """A version of a subject. `level` is what holds between it and the version before, "" where that is not known;
-    `note` what changed since that version."""
+    """A version of a subject. `level` is the compatibility with the previous version, "" if unknown; `note` is what
+    changed since then."""
 
     schema: Schema
     level: str = ""
@@ -25,7 +25,7 @@ class Version(Frozen):
 
 
 async def history(registry: OpenRegistry, subject: str, *, deleted: bool = False) -> list[Version]:
-    """The versions of a subject, the oldest first. Raises KcliError."""
+    """Return the versions of a subject, the oldest first. Raises KcliError."""
     versions: list[Version] = []
     for number in await registry.client.versions(subject, deleted=deleted):
         schema = await registry.client.version(subject, number, deleted=deleted)
@@ -38,7 +38,7 @@ async def history(registry: OpenRegistry, subject: str, *, deleted: bool = False
 
 
 async def changed(registry: OpenRegistry, old: Schema, new: Schema) -> tuple[list[Difference], str]:
-    """The changes, and the level that they keep: "" for schemas that are not Avro."""
+    """Return the changes, and the level with which they are compatible: "" for schemas that are not Avro."""
     if old.kind != AVRO or new.kind != AVRO:
         return _lines(old, new), ""
     before = parse(old.text, [imported.text for imported in await registry.needed(old)])
@@ -47,7 +47,7 @@ async def changed(registry: OpenRegistry, old: Schema, new: Schema) -> tuple[lis
 
 
 def _lines(old: Schema, new: Schema) -> list[Difference]:
-    """Lines that are gone, and new ones."""
+    """Return removed and added lines."""
     from difflib import SequenceMatcher
 
     before, after = pretty(old.text, old.kind).splitlines(), pretty(new.text, new.kind).splitlines()
@@ -60,7 +60,7 @@ def _lines(old: Schema, new: Schema) -> list[Difference]:
 
 
 def sentence(change: Difference) -> str:
-    """`+ note: string = ""`, `- price`, `total: int → long`."""
+    """Return `+ note: string = ""`, `- price`, `total: int → long`."""
     where = change.path or "schema"
     if change.change == "added":
         return f"+ {where}: {change.new}"
@@ -73,7 +73,7 @@ def sentence(change: Difference) -> str:
 
 
 def pretty(text: str, kind: str) -> str:
-    """A schema's text for reading: JSON is indented."""
+    """Return a schema's text for reading: JSON is indented."""
     if kind == PROTOBUF:
         return text.rstrip("\n")
     try:

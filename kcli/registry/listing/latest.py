@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 async def latest_of(
     client: RegistryClient, wanted: Sequence[str], *, context: str = "", deleted: bool = False
 ) -> dict[str, Schema]:
-    """The latest version by subject: in one request where the registry has it, else by a request each. A subject that
-    was deleted since it was listed has no row. Raises KcliError."""
+    """Return the latest version by subject: in one request if supported, else with a request each. A subject that was
+    deleted since it was listed is omitted. Raises KcliError."""
     by_subject: dict[str, Schema] = {}
     if len(wanted) > 1:
         try:
             schemas = await client.schemas(context, latest_only=True, deleted=deleted)
             by_subject = {schema.subject: schema for schema in schemas}
         except Unsupported:
-            pass  # Apicurio's has no list of schemas
+            pass  # Apicurio does not list schemas
 
     async def ask(subject: str) -> Schema | None:
         try:
@@ -40,8 +40,8 @@ async def latest_of(
 
 
 async def levels_of(client: RegistryClient, wanted: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """(compatibility level, mode) by subject, two requests each; the mode is None where the registry has no modes.
-    Raises KcliError."""
+    """Return (compatibility level, mode) by subject, with two requests each; the mode is None if the registry has no
+    modes. Raises KcliError."""
 
     async def ask(subject: str) -> tuple[str, str | None]:
         level = await client.level(subject)

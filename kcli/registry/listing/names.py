@@ -1,6 +1,6 @@
-"""Names and patterns of subjects on a command line. A context in front is a scope: `:.staging:orders*` is a pattern for
-the names in the context `.staging`, `:.staging:` alone is all of them; `:*:` in front means every context, and `:.:`
-the default one. A pattern without a context is one for whole names, as everywhere."""
+"""Names and patterns of subjects on a command line. A context before a pattern limits it: `:.staging:orders*` matches
+names in the context `.staging`, `:.staging:` alone matches all of them; `:*:` means every context, and `:.:` the
+default one. A pattern without a context matches whole names, as everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = "*"
 
 
 class SubjectPattern(NamePattern):
-    """The names in one context, or in every one, that match a pattern. Raises UsageError for one that is not valid."""
+    """The names in one context, or in every one, that match a pattern. Raises UsageError if it is invalid."""
 
     def __init__(self, word: str, *, literal: bool = False) -> None:
         """`literal`: what follows the context is a name."""
@@ -35,7 +35,7 @@ class SubjectPattern(NamePattern):
 
 
 def subject_names(words: Iterable[str], *, literal: bool = False, context: str = "") -> Names:
-    """The names of a line; those without a context are meant in `context`, where one is named: `*` is every one. Raises
+    """Return the names of a command line; those without a context are in `context`, if given: `*` is every one. Raises
     UsageError."""
     names = Names((_qualified(word, context) for word in words), literal=literal)
     for word in names.words:

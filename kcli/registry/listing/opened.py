@@ -1,4 +1,4 @@
-"""A registry, or a folder in its place, opened: its requests, and its schemas with what they refer to."""
+"""An open registry or folder: its requests, and its schemas with their references."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class OpenRegistry:
-    """`client` makes the requests, `schemas` looks up what does not change; `close` when it is no longer needed.
-    `guard` is "", read_only or protected, of the profile of that name."""
+    """`client` makes the requests, `schemas` looks up immutable data; `close` it when it is no longer needed. `guard`
+    is "", read_only or protected, from the profile of that name."""
 
     def __init__(self, named: RegistrySettings, *, guard: str = "", profile: str = "") -> None:
         self.schemas = open_schemas(named, guard=guard, profile=profile)
@@ -33,8 +33,8 @@ class OpenRegistry:
         await self.schemas.close()
 
     async def subject(self, topic: str, kind: str, schema: Schema | None = None) -> str:
-        """The subject of a topic's keys or values (`kind`) by the strategy of the settings; "" where the strategy takes
-        the name of a schema that is not known, or has none. Raises KcliError."""
+        """Return the subject of a topic's keys or values (`kind`) by the strategy in the settings; "" if the strategy
+        needs the name of a schema that is not known, or has none. Raises KcliError."""
         strategy = self._named.strategy(kind)
         record = ""
         if strategy in NAMED:
@@ -45,5 +45,5 @@ class OpenRegistry:
         return await self.schemas.subject(strategy, topic, kind, record)
 
     async def needed(self, schema: Schema) -> list[Schema]:
-        """All that a schema refers to, each after what it needs itself. Raises KcliError."""
+        """Return all schemas that a schema references, each after what it needs itself. Raises KcliError."""
         return [imported for _, imported in await self.schemas.references(schema)] if schema.references else []

@@ -1,1 +1,1 @@
-"""Schemas from one registry to another, to a folder or a file, and back."""
+"""Moves schemas from one registry to another, to a folder or a file, and back."""

@@ -1,4 +1,4 @@
-"""A snapshot as one document, for a YAML or JSON file and for undo files.
+"""A snapshot as a document, for YAML or JSON files and for undo files.
 
     subjects:
       orders-value:
@@ -9,7 +9,7 @@
           - {version: 1, id: 7, type: AVRO, schema: '{"type": …}', references: [{name: …, subject: …, version: 1}]}
           - {version: 2, id: 8, deleted: true, …}
 
-`settings`, `metadata` and `ruleSet` are JSON texts: a reader of YAML takes every scalar for a text.
+`settings`, `metadata` and `ruleSet` are JSON texts, because our YAML reader takes every scalar for text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TEXTS = {"metadata": "metadata", "ruleSet": "rule_set", "extra": "extra"}
 
 
 def document_of(snapshot: Snapshot) -> dict[str, object]:
-    """The subjects by name, each with its versions."""
+    """Return the subjects by name, each with its versions."""
     subjects: dict[str, dict[str, object]] = {}
     for subject in sorted(snapshot.subjects):
         versions = sorted(
@@ -58,7 +58,7 @@ def _row(schema: Schema, snapshot: Snapshot) -> dict[str, object]:
 
 
 def snapshot_of(value: object) -> Snapshot:
-    """The subjects of a document. Raises ValueError, SchemaRefused."""
+    """Parse the subjects of a document. Raises ValueError, SchemaRefused."""
     subjects = json_object(value, "subjects")
     schemas: dict[tuple[str, int], Schema] = {}
     deleted = set()
@@ -114,7 +114,7 @@ def _schema(subject: str, row: JsonObject) -> Schema:
 
 
 def _object_in(row: JsonObject, name: str) -> dict[str, object]:
-    """An object that is written as a JSON text."""
+    """Return an object that is written as a JSON text."""
     value = json.loads(row.text(name))
     if not isinstance(value, dict):
         raise ValueError(f"{row.place}.{name}: expected a JSON object as a text")
@@ -122,7 +122,7 @@ def _object_in(row: JsonObject, name: str) -> dict[str, object]:
 
 
 def _number(row: JsonObject, name: str, *, least: int) -> int:
-    """A whole number, or the text of one."""
+    """Return a whole number, or the text of one."""
     value = row.fields.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         value = int(value[:20])

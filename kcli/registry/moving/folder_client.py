@@ -1,4 +1,4 @@
-"""A folder of schemas as the commands ask a registry: what reads is answered, what writes is refused."""
+"""A folder of schemas with the interface of a registry client: reading works, writing is refused."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class FolderClient(RegistryClient):
         return sorted({split(name)[0] or "." for name in self._schemas.subjects()})
 
     def _check(self, about: str, method: str, path: str) -> None:
-        """Every other request."""
+        """Reject every other request."""
         raise UsageError(f"{about}: {self.settings.name} is a folder, which kcli only reads").hinted(
             "copy-to-folder", folder=self.settings.name
         )

@@ -1,4 +1,4 @@
-"""The subjects of a registry at one moment: their versions, soft-deleted ones too, what those refer to, and the
+"""The subjects of a registry at one moment: their versions, including soft-deleted ones, what these reference, and the
 settings of the subjects themselves."""
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     """A subject and one of its versions."""
 
 GONE = (*NOT_FOUND, 40404, 40406)
-"""Codes of what is not there, or is soft-deleted."""
+"""Error codes of things that do not exist, or are soft-deleted."""
 LEVEL = "compatibility"
 AT_A_TIME = 200
-"""Requests that are made together; the client has its own bound of connections."""
+"""Number of concurrent requests; the client limits connections separately."""
 
 
 class Snapshot(Frozen):
-    """`schemas` are versions of subjects, each after those it refers to and after the versions before it; `deleted` are
-    those of them that are soft-deleted. Levels, modes and other settings are those that subjects have themselves."""
+    """`schemas` are versions of subjects, each after those it references and after the earlier versions; `deleted` are
+    the soft-deleted ones among them. Levels, modes and other settings are those that subjects have themselves."""
 
     schemas: tuple[Schema, ...] = ()
     deleted: frozenset[Place] = frozenset()
@@ -48,8 +48,8 @@ class Snapshot(Frozen):
 
 
 async def take(source: RegistryClient, subjects: Iterable[str]) -> Snapshot:
-    """All versions of these subjects, and of other subjects those that they refer to, soft-deleted ones too. Raises
-    KcliError, SchemaRefused for references that run in a circle."""
+    """Return all versions of these subjects, and those of other subjects that they reference, including soft-deleted
+    ones. Raises KcliError, SchemaRefused for circular references."""
     named = list(subjects)
     numbers = await each(lambda subject: source.versions(subject, deleted=True), named)
     places = [(subject, number) for subject, versions in zip(named, numbers, strict=True) for number in versions]
@@ -61,7 +61,7 @@ async def take(source: RegistryClient, subjects: Iterable[str]) -> Snapshot:
 
 
 async def live_versions(source: RegistryClient, subject: str) -> list[int]:
-    """The versions of a subject that are not soft-deleted; none of a subject that is not there."""
+    """Return the versions of a subject that are not soft-deleted; empty for a subject that does not exist."""
     try:
         return await source.versions(subject)
     except RegistryError as problem:
@@ -71,7 +71,7 @@ async def live_versions(source: RegistryClient, subject: str) -> list[int]:
 
 
 async def own_settings(source: RegistryClient, subjects: Sequence[str]) -> dict[str, Any]:
-    """Levels, modes and other settings that subjects have themselves, as a Snapshot has them."""
+    """Return levels, modes and other settings that subjects have themselves, as in a Snapshot."""
     found = await each(lambda subject: own(source.settings_of, subject), subjects)
     values = {
         subject: {name: json.loads(text) for name, text in texts.items()}
@@ -87,7 +87,7 @@ async def own_settings(source: RegistryClient, subjects: Sequence[str]) -> dict[
 
 
 async def with_needed(source: RegistryClient, places: list[Place]) -> list[Schema]:
-    """These versions and all that they refer to, in order. Raises KcliError."""
+    """Return these versions and all that they reference, in order. Raises KcliError."""
     by_place: dict[Place, Schema] = {}
     while places:
         asked = await each(lambda place: _version(source, place), places)
@@ -104,12 +104,12 @@ async def _version(source: RegistryClient, place: Place) -> Schema:
 
 
 async def own_level(source: RegistryClient, subject: str) -> str | None:
-    """The level that a subject has itself, None where it inherits one; of a registry without levels too."""
+    """Return the level that a subject has itself, None if it inherits one, or if the registry has no levels."""
     return await own(source.level, subject) or None
 
 
 async def has_modes(target: RegistryClient) -> bool:
-    """Whether a registry has modes, of which IMPORT keeps ids."""
+    """Whether a registry has modes; mode IMPORT keeps ids."""
     try:
         await target.mode()
     except Unsupported:
@@ -118,7 +118,7 @@ async def has_modes(target: RegistryClient) -> bool:
 
 
 async def inherit_level(target: RegistryClient, subject: str) -> None:
-    """Let a subject inherit its level; its other settings stay."""
+    """Make a subject inherit its level, without changing its other settings."""
     if {*(await own(target.settings_of, subject) or ())} - {LEVEL}:
         await target.set_settings({LEVEL: None}, subject)  # deleting the level would delete the others, too
     else:
@@ -126,8 +126,8 @@ async def inherit_level(target: RegistryClient, subject: str) -> None:
 
 
 async def own(ask: Callable[..., Awaitable[Found]], subject: str) -> Found | None:
-    """What is set for a subject itself: the answer of a client's `level`, `mode` or `settings_of`. None where nothing
-    is, and where the registry has no such request."""
+    """Return what is set for a subject itself: the result of a client's `level`, `mode` or `settings_of`. None if
+    nothing is, and if the registry does not support the request."""
     try:
         return await ask(subject, inherited=False)
     except RegistryError as problem:
@@ -137,7 +137,7 @@ async def own(ask: Callable[..., Awaitable[Found]], subject: str) -> Found | Non
 
 
 async def each(ask: Callable[[Asked], Awaitable[Found]], items: Sequence[Asked]) -> list[Found]:
-    """The answers to a question about each, many at a time."""
+    """Return the result of `ask` for each item, many at a time."""
     answers: list[Found] = []
     for start in range(0, len(items), AT_A_TIME):
         answers += await asyncio.gather(*(ask(item) for item in items[start : start + AT_A_TIME]))
@@ -145,13 +145,13 @@ async def each(ask: Callable[[Asked], Awaitable[Found]], items: Sequence[Asked])
 
 
 def needed_by(schema: Schema) -> list[Place]:
-    """The versions that a schema refers to itself."""
+    """Return the versions that a schema references directly."""
     return [(within(schema.context, reference.subject), reference.version) for reference in schema.references]
 
 
 def in_order(schemas: Iterable[Schema]) -> list[Schema]:
-    """Each after those it refers to and after the version before it, else by their ids: an empty registry then gives
-    the same ids where they have no gaps. Raises SchemaRefused for references that run in a circle."""
+    """Sort schemas after those they reference and after the previous version, otherwise by id: an empty registry then
+    assigns the same ids if they have no gaps. Raises SchemaRefused for circular references."""
     by_place = {(schema.subject, schema.version): schema for schema in schemas}
     waiting: dict[Place, set[Place]] = {}
     followers: dict[Place, list[Place]] = {}

@@ -1,10 +1,10 @@
-"""A snapshot put into a registry: what is left to register, under which ids, and doing it in order.
+"""Writes a snapshot to a registry: determines what is left to register, under which ids, and registers it in order.
 
-Ids and versions are kept in the mode IMPORT, which a subject has while its versions are registered: a soft-deleted
+Ids and versions are kept with mode IMPORT, which a subject has while its versions are registered: a soft-deleted
 version becomes a version again under its own number, and those that are soft-deleted in the snapshot are deleted again
-at the end. A registry without that mode gives a soft-deleted schema its id again, under a new number. Where ids are not
-kept, references follow the versions that the registry gives. Versions that go into a subject without any are not
-compared with one another: they were registered once.
+at the end. A registry without that mode reuses the id of a soft-deleted schema under a new number. If ids are not kept,
+references are adapted to the versions that the registry assigns. Versions for a subject without any are not compared
+with one another, because they were registered before.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DONE, FAILED = "done", "failed"
 
 
 class Move(Value):
-    """One schema on its way. `id` and `version` are those in the target, None where it has not said them."""
+    """A schema to move. `id` and `version` are those in the target, None if not known yet."""
 
     schema: Schema = None  # type: ignore[assignment]  # always given
     action: str = REGISTER
@@ -44,15 +44,16 @@ class Move(Value):
 
 
 class Transfer:
-    """`keep`: whether a schema has the id there that it has in the snapshot; otherwise the registry gives one."""
+    """`keep`: schemas keep the ids that they have in the snapshot; otherwise the registry assigns them."""
 
     def __init__(self, target: RegistryClient, snapshot: Snapshot, *, keep: bool) -> None:
         self._target = target
         self._snapshot = snapshot
         self._keep = keep
-        self._there: dict[str, tuple[list[int], list[int]]] = {}  # versions of a subject: live, and deleted ones too
+        # versions of a subject: live, and including deleted ones
+        self._there: dict[str, tuple[list[int], list[int]]] = {}
         self._own = {(schema.subject, schema.version) for schema in snapshot.schemas}
-        self._numbers: dict[Place, int] = {}  # the versions that schemas have in the target
+        self._numbers: dict[Place, int] = {}  # versions of schemas in the target
         self.moves: list[Move] = []
         self.losses: list[str] = []
         """Sentences about ids and versions that lose their meaning in the target."""
@@ -64,7 +65,7 @@ class Transfer:
     # -- the plan ------------------------------------------------------------------------------------------------------
 
     async def plan(self) -> None:
-        """Compare with the target. Raises KcliError where it cannot be asked, and where it keeps no ids but must."""
+        """Compare with the target. Raises KcliError if it cannot be asked, and if it must keep ids but cannot."""
         subjects = self._snapshot.subjects
         self._there = dict(zip(subjects, await each(self._versions, subjects), strict=True))
         same = await self._by_id() if self._keep else {}
@@ -90,10 +91,10 @@ class Transfer:
         self._count_losses(buried)
 
     def _buried(self) -> set[Place]:
-        """The soft-deleted versions of the snapshot that none of the others refers to."""
+        """Return the soft-deleted versions of the snapshot that no other references."""
         needed: set[Place] = set()
         buried = set()
-        for schema in reversed(self._snapshot.schemas):  # what is referred to comes before
+        for schema in reversed(self._snapshot.schemas):  # referenced schemas come before
             place = schema.subject, schema.version
             if place in self._snapshot.deleted and place not in needed:
                 buried.add(place)
@@ -135,7 +136,7 @@ class Transfer:
         return await live_versions(self._target, subject), every
 
     async def _by_id(self) -> dict[tuple[str, int], Schema | None]:
-        """What the target has under the ids of the snapshot."""
+        """Return what the target has under the ids of the snapshot."""
         ids = list(dict.fromkeys((schema.context, schema.id) for schema in self._snapshot.schemas if schema.id >= 0))
 
         async def ask(at: tuple[str, int]) -> Schema | None:
@@ -147,7 +148,7 @@ class Transfer:
         return dict(zip(ids, await each(ask, ids), strict=True))
 
     def _moved(self, schema: Schema) -> set[Place]:
-        """The versions of the snapshot that a schema refers to."""
+        """Return the versions of the snapshot that a schema references."""
         return {place for place in needed_by(schema) if place in self._own}
 
     async def _look_up(self, move: Move) -> None:
@@ -161,7 +162,7 @@ class Transfer:
             move.error = KcliError(f"{move.schema.name}: it has id {known.id} there, not {move.schema.id}")
 
     async def _place(self, move: Move, same: Schema | None) -> None:
-        """How a schema gets its id and its version."""
+        """Determine the id and version of a schema."""
         schema = move.schema
         live, every = self._there[schema.subject]
         if schema.id < 0:
@@ -185,14 +186,14 @@ class Transfer:
         """Whether the target has another schema under the version, soft-deleted or not."""
         try:
             there = await self._target.version(schema.subject, schema.version, deleted=True)
-        except NotFound:  # Apicurio does not show what is soft-deleted
+        except NotFound:  # Apicurio does not show soft-deleted versions
             return False
         return there.id != schema.id
 
-    # -- doing it ------------------------------------------------------------------------------------------------------
+    # -- applying ------------------------------------------------------------------------------------------------------
 
     async def carry_out(self) -> None:
-        """Register what is ready, in order. The first failure ends it: what is left has no outcome."""
+        """Register what is ready, in order. The first failure ends it: the rest has no outcome."""
         ready = self.ready
         modes: dict[str, str | None] = {}
         levels: dict[str, str | None] = {}
@@ -226,7 +227,7 @@ class Transfer:
                 move.outcome, move.error = FAILED, problem
 
     async def _set_back(self, modes: dict[str, str | None], levels: dict[str, str | None]) -> None:
-        """Give subjects the modes and the levels that they had before."""
+        """Restore the modes and levels that subjects had before."""
         for subject, mode in modes.items():
             await (self._target.set_mode(mode, subject) if mode else self._target.delete_mode(subject))
         for subject, level in levels.items():
@@ -247,7 +248,7 @@ class Transfer:
         self._numbers[move.place] = done.version
 
     def _rewritten(self, schema: Schema) -> Schema:
-        """The schema with the versions that its references have in the target."""
+        """Return the schema with the versions that its references have in the target."""
         pairs = zip(schema.references, needed_by(schema), strict=True)
         references = [
             reference._replace(version=self._numbers.get(place, reference.version)) for reference, place in pairs
@@ -256,7 +257,7 @@ class Transfer:
 
 
 def _listed(places: list[Place]) -> str:
-    """`orders-value 1, 2; money 3`."""
+    """Return `orders-value 1, 2; money 3`."""
     by_subject: dict[str, list[str]] = {}
     for subject, number in places:
         by_subject.setdefault(subject, []).append(str(number))
@@ -264,7 +265,7 @@ def _listed(places: list[Place]) -> str:
 
 
 def _alike(schema: Schema, other: Schema) -> bool:
-    """Whether two texts are the same schema, written differently at most."""
+    """Whether two texts are the same schema, at most formatted differently."""
     if schema.kind != other.kind:
         return False
     try:
