@@ -1,1 +1,1 @@
-"""Bytes of records and what they mean: filters, and the values that expressions see."""
+"""Formats of keys and values: decoding, encoding, filters, and the values that expressions see."""

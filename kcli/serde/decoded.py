@@ -1,4 +1,4 @@
-"""What an expression sees of a record's bytes: JSON and msgpack maps for what they are, else text; never an error."""
+"""The values that an expression sees: JSON and msgpack maps decoded, anything else as text, without errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from kcli.serde.formats import MAPS, json_of, read_any, read_msgpack, reader
 
 _UNESCAPED = re.compile(rb'"[^"\\\x00-\x1f]*"')
-"""A JSON text that is between its quotes as it is written."""
+"""A JSON string without escapes."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def text_of(data: bytes | None) -> str | None:
-    """Bytes as text; those that are not UTF-8 are kept as surrogate escapes."""
+    """Return bytes as text; invalid UTF-8 becomes surrogate escapes."""
     return None if data is None else str(data, "utf-8", "surrogateescape")
 
 
 def value_of(data: bytes | None) -> Any:
-    """A value: what its JSON or its msgpack map says, or its text."""
+    """Return a value decoded from JSON or a msgpack map, else its text."""
     if data is None:
         return None
     text = str(data, "utf-8", "surrogateescape")
@@ -39,8 +39,8 @@ def value_of(data: bytes | None) -> Any:
 
 
 def values_as(format: str | None) -> Callable[[bytes | None], Any]:
-    """How values of a format are seen: json, msgpack, url, auto (whichever their bytes show); None is `value_of`.
-    What is not of the format is text. Raises ValueError for a format that there is not."""
+    """Return the decoder of a format: json, msgpack, url, auto (detected); None is `value_of`. Bytes of another format
+    become text. Raises ValueError for an unknown format."""
     if format is None:
         return value_of
     read = read_any if format == "auto" else reader(format)
@@ -57,19 +57,19 @@ def values_as(format: str | None) -> Callable[[bytes | None], Any]:
 
 
 def key_of(data: bytes | None) -> Any:
-    """A key: its text, so that `key == "42"` holds for the key 42; JSON where it is an object or a list."""
+    """Return a key as text, so that `key == "42"` matches the key 42; objects and lists are decoded from JSON."""
     if data is not None and data[:1] in (b"{", b"["):
         return value_of(data)
     return text_of(data)
 
 
 def decoded_key_of(data: bytes | None) -> Any:
-    """A key that a schema decoded to JSON: a text without its quotes, so that `key == "ann"` holds."""
+    """Return a key that a schema decoded to JSON: a string without its quotes, so that `key == "ann"` matches."""
     return value_of(data) if data is not None and data[:1] == b'"' else key_of(data)
 
 
 def decoded_key_bytes(data: bytes) -> bytes:
-    """The bytes of such a key that a pattern is looked for in: those of its text, without the quotes."""
+    """Return the bytes in which a pattern searches such a key: those of its text, without quotes."""
     if _UNESCAPED.fullmatch(data):
         return data[1:-1]
     text = decoded_key_of(data) if data[:1] == b'"' else None
@@ -77,5 +77,5 @@ def decoded_key_bytes(data: bytes) -> bytes:
 
 
 def headers_of(headers: Headers) -> dict[str, str | None]:
-    """Name to text; the last of several with one name, which is the one that counts."""
+    """Return names and texts; the last of several headers with one name counts."""
     return {name: text_of(value) for name, value in headers}

@@ -1,7 +1,7 @@
-"""What a value is: JSON, msgpack or the query of a URL; read as one of them, or found out from its bytes.
+"""Detects and reads JSON, msgpack and URL queries.
 
-A reader gives plain Python values and raises ValueError for bytes that are something else; the packages are imported
-when the first such value is read.
+Readers return plain Python values and raise ValueError for other bytes; the packages are imported with the first such
+value.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     Read = Callable[[bytes], Any]
 
 MAPS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
-"""First bytes of a msgpack map. None of them but two begins a text in UTF-8."""
+"""First bytes of a msgpack map. Only two of them can begin a UTF-8 text."""
 _NO_QUERY = frozenset((*range(33), *b'"<>{}|\\^'))
-"""Bytes that a query has escaped."""
+"""Bytes that a query always escapes."""
 LONGEST_QUERY = 1 << 20
 _SPACE = " \t\r\n"
 
 
 def no_constant(name: str) -> None:
-    """For JSONDecoder, which would read NaN and Infinity. Raises ValueError."""
+    """For JSONDecoder, which would accept NaN and Infinity. Raises ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 
@@ -36,14 +36,14 @@ _decode = JSONDecoder(parse_constant=no_constant).raw_decode
 
 
 def read_json(data: bytes) -> Any:
-    """What JSON says. Raises ValueError."""
+    """Parse JSON bytes. Raises ValueError."""
     return json_of(str(data, "utf-8", "surrogateescape"))
 
 
 def json_of(text: str) -> Any:
-    """What JSON says. Raises ValueError."""
+    """Parse JSON text. Raises ValueError."""
     try:
-        value, end = _decode(text)  # most JSON has no space around it
+        value, end = _decode(text)  # most JSON has no surrounding space
         if end == len(text):
             return value
     except RecursionError:
@@ -62,17 +62,17 @@ def json_of(text: str) -> Any:
 
 
 def read_msgpack(data: bytes) -> Any:
-    """What msgpack says: texts as str, timestamps as seconds. Raises ValueError."""
+    """Parse msgpack: texts as str, timestamps as seconds. Raises ValueError."""
     from msgpack import unpackb
 
     try:
         return unpackb(data, raw=False, strict_map_key=False, timestamp=1, unicode_errors="surrogateescape")
-    except (TypeError, OverflowError, RecursionError) as problem:  # a list as a key; a time that no float holds
+    except (TypeError, OverflowError, RecursionError) as problem:  # a list as a key; a time beyond the range of a float
         raise ValueError(str(problem)) from None
 
 
 def read_url(data: bytes) -> dict[str, str]:
-    """The fields of a query such as `ts=1700000000&user=a%20b`; the last of a name counts. Raises ValueError."""
+    """Return the fields of a query such as `ts=1700000000&user=a%20b`; the last of a name counts. Raises ValueError."""
     from urllib.parse import parse_qsl
 
     text = str(data, "utf-8", "surrogateescape").strip(_SPACE)
@@ -82,14 +82,14 @@ def read_url(data: bytes) -> dict[str, str]:
 
 
 def detect(data: bytes) -> str | None:
-    """Which format a value has: only objects, lists, maps and fields count, so that no plain text or number is taken
-    for one. None where it is none of them."""
+    """Return the format of a value: only objects, lists, maps and fields count, so that plain texts and numbers are not
+    misdetected. None if it is none of them."""
     detected = _found(data)
     return None if detected is None else detected[0]
 
 
 def read_any(data: bytes) -> Any:
-    """What a value says in the format that its own bytes show. Raises ValueError."""
+    """Parse a value in the format that its bytes show. Raises ValueError."""
     detected = _found(data)
     if detected is None:
         raise ValueError("neither JSON, msgpack nor the query of a URL")
@@ -97,7 +97,7 @@ def read_any(data: bytes) -> Any:
 
 
 def _found(data: bytes) -> tuple[str, Any] | None:
-    """Name of the format, and the value."""
+    """Return the name of the format, and the value."""
     for name in _possible(data):
         try:
             return name, reader(name)(data)
@@ -117,7 +117,7 @@ def _possible(data: bytes) -> Iterator[str]:
 
 
 def reader(name: str) -> Read:
-    """The reader of a format. Raises ValueError for a name that is none."""
+    """Return the reader of a format. Raises ValueError for an unknown name."""
     known = _readers.get(name)
     if known is None:
         known = _readers[name] = load(PLAIN[name]) if name in PLAIN else _by_json(reader_of_format(name))
@@ -132,7 +132,7 @@ def _by_json(binary: PayloadReader) -> Read:
 
 
 def reader_of_format(name: str) -> PayloadReader:
-    """The reader of a format that is decoded to JSON. Raises ValueError for a name that is none, UsageError where a
+    """Return the reader of a format that is converted to JSON. Raises ValueError for an unknown name, UsageError if a
     package is missing."""
     if name not in SINGLE:
         raise ValueError(f"unknown format {name}; known: {', '.join((*PLAIN, *SINGLE))}")

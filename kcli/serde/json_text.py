@@ -1,6 +1,6 @@
-"""Values of records as JSON texts: JSON as it is written, msgpack translated, anything else as a JSON string.
+"""Values of records as JSON texts: JSON unchanged, msgpack converted, anything else as a JSON string.
 
-What JSON has no word for is written as `consume -J` does: bytes are {"base64": "…"}.
+What JSON cannot express is written like in `consume -J`: bytes are {"base64": "…"}.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-"""A string, a bracket, comma or colon, or a number or word of a text that is known to be JSON."""
+"""A token of valid JSON: a string, a bracket, comma or colon, or a number or word."""
 
 
 def any_json(data: bytes | None) -> str:
-    """The JSON of any key or value, on one line: null, JSON unchanged, a msgpack map, else a string."""
+    """Return the JSON of any key or value on one line: null, JSON unchanged, a msgpack map, else a string."""
     if data is None:
         return "null"
     text = json_or_map(data)
@@ -29,7 +29,7 @@ def any_json(data: bytes | None) -> str:
 
 
 def json_or_map(data: bytes) -> str | None:
-    """JSON as it is written, or a msgpack map as JSON, on one line; None for anything else."""
+    """Return JSON as written, or a msgpack map as JSON, on one line; None for anything else."""
     written = written_json(data)
     if written is None and data[:1] and data[0] in MAPS:
         return msgpack_json(data)
@@ -37,7 +37,7 @@ def json_or_map(data: bytes) -> str | None:
 
 
 def written_json(data: bytes) -> str | None:
-    """A JSON value with its numbers and escapes as they are written, on one line; None where it is none."""
+    """Return a JSON value on one line, with its numbers and escapes as written; None if invalid."""
     try:
         text = data.decode()
         json_of(text)
@@ -48,7 +48,7 @@ def written_json(data: bytes) -> str | None:
 
 
 def msgpack_json(data: bytes) -> str | None:
-    """A msgpack value as JSON; None where it is none."""
+    """Return a msgpack value as JSON; None if invalid."""
     try:
         return spelled(read_msgpack(data))
     except (ValueError, RecursionError):
@@ -56,7 +56,7 @@ def msgpack_json(data: bytes) -> str | None:
 
 
 def url_json(data: bytes) -> str | None:
-    """The fields of a URL's query as a JSON object; None where it is none."""
+    """Return the fields of a URL query as a JSON object; None if invalid."""
     try:
         return spelled(read_url(data))
     except ValueError:
@@ -64,14 +64,14 @@ def url_json(data: bytes) -> str | None:
 
 
 def one_line(text: str) -> str:
-    """JSON that is spread over lines, on one."""
+    """Return JSON on one line."""
     joined = {",": ", ", ":": ": "}
     return "".join(joined.get(token, token) for token in TOKEN.findall(text))
 
 
 def spelled(value: Any) -> str:
-    """A value of msgpack, or bytes, as JSON. Names of fields are texts: 1 is "1". NaN and the infinities are texts.
-    Raises RecursionError."""
+    """Return a msgpack value, or bytes, as JSON. Field names become strings: 1 is "1". NaN and the infinities become
+    strings. Raises RecursionError."""
     return dumps(_plain(value), ensure_ascii=False)
 
 

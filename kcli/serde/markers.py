@@ -1,7 +1,7 @@
-"""Control records for people: what a marker says, as a record that can be printed and filtered like any other (E14).
+"""Makes control records readable: a marker becomes a record that can be printed and filtered like any other.
 
-Its key is the kind (COMMIT, ABORT, …), its value says it as JSON, and the header `__control` distinguishes it from a
-record that a producer wrote.
+Its key is the kind (COMMIT, ABORT, …), its value describes it as JSON, and the header `__control` distinguishes it from
+a produced record.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 HEADER = "__control"
 KINDS = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
 TRANSACTIONAL = 2
-"""Kinds below end a transaction, and say under which coordinator."""
+"""Lower kinds end a transaction, and contain the coordinator's epoch."""
 
 
 def readable(batch: Batch) -> Batch:
-    """A marker as a batch of one readable record at the same offset and time; any other batch as it is, also a marker
-    that is broken: whoever reads its records finds out."""
+    """Return a marker as a batch with one readable record at the same offset and time. Other batches are returned
+    unchanged, and so are broken markers, whose reader gets the error."""
     if not batch.is_control:
         return batch
     try:
@@ -46,7 +46,7 @@ def readable(batch: Batch) -> Batch:
 
 
 def _said(batch: Batch, number: int, kind: str, value: bytes | None) -> bytes:
-    """Newer versions only append to a marker's value (F.3)."""
+    """Newer versions only append to a marker's value."""
     text = f'{{"type":"{kind}"'
     if 0 <= number < TRANSACTIONAL:
         text += f',"producer_id":{batch.producer_id},"producer_epoch":{batch.producer_epoch}'

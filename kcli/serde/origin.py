@@ -1,6 +1,6 @@
-"""Where a dead letter came from: what the frameworks that write dead-letter topics put into headers.
+"""The origin of dead letters, from the headers that frameworks add.
 
-A record that went through several hands has some of these more than once; the first is where it was at the beginning.
+If a record has several such headers because it was moved several times, the first one is the origin.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     Headers = Sequence[tuple[str, bytes | None]]
 
     class Family(NamedTuple):
-        """Headers of one framework: the original topic's and partition's, and how the names of all begin that tell
-        of the error. `offset` is that of the original offset, where dead letters may be without the record itself."""
+        """The headers of one framework: original topic and partition, and the common prefix of headers about the error.
+        `offset` is the header of the original offset, for dead letters without the record itself."""
 
         name: str
         topic: str
@@ -29,7 +29,7 @@ else:
 SHARE_GROUPS = Family(
     "share groups", "__dlq.errors.topic", "__dlq.errors.partition", ("__dlq.errors.",), "__dlq.errors.offset"
 )
-"""Kafka's own (KIP-1191): by default brokers write the place of the record only, or also its key and value."""
+"""Kafka's own (KIP-1191): by default brokers write only the location of the record, optionally key and value."""
 FAMILIES = (
     Family("Kafka Connect", "__connect.errors.topic", "__connect.errors.partition", ("__connect.errors.",)),
     Family("Kafka Streams", "__streams.errors.topic", "__streams.errors.partition", ("__streams.errors.",)),
@@ -42,7 +42,7 @@ ATTEMPTS = "kcli-redrive-attempts"
 
 
 class Origins:
-    """Reads origins by the families' headers and by those of the command line, which go first."""
+    """Finds origins by the families' headers, and first by those of the command line."""
 
     def __init__(self, topics: Sequence[str] = (), partitions: Sequence[str] = ()) -> None:
         self._topics = (*topics, *(family.topic for family in FAMILIES))
@@ -50,7 +50,7 @@ class Origins:
         self._own = frozenset((*topics, *partitions))
 
     def of(self, headers: Headers) -> tuple[str, int | None] | None:
-        """Topic and, where a header names it, partition; None without a header that names a topic."""
+        """Return the topic and, if a header has it, the partition; None without a header for the topic."""
         topic = _first(headers, self._topics)
         if not topic:
             return None

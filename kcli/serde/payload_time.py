@@ -1,7 +1,8 @@
-"""The time that a record's value carries in one of its fields, in milliseconds since the epoch.
+"""The time in a field of a record's value, in milliseconds since the epoch.
 
-Numbers say by their size what they count: up to 10 digits seconds, 13 milliseconds, 16 microseconds, 19 nanoseconds.
-Texts are such numbers or ISO 8601; without a zone they are local, as everywhere in kcli. Zero and less is no time.
+The size of a number determines its unit: up to 10 digits seconds, 13 milliseconds, 16 microseconds, 19 nanoseconds.
+Texts are such numbers or ISO 8601; without a zone they are local, as everywhere in kcli. Zero and negative numbers are
+not times.
 """
 
 from __future__ import annotations
@@ -16,30 +17,30 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
     Decode = Callable[[Batch, str, int], Awaitable[Batch]]
-    """A batch, its topic and partition: the batch to read instead of it."""
+    """Decodes a batch, given its topic and partition, before its values are read."""
 
 NULL, UNREADABLE, MISSING, NO_TIME = "null", "unreadable", "missing", "no time"
-"""Why a record has no time: null value, not of the format, without the field, the field is no time."""
+"""Why a record has no time: null value, not of the format, field missing, or the field is not a time."""
 
 _SCALES = ((10**10, 1000, 1), (10**13, 1, 1), (10**16, 1, 1000), (10**19, 1, 1_000_000))
-"""(below, times, divided by) what makes milliseconds of a number."""
+"""(below, multiplier, divisor) that convert a number to milliseconds."""
 
 
 class TimeField:
-    """Reads the time of values: `field` is a name, or names with dots (`event.ts`, `items.0.at`); `format` is json,
-    msgpack, url, or auto, which tries `likely` first and then what a value's bytes show."""
+    """Reads the time of values. `field` is a name, or names with dots (`event.ts`, `items.0.at`). `format` is json,
+    msgpack, url, or auto, which tries `likely` first and then detects the format."""
 
     def __init__(self, field: str, format: str = "auto", likely: str | None = None) -> None:
-        """Raises ValueError for a format that there is not."""
+        """Raises ValueError for an unknown format."""
         self.field = field
         self.format = format
         self.decode: Decode | None = None
-        """What a search does with stored batches before it reads their values, such as Avro by a registry."""
+        """Applied to stored batches before their values are read, for example to decode Avro with a registry."""
         self._path = tuple(field.split("."))
         self.hint(likely)
 
     def hint(self, likely: str | None) -> None:
-        """Which format most values have; counts with auto only."""
+        """Set the format that most values have; used only with auto."""
         self.likely = likely
         first = self.format if self.format != "auto" else likely
         self._read = formats.reader(first) if first is not None else formats.read_any
@@ -55,7 +56,7 @@ class TimeField:
             return self._else(data)
 
     def time(self, data: bytes | None) -> int | None:
-        """The time in ms; None without one, and `why` says the reason."""
+        """Return the time in ms; None if there is none: `why` returns the reason."""
         if data is None:
             return None
         try:
@@ -65,7 +66,7 @@ class TimeField:
         return milliseconds(lookup(value, self._path))
 
     def why(self, data: bytes | None) -> str:
-        """Why there is no time: one of NULL, UNREADABLE, MISSING, NO_TIME."""
+        """Return why there is no time: NULL, UNREADABLE, MISSING or NO_TIME."""
         if data is None:
             return NULL
         try:
@@ -75,7 +76,7 @@ class TimeField:
         return MISSING if lookup(value, self._path) is None else NO_TIME
 
     def fields(self, data: bytes) -> list[str]:
-        """The names that a value has, as one may write them: those of maps inside with dots. Raises ValueError."""
+        """Return the field names of a value, nested ones with dots. Raises ValueError."""
         return _names(self.value(data), "")
 
 
@@ -90,8 +91,8 @@ def _names(value: Any, before: str, depth: int = 0) -> list[str]:
 
 
 def lookup(value: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path of names and list places; a name that has the dots itself goes first. None without a
-    value."""
+    """Return the value at a path of names and list indexes; a name that itself contains the dots has precedence. None
+    if there is no value."""
     if not path:
         return value
     if isinstance(value, dict):
@@ -104,7 +105,7 @@ def lookup(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def milliseconds(value: Any) -> int | None:
-    """A number or text as ms since the epoch, None for what is no time."""
+    """Return a number or text as ms since the epoch, None if it is not a time."""
     kind = type(value)
     if kind is int:
         return _scaled(value)
@@ -123,7 +124,7 @@ def _scaled(number: int) -> int | None:
 
 
 def _scaled_float(number: float) -> int | None:
-    if not 0 < number < 1e19:  # also not a number
+    if not 0 < number < 1e19:  # also excludes NaN
         return None
     for below, times, divisor in _SCALES:
         if number < below:

@@ -1,4 +1,4 @@
-"""The full name of a schema, of which the strategies `record` and `topic-record` make its subject."""
+"""The full name of a schema, which the strategies `record` and `topic-record` use in subjects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def schema_name(schema: Schema, referred: References, message: str = "") -> str:
-    """As Confluent's serializers have it: the name of an Avro record, enum or fixed with its namespace, that of a
-    Protobuf `message` ("" is the first) with its package, the title of a JSON schema. "" where the schema has none.
-    Raises SchemaRefused."""
+    """Return the name as in Confluent's serializers: of an Avro record, enum or fixed with its namespace, of a Protobuf
+    `message` ("" is the first) with its package, or the title of a JSON schema. "" if there is none. Raises
+    SchemaRefused."""
     texts = [text for _, text in referred]
     if schema.kind == AVRO:
         from kcli.serde.avro.parse import parse
@@ -31,8 +31,8 @@ def schema_name(schema: Schema, referred: References, message: str = "") -> str:
 
 
 def schema_names(schema: Schema, referred: References) -> list[str]:
-    """The names that subjects of the schema may have: its name, and of Protobuf those of all messages of its file, the
-    first of them first. Raises SchemaRefused."""
+    """Return the names that the schema's subjects may have: its name; for Protobuf those of all messages of its file,
+    the first one first. Raises SchemaRefused."""
     if schema.kind != PROTOBUF:
         name = schema_name(schema, referred)
         return [name] if name else []
@@ -43,7 +43,7 @@ def schema_names(schema: Schema, referred: References) -> list[str]:
 
 
 def _title(schema: Schema) -> str:
-    """Of a JSON schema."""
+    """Return the title of a JSON schema."""
     try:
         document = json.loads(schema.text)
     except (ValueError, RecursionError):

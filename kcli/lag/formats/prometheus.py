@@ -66,7 +66,7 @@ def nothing(snapshot: LagSnapshot) -> bool:
 
 def failed(since: float) -> str:
     """Return the page while refreshes fail, without the last figures, which would be taken for current ones. `since` is
-    when they began to fail."""
+    the time of the last successful refresh."""
     rows: dict[str, Rows] = {"kcli_lag_up": [((), 0)], "kcli_lag_look_timestamp_seconds": [((), since)]}
     return page(rows, HELP)
 

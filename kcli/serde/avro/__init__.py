@@ -1,1 +1,1 @@
-"""Avro: schemas, their resolution, and the program that the record core runs over payloads."""
+"""Avro: schemas, schema resolution, and the programs that the record core runs over payloads."""

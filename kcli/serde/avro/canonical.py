@@ -1,5 +1,5 @@
-"""A schema's canonical text and its fingerprint (Avro 1.12, "Parsing Canonical Form"): by them a single-object payload
-names its schema, and two texts of one schema are found to be the same."""
+"""A schema's canonical form and fingerprint (Avro 1.12, "Parsing Canonical Form"), which identify the schema of
+single-object payloads and show whether two texts are the same schema."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ EMPTY = 0xC15D213AA4D7A795  # the CRC-64-AVRO of no bytes, and its polynomial
 
 
 def canonical(type: Type) -> str:
-    """The parsing canonical form: full names, no attributes that readers do not need, no white space. Raises
-    SchemaRefused for types that are nested deeper than Python's stack."""
+    """Return the parsing canonical form: full names, no attributes that readers do not need, no white space. Raises
+    SchemaRefused for types nested too deeply for Python's stack."""
     try:
         return _text(type, set())
     except RecursionError:
@@ -41,7 +41,7 @@ def _text(type: Type, known: set[str]) -> str:
 
 
 def fingerprint(text: str) -> int:
-    """The CRC-64-AVRO of a canonical form."""
+    """Return the CRC-64-AVRO of a canonical form."""
     checksum = EMPTY
     for byte in text.encode():
         checksum = (checksum >> 8) ^ _TABLE[(checksum ^ byte) & 0xFF]

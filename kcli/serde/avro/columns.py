@@ -1,8 +1,8 @@
-"""The columns that values of an Avro schema fill: kinds that Spark and Arrow have, as Spark's `from_avro` chooses them.
+"""The columns for values of an Avro schema, with the types of Spark and Arrow that Spark's `from_avro` uses.
 
 A union of null and one type is that type, of int and long a long, of float and double a double; any other is a struct
-of `member0`, `member1`, …, of which one is not null. Times of a day, timestamps of nanoseconds and durations stay what
-they are below, as no type of Spark has all their digits.
+of `member0`, `member1`, …, of which one is not null. Times of day, nanosecond timestamps and durations keep their
+underlying type, because no Spark type has their precision.
 """
 
 from __future__ import annotations
@@ -24,26 +24,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# A writer's and a reader's schema as a program of the record core that fills the reader's columns (columns.py).
+# Compiles a writer's and a reader's schema to a program of the record core that fills the reader's columns
+# (columns.py).
 
 
 NUMBERS = {"long": op.WIDE, "float": op.SINGLE, "double": op.DOUBLED}
-"""What an integer becomes in a column of another kind."""
+"""The instruction for an integer in a column of another type."""
 
 
 def column_reader(writer: Type, reader: Type, column: Column) -> AvroReader:
-    """What reads payloads of the writer's schema into the columns of the reader's, for `core.avro_columns`. Raises
-    SchemaRefused where the reader's schema cannot read what the writer's has."""
+    """Return the reader of payloads of the writer's schema into columns of the reader's schema, for
+    `core.avro_columns`. Raises SchemaRefused if the reader's schema cannot read the writer's."""
     return AvroReader(*column_program(writer, reader, column))
 
 
 def column_program(writer: Type, reader: Type, column: Column) -> tuple[array[int], list[bytes]]:
-    """The instructions and texts of `column_reader`."""
+    """Return the instructions and texts of `column_reader`."""
     return ColumnProgram().columns(writer, reader, column)
 
 
 class ColumnProgram(Program):
-    """The instructions up to now. A pair of types has one place for each column."""
+    """The program so far. A pair of types has one place for each column."""
 
     def __init__(self) -> None:
         super().__init__(logical=True, wrapped=False)
@@ -51,8 +52,8 @@ class ColumnProgram(Program):
         self._rest = False
 
     def columns(self, writer: Type, reader: Type, column: Column) -> tuple[array[int], list[bytes]]:
-        """The instructions and texts."""
-        self._rest = writer.kind == "bytes" and reader.kind == "bytes"  # which Java writes without a length
+        """Return the instructions and texts."""
+        self._rest = writer.kind == "bytes" and reader.kind == "bytes"  # Java writes these without a length
         self.read(writer, reader, column)
         return self.finished()
 
@@ -67,8 +68,7 @@ class ColumnProgram(Program):
         self._refused[self.put(op.REFUSE, -1)] = reason
 
     def read(self, writer: Type, reader: Type, column: Column | None) -> int:
-        """Where the instructions are, or will be, that read such a value into a column; into none, where it is only
-        passed."""
+        """Return the place of the instructions that read such a value into a column, or skip it without one."""
         key = id(writer), id(reader), -1 if column is None else column.number
         known = self._at.get(key)
         if known is None:
@@ -114,7 +114,7 @@ class ColumnProgram(Program):
         return self.read(writer, to, column)
 
     def _taken(self, writer: Type, reader: Type, column: Column) -> None:
-        """A value that is one branch of the reader's union."""
+        """Read a value that is one branch of the reader's union."""
         if reader.kind == "null":
             self.put(op.NULL, column.number)
         elif column.members:
@@ -133,7 +133,7 @@ class ColumnProgram(Program):
         self._to_do.append(fill)
 
     def _plain(self, writer: Type, reader: Type, column: Column | None) -> None:
-        """Neither is a union."""
+        """Read a value if neither type is a union."""
         number = -1 if column is None else column.number
         if isinstance(writer, Record) and isinstance(reader, Record):
             self._fields(writer, reader, column)
@@ -159,7 +159,7 @@ class ColumnProgram(Program):
         self._to_do.append(fill)
 
     def _fields(self, writer: Record, reader: Record, column: Column | None) -> None:
-        """A record, with the defaults of fields that the writer's has not."""
+        """Read a record, with defaults for fields that the writer lacks."""
         columns = {} if column is None else {part.name: part for part in column.parts}
         found = reader_fields(reader)
         given = {to.name for field in writer.fields if (to := found.get(field.name)) is not None}
@@ -187,9 +187,9 @@ class ColumnProgram(Program):
         self._to_do.append(fill)
 
     def _default(self, record: Record, field: Field, column: Column) -> int:
-        """A default is a payload in the program's texts, read like any other."""
-        default_text(record, field, logical=False, wrapped=False)  # bounds its size
-        alone = Record("default", ())  # of a schema that is only bytes the writer leaves the length out
+        """Add a default: a payload in the program's texts, read like any other."""
+        default_text(record, field, logical=False, wrapped=False)  # limits its size
+        alone = Record("default", ())  # a schema of only bytes is written without a length
         alone.fields.append(Field("value", field.type))
         try:
             payload = AvroWriter(alone, defaults=True).write({"value": field.default})
@@ -204,7 +204,7 @@ class ColumnProgram(Program):
         self._to_do.append(fill)
         return place
 
-    # -- without parts ------------------------------------------------------------------------------------------------
+    # -- simple types -------------------------------------------------------------------------------------------------
 
     def _scalar(self, writer: Type, reader: Type, column: Column | None) -> None:
         fits = reader.kind in PROMOTED.get(writer.kind, ()) or (
@@ -236,7 +236,7 @@ class ColumnProgram(Program):
         elif logical == "uuid" and isinstance(writer, Fixed):
             self.put(op.UUID, number)
         elif column is not None and column.kind == "string":
-            self.put(op.TEXT, number)  # bytes that a reader has as a string
+            self.put(op.TEXT, number)  # bytes that the reader declares as a string
         else:
             self.put(op.BYTES, number, size)
 
@@ -278,15 +278,15 @@ TIMES = {
     "local-timestamp-micros": "local",
 }
 WIDER = ({"int": "long", "long": "long"}, {"float": "double", "double": "double"})
-"""Unions that are a number."""
+"""Unions that become a single number."""
 MOST = 10_000  # columns
 DEEPEST = 256
 
 
 class Column:
-    """One column. `kind` is a key of KINDS (`timestamp` is UTC, `local` has no zone), `name` that of a struct's field;
-    `precision` and `scale` are a decimal's. The parts of a map are its keys and its values, those of a union with
-    several branches (`members`) the columns of these, by the identity of their types."""
+    """A column. `kind` is a key of KINDS (`timestamp` is UTC, `local` has no zone), `name` the field's name in a
+    struct; `precision` and `scale` are for decimals. The parts of a map are its keys and values; the parts of a union
+    with several branches (`members`) are the columns of these, by the identity of their types."""
 
     def __init__(self, kind: str, name: str = "", *, nullable: bool = False) -> None:
         self.kind, self.name, self.nullable = kind, name, nullable
@@ -296,7 +296,7 @@ class Column:
         self.members: dict[int, Column] = {}
 
     def walk(self) -> Iterator[tuple[int, bool, int]]:
-        """The kind in a layout, whether it may be null, and the number of columns, of this column and its parts."""
+        """Iterate over (kind in the layout, nullable, number of columns) of this column and its parts."""
         parts = [row for part in self.parts for row in part.walk()]
         if self.kind == "map":
             parts = [(op.STRUCT, False, len(parts) + 1), *parts]
@@ -305,13 +305,13 @@ class Column:
 
 
 def columns_of(schema: Type) -> Column:
-    """The column of a schema's values. Raises SchemaRefused for a record that contains itself, and for more columns
-    than MOST."""
+    """Return the column for a schema's values. Raises SchemaRefused for a recursive record, and for more columns than
+    MOST."""
     return _Columns().column(schema, "", 0, nullable=True)
 
 
 def layout_of(column: Column) -> array[int]:
-    """The layout of a column, for the record core."""
+    """Return the layout of a column for the record core."""
     return array("i", [int(number) for row in column.walk() for number in row])
 
 
@@ -381,7 +381,7 @@ class _Columns:
 
 
 def _simple(column: Column, type: Type) -> None:
-    """A type without parts."""
+    """Set the column of a simple type."""
     logical = type.logical.name if type.logical else ""
     if type.logical is not None and logical == "decimal":
         column.precision, column.scale = type.logical.precision, type.logical.scale
@@ -391,6 +391,6 @@ def _simple(column: Column, type: Type) -> None:
     elif isinstance(type, Fixed):
         column.kind = "string" if logical == "uuid" else "binary"
     elif type.kind == "null":
-        column.kind, column.nullable = "null", False  # it needs no bits to say so
+        column.kind, column.nullable = "null", False  # needs no validity bits
     else:
         column.kind = {"bytes": "binary", "enum": "string"}.get(type.kind, type.kind)

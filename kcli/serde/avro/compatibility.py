@@ -1,5 +1,5 @@
-"""Whether one schema reads what another wrote, by the rules and the words of Avro's own `SchemaCompatibility` (Java,
-1.12), and the seven levels that a registry asks for. Pure: nothing is looked up."""
+"""Whether one schema can read data of another, by the rules and in the words of Avro's `SchemaCompatibility` (Java,
+1.12), and the seven compatibility levels of a registry. No look-ups."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     V = TypeVar("V")
 
     class Incompatibility(NamedTuple):
-        """One reason. `type` is Avro's name for it, `location` a path in the reader's schema such as `/fields/0/type`,
-        `message` Avro's words: the field, the types, the symbols."""
+        """A reason for incompatibility. `type` is Avro's name for it, `location` a path in the reader's schema such as
+        `/fields/0/type`, `message` Avro's text: the field, the types, the symbols."""
 
         type: str
         location: str
         message: str
 
     class Violation(NamedTuple):
-        """A reason why a level does not hold: for `versions[version]`, read by the new schema (`backward`) or reading
-        what it writes (`forward`)."""
+        """Why a level is violated: by `versions[version]`, when read by the new schema (`backward`) or when reading its
+        data (`forward`)."""
 
         version: int
         direction: str
         reason: Incompatibility
 
-    Found = dict[Incompatibility, None]  # a set in order
-    Key = tuple[int, int, bool]  # ids of a pair of types, and whether the verdict is enough
+    Found = dict[Incompatibility, None]  # an ordered set
+    Key = tuple[int, int, bool]  # ids of a pair of types, and whether a verdict is enough
     Step = Generator[tuple[Type, Type, str | None], Found, Found]
 else:
     Incompatibility = namedtuple("Incompatibility", "type location message")
@@ -49,18 +49,20 @@ LEVELS = {
     "FULL": ((BACKWARD, FORWARD), False),
     "FULL_TRANSITIVE": ((BACKWARD, FORWARD), True),
 }
-"""What each level asks: the directions, and whether of all versions or of the latest one only."""
+"""The requirements of each level: the directions, and whether for all versions or only the latest one."""
 
-MOST_PAIRS = 1_000_000  # of types that are compared
+MOST_PAIRS = 1_000_000  # pairs of types to compare
 MOST_REASONS = 1_000
 
 
 def check(
     level: str, new: V, versions: Sequence[V], reasons: Callable[[V, V], list[Incompatibility]] | None = None
 ) -> list[Violation]:
-    """Why a new schema breaks a level, the latest version first; empty where it holds. `versions` are the existing
-    ones, the oldest first. `reasons` are those why a reader's schema does not read a writer's; of Avro where they are
-    None. Raises ValueError for an unknown level, SchemaRefused as `incompatibilities`."""
+    """Return why a new schema violates a level, the latest version first; empty if it does not.
+
+    `versions` are the existing ones, the oldest first. `reasons` returns why a reader's schema cannot read a writer's;
+    None means Avro's rules. Raises ValueError for an unknown level, SchemaRefused like `incompatibilities`.
+    """
     found: Callable[[V, V], list[Incompatibility]] = reasons or incompatibilities  # type: ignore[assignment]
     if level not in LEVELS:
         raise ValueError(f"unknown compatibility level {level}; the levels are {', '.join(LEVELS)}")
@@ -74,14 +76,14 @@ def check(
 
 
 def compared(level: str, versions: Sequence[V]) -> Sequence[V]:
-    """Those of the versions, the oldest first, that a level compares a new one with."""
+    """Return those of the versions, the oldest first, that a level compares with a new one."""
     directions, every = LEVELS[level]
     return versions if directions and every else versions[-1:] if directions else versions[:0]
 
 
 def incompatibilities(reader: Type, writer: Type) -> list[Incompatibility]:
-    """Why the reader's schema does not read all that the writer's may have written; empty where it does. Raises
-    SchemaRefused where there are more than a million pairs of types to compare."""
+    """Return why the reader's schema cannot read everything that the writer's can write; empty if it can. Raises
+    SchemaRefused if there are more than a million pairs of types to compare."""
     refuted: dict[Key, Found] = {}
     left = MOST_PAIRS
     while True:
@@ -93,12 +95,12 @@ def incompatibilities(reader: Type, writer: Type) -> list[Incompatibility]:
 
 
 class _Comparison:
-    """One walk over both schemas. A pair of types in itself is assumed to be compatible; where that proves wrong
-    (`mistaken`) another walk knows better, so that no other pair was found compatible by mistake.
+    """A walk over both schemas. A recursive pair of types is assumed to be compatible; if that proves wrong
+    (`mistaken`), another walk starts with that knowledge, so that no other pair is wrongly found compatible.
 
-    The walk is a stack of generators, not of calls: a schema may chain ten thousand names. Each yields inner types with
-    their location, receives the reasons, and returns its own. Without a location (None) one reason will do: inside a
-    union only the verdict counts.
+    The walk uses a stack of generators instead of calls, because a schema may chain ten thousand names. Each generator
+    yields inner types with their location, receives the reasons, and returns its own. Without a location (None) one
+    reason is enough: inside a union only the verdict counts.
     """
 
     def __init__(self, refuted: dict[Key, Found], left: int) -> None:
@@ -125,7 +127,7 @@ class _Comparison:
         return reasons or {}
 
     def _enter(self, stack: list[tuple[Key, Step]], reader: Type, writer: Type, at: str | None) -> Found | None:
-        """What is known of a pair; None where it was put on the stack."""
+        """Return the known result for a pair; None if the pair was pushed to the stack."""
         key = id(reader), id(writer), at is None
         if key in self.results:
             return self.results[key]
@@ -143,7 +145,7 @@ class _Comparison:
     def _close(self, key: Key, reasons: Found) -> None:
         pair = key[:2]
         self._open.discard(pair)
-        for verdict in {key[2], True}:  # all reasons are a verdict, too
+        for verdict in {key[2], True}:  # a list of all reasons is also a verdict
             self.results[(*pair, verdict)] = reasons
             if reasons and pair in self._assumed:
                 self.mistaken[(*pair, verdict)] = reasons
@@ -156,7 +158,7 @@ class _Comparison:
         return _alike(reader, writer, at)
 
     def _one_of(self, reader: Union, writer: Type, at: str | None) -> Step:
-        """One of the reader's branches must read it. Branches of another kind or name are not looked at."""
+        """One of the reader's branches must be able to read it. Branches of another kind or name are skipped."""
         if id(reader) not in self._indexes:
             self._indexes[id(reader)] = _index(reader)
         index = self._indexes[id(reader)]
@@ -168,7 +170,7 @@ class _Comparison:
 
 
 def _index(union: Union) -> dict[str, list[Type]]:
-    """A union's branches by kind, by the name without its namespace, and by the aliases."""
+    """Return a union's branches by kind, by the name without its namespace, and by the aliases."""
     index: dict[str, list[Type]] = {}
     for branch in union.branches:
         keys = [f"alias {alias}" for alias in branch.aliases] if isinstance(branch, Named) else []
@@ -178,7 +180,7 @@ def _index(union: Union) -> dict[str, list[Type]]:
 
 
 def _keys(writer: Type) -> list[str]:
-    """The keys of `_index` under which branches are that may read this type."""
+    """Return the keys of `_index` for branches that may read this type."""
     if isinstance(writer, Named):
         return [f"{writer.kind} {writer.name.rpartition('.')[2]}", f"alias {writer.name}"]
     return [writer.kind, *PROMOTED.get(writer.kind, ())]
@@ -199,7 +201,7 @@ def _branches(reader: Type, writer: Union, at: str | None) -> Step:
 
 
 def _alike(reader: Type, writer: Type, at: str | None) -> Step:
-    """Two types of which none is a union."""
+    """Compare two types that are not unions."""
     if isinstance(reader, Array) and isinstance(writer, Array):
         return (yield reader.items, writer.items, _in(at, "items"))
     if isinstance(reader, Map) and isinstance(writer, Map):
@@ -220,7 +222,7 @@ def _alike(reader: Type, writer: Type, at: str | None) -> Step:
 
 
 def _simple(reader: Type, writer: Type, at: str | None) -> Found:
-    """What the types say by themselves, without their parts."""
+    """Compare two types without their parts."""
     if reader.kind != writer.kind and reader.kind not in PROMOTED.get(writer.kind, ()):
         kinds = f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}"
         return _reason("TYPE_MISMATCH", at, kinds)

@@ -1,4 +1,4 @@
-"""Defaults of a reader's fields as kcli writes values of their types."""
+"""Defaults of a reader's fields, in kcli's JSON form of values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.serde.avro.types import Field
 
-DEEPEST = 64  # values within one another
-MOST = 100_000  # values of one default: records of records have as many as their fields multiply to
+DEEPEST = 64  # nesting depth
+MOST = 100_000  # values in one default: the counts of nested records multiply
 
 
 def default_text(record: Record, field: Field, *, logical: bool, wrapped: bool) -> str:
-    """The JSON of a field's default. Raises SchemaRefused where the field has none, and where it is of another type."""
+    """Return the JSON of a field's default. Raises SchemaRefused if the field has none, or one of another type."""
     if not field.has_default:
         raise SchemaRefused(
             f"the reader's schema has the field {field.name} of {record.name}, the writer's has not, and "
@@ -35,7 +35,7 @@ def bad_default(record: Record, field: Field) -> SchemaRefused:
 
 
 class _Default:
-    """A schema has defaults as the specification's JSON: bytes as Latin-1, a union's by its first branch."""
+    """Converts a default from the specification's JSON: bytes are Latin-1, a union has the type of its first branch."""
 
     def __init__(self, *, logical: bool, wrapped: bool) -> None:
         self.logical, self.wrapped = logical, wrapped
@@ -59,7 +59,7 @@ class _Default:
         return self.simple(type, value)
 
     def branch(self, union: Union, value: object, depth: int) -> str:
-        """By the first branch, as the specification has it; by the first that fits, as 1.12 allows."""
+        """Convert with the first branch, as in the specification, or with the first that fits, as 1.12 allows."""
         for branch in union.branches:
             try:
                 text = self.text(branch, value, depth + 1)

@@ -1,4 +1,4 @@
-"""JSON read without loss, and which branch of a union a value of it fits exactly."""
+"""JSON read without loss of digits, and the union branch that a value fits exactly."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 PACKED = {"float": Struct("<f"), "double": Struct("<d")}
 FLOATS = ("NaN", "Infinity", "-Infinity")
-"""Numbers that JSON has no word for, as kcli writes them."""
+"""Numbers without a JSON form, as kcli writes them."""
 
 
 class BadValue(ValueError):
-    """A value that is not of its type; `path` is where it is: `.items[2].price`."""
+    """A value does not match its type; `path` is where it is: `.items[2].price`."""
 
     def __init__(self, problem: str, path: str = "") -> None:
         super().__init__(f"{path.removeprefix('.')}: {problem}" if path else problem)
@@ -30,7 +30,7 @@ class BadValue(ValueError):
 
 
 class Written(float):
-    """A number with a point or an exponent, and its digits as they were written: a decimal needs them."""
+    """A number with a decimal point or exponent, with its digits as written, which decimals need."""
 
     text: str
 
@@ -41,7 +41,7 @@ class Written(float):
 
 
 class Branch:
-    """A value of a union whose branch is known, by its number."""
+    """A union value whose branch is known, by number."""
 
     __slots__ = ("number", "value")
 
@@ -54,7 +54,7 @@ class Branch:
 
 
 def read_json(text: str) -> object:
-    """A value with its digits. Raises ValueError."""
+    """Parse a value and keep its digits. Raises ValueError."""
     try:
         return json.loads(text, parse_float=Written, parse_constant=_no_constant)
     except RecursionError:
@@ -66,15 +66,15 @@ def _no_constant(name: str) -> object:
 
 
 def shown(value: object) -> str:
-    """A value for a message, cut where it is long."""
+    """Return a value for a message, shortened."""
     text = value.text if isinstance(value, Written) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
 def fitting(union: Union, value: object) -> list[Type]:
-    """The branch that a value fits: the first, or all records that it fits when they are more than one. Whole numbers
-    fit int and long before float and double, a number fits float only if it is one exactly or there is no double, and a
-    text that is a symbol fits its enum before string."""
+    """Return the branch that a value fits: the first, or all records if it fits several. Whole numbers prefer int and
+    long to float and double; a number fits float only if exactly representable or if there is no double; a string that
+    is a symbol prefers its enum to string."""
     records = [branch for branch in union.branches if isinstance(branch, Record) and fits(branch, value)]
     if len(records) > 1:
         return list(records)
@@ -83,7 +83,7 @@ def fitting(union: Union, value: object) -> list[Type]:
 
 
 def _order(branch: Type, value: object) -> int:
-    """Of two branches that a value fits, the one that says more about it first."""
+    """Sort key of the branches that a value fits: the more specific one first."""
     if isinstance(branch, Record | Enum) or branch.logical is not None:
         return 0
     if branch.kind == "float" and isinstance(value, float) and _packed("float", value) != value:
@@ -92,14 +92,14 @@ def _order(branch: Type, value: object) -> int:
 
 
 def _packed(kind: str, value: object) -> float:
-    """A number as a float or a double has it. Raises OverflowError."""
+    """Return a number rounded to a float or double. Raises OverflowError."""
     number: float = PACKED[kind].unpack(PACKED[kind].pack(value))[0]
     return number
 
 
 def fits_floating(kind: str, value: object) -> bool:
-    """Whether a number is one of a float or double: a whole one exactly, another one without becoming infinite, or 0
-    where it is not."""
+    """Whether a number fits a float or double: whole numbers exactly, others without becoming infinite, or zero when
+    they are not."""
     try:
         packed = _packed(kind, value)
     except OverflowError:
@@ -112,7 +112,7 @@ def fits_floating(kind: str, value: object) -> bool:
 
 
 def fits(type: Type, value: object) -> bool:
-    """Whether a value is of a type, as far as its kind and its names say."""
+    """Whether a value is of a type, judging by its kind and its names."""
     if isinstance(type, Union):
         return bool(fitting(type, value))
     if isinstance(type, Record):
@@ -153,7 +153,7 @@ def _fits_scalar(type: Type, value: object) -> bool:
 
 
 def _fits_text(type: Type, value: str) -> bool:
-    """A text for a type that is none: a date, a decimal, a UUID, a number that JSON has no word for."""
+    """Whether a string fits a type that is not a string: a date, a decimal, a UUID, a number without a JSON form."""
     if type.kind in ("float", "double"):
         return value in FLOATS
     if type.logical is None:

@@ -1,4 +1,5 @@
-"""Logical types from the texts that kcli shows: ISO 8601, decimals, UUIDs. Each raises ValueError for another text."""
+"""Parses the texts that kcli shows for logical types: ISO 8601, decimals, UUIDs. Functions raise ValueError for invalid
+texts."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ LARGEST_EXPONENT = 2000
 
 
 def reads(logical: Logical, text: str) -> bool:
-    """Whether a text is of a logical type."""
+    """Whether a text is valid for a logical type."""
     try:
         if logical.name == "decimal":
             unscaled(text, logical)
@@ -36,7 +37,7 @@ def reads(logical: Logical, text: str) -> bool:
 
 
 def number(text: str, logical: str) -> int:
-    """The number of a date, a time or a timestamp."""
+    """Return the number for a date, a time or a timestamp."""
     if logical == "date":
         match = DAY.fullmatch(text)
         if match is None:
@@ -87,7 +88,7 @@ def _clock(match: re.Match[str], digits: int) -> int:
 
 
 def unscaled(text: str, logical: Logical) -> int:
-    """The whole number of a decimal: 12.3 with a scale of 2 is 1230. Nothing is rounded."""
+    """Return the unscaled integer of a decimal: 12.3 with scale 2 is 1230. Nothing is rounded."""
     match = DECIMAL.fullmatch(text)
     if match is None:
         raise ValueError("is no decimal such as 12.34")
@@ -107,7 +108,7 @@ def unscaled(text: str, logical: Logical) -> int:
 
 
 def big_decimal(text: str) -> bytes:
-    """A number with its own scale: 12.30 is 1230 with the scale 2, and 5e3 is 5 with the scale -3."""
+    """Return a number with its own scale: 12.30 is 1230 with scale 2, and 5e3 is 5 with scale -3."""
     match = DECIMAL.fullmatch(text)
     if match is None:
         raise ValueError("is no decimal such as 12.34")
@@ -126,7 +127,7 @@ def uuid(text: str) -> bytes:
 
 
 def duration(value: dict[str, object]) -> bytes:
-    """Months, days and milliseconds."""
+    """Return months, days and milliseconds."""
     parts = [value.get(name) for name in ("months", "days", "millis")]
     if len(value) != 3 or not all(type(part) is int and 0 <= part < 2**32 for part in parts):
         raise ValueError('is no duration such as {"months": 1, "days": 2, "millis": 3}')

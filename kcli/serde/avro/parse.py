@@ -1,8 +1,9 @@
-"""A schema's JSON into types (Avro 1.12 specification). What breaks a bound or the specification is SchemaRefused.
+"""Parses a schema's JSON to types (Avro 1.12 specification). Raises SchemaRefused for anything that exceeds a limit or
+violates the specification.
 
-Unknown properties are ignored, `avro.java.string` among them, and so are logical types that do not fit their type: the
-specification says to read the type below. Names are not checked beyond being text: registries keep names that Java's
-strict mode refuses, and their records must be readable.
+Unknown properties are ignored, such as `avro.java.string`, and so are logical types that do not fit their type: the
+specification says to use the underlying type. Names only have to be strings: registries have names that Java's strict
+mode rejects, and their records must be readable.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 LONGEST = 4 << 20  # bytes of a schema's text
-DEEPEST = 256  # types within one another
+DEEPEST = 256  # nesting depth of types
 MOST_NAMES = 10_000
-LARGEST_SCALE = 1024  # digits behind the point of a decimal
+LARGEST_SCALE = 1024  # digits after the decimal point
 LARGEST_FIXED = 2**31 - 1
 
 LOGICAL = {
@@ -35,12 +36,12 @@ LOGICAL = {
     "uuid": "string",
     "big-decimal": "bytes",
 }
-"""Logical types with one primitive type."""
+"""Logical types for one primitive type."""
 
 
 def parse(text: str, references: Iterable[str] = ()) -> Type:
-    """The type of a schema. `references` are the texts of schemas whose names it uses, each after what it needs itself.
-    Raises SchemaRefused."""
+    """Return the type of a schema. `references` are the texts of schemas whose names it uses, each after what it needs
+    itself. Raises SchemaRefused."""
     parser = _Parser()
     for referred in references:
         parser.read(referred)
@@ -52,15 +53,15 @@ def _refuse(problem: str) -> SchemaRefused:
 
 
 class _Parser:
-    """The named types so far; a schema is read after those that it refers to."""
+    """The named types so far; a schema is parsed after those that it references."""
 
     def __init__(self) -> None:
         self.names: dict[str, Type] = {}
         self.whole: object = None
         self.later: dict[str, tuple[dict[str, object], str]] | None = None
-        """Definitions of the text that is read, with the namespaces around them; None before one is looked for."""
+        """Definitions in the text being parsed, with the namespaces around them; None until one is looked for."""
         self.early: dict[int, Type] = {}
-        """Types that were used before their definition, by its place."""
+        """Types used before their definition, by its place."""
 
     def read(self, text: str) -> Type:
         if len(text) > LONGEST:
@@ -68,7 +69,7 @@ class _Parser:
         try:
             schema = json.loads(text)
         except ValueError as problem:
-            if text.strip() in PRIMITIVES:  # older registries keep "string" without its quotes
+            if text.strip() in PRIMITIVES:  # older registries store "string" without quotes
                 return Type(text.strip())
             raise _refuse(f"its text is not JSON: {problem}") from None
         except RecursionError:
@@ -77,7 +78,7 @@ class _Parser:
         return self.type(schema, "", 0)
 
     def type(self, schema: object, space: str, depth: int) -> Type:
-        """`space` is the namespace around it."""
+        """Parse a type; `space` is the enclosing namespace."""
         if depth > DEEPEST:
             raise _refuse(f"types are nested more than {DEEPEST} deep")
         if isinstance(schema, str):
@@ -89,7 +90,7 @@ class _Parser:
         if id(schema) in self.early:
             return self.early[id(schema)]
         kind = schema.get("type")
-        if isinstance(kind, dict | list):  # {"type": {…}}: a type in an object of its own
+        if isinstance(kind, dict | list):  # {"type": {…}}: a type nested in another object
             return self.type(kind, space, depth + 1)
         if kind == "array":
             return Array(self.type(self.given(schema, "items", "an array"), space, depth + 1))
@@ -138,7 +139,7 @@ class _Parser:
         return Union(branches)
 
     def name_of(self, schema: dict[str, object], space: str, kind: str) -> tuple[str, list[str]]:
-        """Full name and aliases of a named type."""
+        """Return the full name and aliases of a named type."""
         name, given = schema.get("name"), schema.get("namespace")
         if not isinstance(name, str) or not name:
             raise _refuse(f"a type {kind} has no name")
@@ -164,7 +165,7 @@ class _Parser:
                 raise _refuse(f"the field {own} of {name} has no type")
             type = field["type"]
             if isinstance(type, str) and "logicalType" in field and type in PRIMITIVES:
-                type = {**field}  # {"name": …, "type": "int", "logicalType": "date"}, as some generators write it
+                type = {**field}  # written by some generators: {"name": …, "type": "int", "logicalType": "date"}
             record.fields.append(
                 Field(
                     own,
@@ -180,7 +181,7 @@ class _Parser:
         return record
 
     def define(self, type: Named) -> Type:
-        """The type under its name. An enum or a fixed may be defined twice alike, as in Java."""
+        """Register the type under its name. As in Java, an enum or a fixed may be defined twice identically."""
         known = self.names.setdefault(type.name, type)
         alike = isinstance(known, Enum) and isinstance(type, Enum) and known.symbols == type.symbols
         alike |= isinstance(known, Fixed) and isinstance(type, Fixed) and known.size == type.size
@@ -207,7 +208,8 @@ class _Parser:
 
 
 def _definitions(whole: object) -> Iterator[tuple[str, tuple[dict[str, object], str]]]:
-    """The named types that a schema's text defines, by their full names, each with the namespace around it."""
+    """Iterate over the named types that a schema's text defines: full name, and definition with its enclosing
+    namespace."""
     to_do: list[tuple[object, str]] = [(whole, "")]
     while to_do:
         schema, space = to_do.pop()

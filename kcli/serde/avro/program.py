@@ -1,10 +1,8 @@
-"""A schema as a program of the record core, which writes payloads as JSON.
+"""Compiles a schema to a program of the record core that converts payloads to JSON.
 
-With a reader's schema the payload is read by the writer's and shown as the reader's (Avro 1.12, "Schema Resolution").
-As in Java, a type that cannot be resolved is an error of the values that have it; of all values only where every value
-has it.
-Types are put down one after another from a list of those still to do, not by recursion: a schema may chain ten thousand
-names.
+With a reader's schema, payloads of the writer's are converted to the reader's types (Avro 1.12, "Schema Resolution").
+As in Java, a type that cannot be resolved is an error of the values that contain it; of all values only if every value
+does. Types are compiled from a work list instead of recursively, because a schema may chain ten thousand names.
 """
 
 from __future__ import annotations
@@ -46,27 +44,29 @@ TIMES = {
     "local-timestamp-nanos": (op.TIMESTAMP, 9, 0),
 }
 FEWEST = {"boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1, "array": 1, "map": 1}
-"""The fewest bytes of a value, by its type."""
+"""The smallest size of a value in bytes, by type."""
 MOST_FEWEST = 1 << 20
-NEAR = 32  # records within one another that are looked through for the fewest bytes
+NEAR = 32  # nesting depth of records considered for the smallest size
 
 
 def avro_reader(writer: Type, reader: Type | None = None, *, logical: bool = True, wrapped: bool = False) -> AvroReader:
-    """What reads payloads of the writer's schema as JSON. `logical` False shows the numbers of logical types;
-    `wrapped` writes the specification's own JSON: unions name their branch, bytes are strings of Latin-1. Raises
-    SchemaRefused where the reader's schema cannot read what the writer's has."""
+    """Return the reader of payloads of the writer's schema as JSON.
+
+    `logical` False shows the numbers of logical types; `wrapped` writes the specification's JSON: unions name their
+    branch, bytes are Latin-1 strings. Raises SchemaRefused if the reader's schema cannot read the writer's.
+    """
     return AvroReader(*avro_program(writer, reader, logical=logical, wrapped=wrapped))
 
 
 def avro_program(
     writer: Type, reader: Type | None = None, *, logical: bool = True, wrapped: bool = False
 ) -> tuple[array[int], list[bytes]]:
-    """The instructions and texts of `avro_reader`."""
+    """Return the instructions and texts of `avro_reader`."""
     return Program(logical=logical and not wrapped, wrapped=wrapped).made(writer, reader)
 
 
 class Program:
-    """The instructions up to now. A pair of writer's and reader's types has one place."""
+    """The program so far. A pair of writer's and reader's types has one place."""
 
     plain: Mapping[str, int] = PLAIN
 
@@ -76,21 +76,21 @@ class Program:
         self.texts: list[bytes] = []
         self._numbers: dict[str, int] = {}
         self._places: dict[tuple[int, int], int] = {}
-        self._held: list[Type] = []  # their ids stay theirs
+        self._held: list[Type] = []  # keeps the ids valid
         self._to_do: deque[Callable[[], None]] = deque()
         self._fewest: dict[int, int] = {}
-        self._refused: dict[int, str] = {}  # by place, why its values are not read
+        self._refused: dict[int, str] = {}  # by place, why its values cannot be read
 
     def made(self, writer: Type, reader: Type | None) -> tuple[array[int], list[bytes]]:
-        """The instructions and texts."""
+        """Return the instructions and texts."""
         if writer.kind == "bytes" and (reader is None or reader.kind == "bytes"):
-            self.code.append(op.REST)  # Java writes a schema that is only "bytes" without a length
+            self.code.append(op.REST)  # Java writes a schema of only "bytes" without a length
         else:
             self.place(writer, reader or writer)
         return self.finished()
 
     def finished(self) -> tuple[array[int], list[bytes]]:
-        """The instructions and texts. Raises SchemaRefused where no value can be read."""
+        """Return the instructions and texts. Raises SchemaRefused if no value can be read."""
         while self._to_do:
             self._to_do.popleft()()
         seen, places = set[int](), [0]
@@ -104,13 +104,13 @@ class Program:
         return self.code, self.texts
 
     def always(self, place: int) -> list[int]:
-        """The places of the parts that every value has."""
+        """Return the places of the parts that every value has."""
         if self.code[place] == op.RECORD:
             return list(self.code[place + 4 : place + 3 + 2 * self.code[place + 1] : 2])
         return [self.code[place + 2]] if self.code[place] == op.WRAP else []
 
     def refuse(self, reason: str) -> None:
-        """Values that come to the next place are not read."""
+        """Mark values at the next place as unreadable."""
         self._refused[self.put(op.REFUSE, -1)] = reason
 
     def text(self, text: str) -> int:
@@ -121,7 +121,8 @@ class Program:
         return number
 
     def fewest(self, type: Type, near: int = 0) -> int:
-        """The fewest bytes that a value takes, or fewer: a type in itself, and one that is too deep, count as none."""
+        """Return a lower bound of a value's size in bytes: a recursive type, and one nested too deeply, count
+        as none."""
         if isinstance(type, Fixed):
             return type.size
         if isinstance(type, Union | Enum):
@@ -141,7 +142,7 @@ class Program:
         return place
 
     def place(self, writer: Type, reader: Type) -> int:
-        """Where the instructions of this pair are, or will be."""
+        """Return the place of this pair's instructions."""
         known = self._places.get((id(writer), id(reader)))
         if known is not None:
             return known
@@ -239,7 +240,7 @@ class Program:
         self._to_do.append(fill)
 
     def refuse_record(self, place: int, problem: SchemaRefused) -> None:
-        """A record of which a field has no value is not read; the fields that are laid already stay unused."""
+        """Mark a record as unreadable because a field has no value; instructions of earlier fields remain unused."""
         self.code[place] = op.REFUSE
         self._refused[place] = str(problem)
 
@@ -252,7 +253,7 @@ class Program:
         self.put(op.ENUM, len(texts), *texts)
 
     def _simple(self, writer: Type, reader: Type) -> None:
-        """Types without parts, and what no rule resolves."""
+        """Compile simple types, and pairs that no rule resolves."""
         logical = reader.logical if self.logical and reader.kind == writer.kind else None
         if logical is not None and logical.name in TIMES and writer.logical is not None:
             logical = writer.logical  # its unit is that of the number

@@ -1,4 +1,4 @@
-"""A schema whose text needs no other one: each type that it refers to is defined where it is first used."""
+"""Makes a schema self-contained: each type that it references is defined at its first use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NAMED = ("record", "error", "enum", "fixed")
 
 
 def resolved(text: str, references: Iterable[str]) -> str:
-    """The text with the types of the `references` put in; both parse as Avro (see parse.py). Each type is defined once,
-    under its full name. Raises RecursionError for types nested deeper than Python's stack."""
+    """Return the text with the types of the `references` included; both parse as Avro (see parse.py). Each type is
+    defined once, under its full name. Raises RecursionError for types nested too deeply for Python's stack."""
     known: dict[str, dict[str, Json]] = {}
     for referred in references:
         _collect(json.loads(referred), "", known)
@@ -29,13 +29,13 @@ def _full(name: str, space: str) -> str:
 
 
 def _named(schema: dict[str, Json], space: str) -> str:
-    """The full name of a definition."""
+    """Return the full name of a definition."""
     given = schema.get("namespace")
     return _full(str(schema["name"]), given if isinstance(given, str) else space)
 
 
 def _collect(schema: Json, space: str, known: dict[str, dict[str, Json]]) -> None:
-    """The definitions in a schema, by their full names."""
+    """Collect the definitions in a schema by full name."""
     if isinstance(schema, list):
         for branch in schema:
             _collect(branch, space, known)
@@ -55,7 +55,7 @@ def _collect(schema: Json, space: str, known: dict[str, dict[str, Json]]) -> Non
 
 
 class _Inlined:
-    """One text under way: the types that it has defined."""
+    """A text in progress, with the types defined so far."""
 
     def __init__(self, known: dict[str, dict[str, Json]]) -> None:
         self.known = known

@@ -1,4 +1,4 @@
-"""Writers of Avro types without parts. Each appends a value to a payload, and raises BadValue."""
+"""Writers of simple Avro types. Each appends a value to a payload, and raises BadValue."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ ROUNDED = SCALARS | {kind: _floating(kind, packed, exact=False) for kind, packed
 
 
 def long_bytes(kind: str, logical: Logical) -> Write:
-    """Of an int or a long that is a date, a time or a timestamp: its text, or the number itself."""
+    """Write an int or a long that is a date, a time or a timestamp: from its text, or from the number."""
     plain = SCALARS[kind]
 
     def write(value: object, out: bytearray) -> None:
@@ -98,7 +98,7 @@ def long_bytes(kind: str, logical: Logical) -> Write:
 
 
 def fixed_bytes(size: int, logical: Logical | None, *, latin: bool) -> Write:
-    """Of bytes (`size` -1) or a fixed: {"base64": …} or a text; a string of Latin-1 where it is `latin`; the text of a
+    """Write bytes (`size` -1) or a fixed: from {"base64": …} or a string, a Latin-1 string if `latin`, or the text of a
     logical type."""
 
     def write(value: object, out: bytearray) -> None:

@@ -1,5 +1,5 @@
-"""Whether a schema is one that Avro for Java, and with it a registry, accepts. Reading is less strict: records of
-schemas that an older registry let in must be readable."""
+"""Whether a schema is accepted by Avro for Java, and so by a registry. Reading is less strict, because records with
+schemas that an older registry accepted must be readable."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ BITS = {"int": 31, "long": 63}
 
 
 def parse_strictly(text: str, references: Iterable[str] = ()) -> Type:
-    """As `parse`. Raises SchemaRefused also for defaults that are not of their field's type, for names and symbols that
-    are none, and for symbols that an enum has twice."""
+    """Like `parse`. Also raises SchemaRefused for defaults of the wrong type, invalid names and symbols, and duplicate
+    symbols of an enum."""
     parsed = parse(text, references)
     if "N" in text or "I" in text:
         json.loads(text if text.strip() not in PRIMITIVES else "{}", parse_constant=_no_constant)
@@ -48,7 +48,7 @@ def _no_constant(name: str) -> object:
 
 
 def _problem(type: Type) -> str:
-    """What is wrong with a type by itself; "" for nothing."""
+    """Return what is wrong with a type itself; "" if nothing is."""
     if isinstance(type, Named):
         if type.name in PRIMITIVES:
             return f"a {type.kind} has the name of the primitive type {type.name}"
@@ -91,8 +91,8 @@ def _words(type: Type) -> str:
 
 
 def is_default(type: Type, value: object) -> bool:
-    """Whether a value of JSON may be the default of a field of this type. Any text may be that of an enum or a fixed:
-    Java finds a wrong one only when it needs it."""
+    """Whether a JSON value is a valid default for a field of this type. Any string is accepted for an enum or a fixed,
+    because Java only finds a wrong one when it is used."""
     kind = type.kind
     if isinstance(type, Union):
         return any(is_default(branch, value) for branch in type.branches)

@@ -1,4 +1,4 @@
-"""What a schema is made of. A type may contain itself, so these are objects that are compared by identity."""
+"""The types of a schema. They may be recursive, so they are compared by identity."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ DECIMALS = ("decimal", "big-decimal")
 
 
 class Logical:
-    """A logical type that is known and fits its type: its name, and for decimals the digits and those behind the
-    point."""
+    """A supported logical type that fits its type: its name, and for decimals precision and scale."""
 
     __slots__ = ("name", "precision", "scale")
 
@@ -25,7 +24,7 @@ class Logical:
 
 
 class Type:
-    """Any type. `kind` is Avro's word for it; `name` the full name of a named one, else the kind."""
+    """A type. `kind` is Avro's word for it; `name` the full name of a named type, else the kind."""
 
     __slots__ = ("kind", "logical", "name")
 
@@ -65,8 +64,8 @@ class Enum(Named):
 
 
 class Field:
-    """A field of a record. `default` is a value of JSON; it counts only where `has_default` is true. `tags` are
-    those of data contracts."""
+    """A field of a record. `default` is a JSON value, valid only if `has_default`. `tags` are those of data
+    contracts."""
 
     __slots__ = ("aliases", "default", "has_default", "name", "tags", "type")
 
@@ -89,7 +88,7 @@ class Field:
 
 
 class Record(Named):
-    """`fields` are filled after the record is known by its name, so that they may refer to it."""
+    """`fields` are set after the record is registered by name, so that they can refer to it."""
 
     __slots__ = ("fields",)
 

@@ -1,8 +1,7 @@
-"""Values of Avro as Python's: what the record core writes as JSON becomes bytes, dates, decimals and UUIDs again, and
-such values become what a writer takes.
+"""Converts between Avro values in JSON and Python objects: bytes, dates, decimals and UUIDs.
 
-The core reads a payload to JSON, in which the numbers of logical types are numbers. What JSON cannot say is made of it
-by a function of the type; a schema without such types has none, and costs nothing.
+The core converts a payload to JSON, in which logical types are numbers. A function per type converts what JSON cannot
+express; a schema without such types needs none.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     Convert = Callable[[Any], Any]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-LOCAL = datetime(1970, 1, 1)  # a local timestamp has no zone
+LOCAL = datetime(1970, 1, 1)  # for local timestamps, which have no zone
 DAY = date(1970, 1, 1)
 MICROSECOND = timedelta(microseconds=1)
 FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -32,7 +31,8 @@ EXACT = Context(prec=5000)
 
 
 def ambiguous(schema: Type) -> bool:
-    """Whether plain JSON may not say which branch of a union a value is of. The specification's JSON names it."""
+    """Whether plain JSON may not show which branch of a union a value belongs to. The specification's JSON names the
+    branch."""
     return any(len([one for one in union.branches if one.kind != "null"]) > 1 for union in _unions(schema))
 
 
@@ -57,14 +57,14 @@ def _unions(schema: Type) -> list[Union]:
 
 
 class Values:
-    """`of(json)` makes Python's value of what `json.loads` read. `named`: unions name their branch, and bytes are texts
-    of Latin-1, as the specification has them; else bytes are texts, or {"base64": …}."""
+    """`of(json)` converts the result of `json.loads` to Python objects. `named`: unions name their branch and bytes are
+    Latin-1 strings, as in the specification; otherwise bytes are strings, or {"base64": …}."""
 
     def __init__(self, schema: Type, *, named: bool) -> None:
         self._named = named
         self._made: dict[int, Convert | None] = {}
         self.of: Convert | None = self._converter(schema)
-        """None where JSON's values are the values."""
+        """None if JSON values need no conversion."""
 
     def _converter(self, type: Type) -> Convert | None:
         if id(type) in self._made:
@@ -75,7 +75,7 @@ class Values:
         return converter
 
     def _again(self, type: Type, value: Any) -> Any:
-        """A type within itself: its function is known by now."""
+        """Handle a recursive type, whose function is known by now."""
         convert = self._made[id(type)]
         return value if convert is None else convert(value)
 
@@ -128,7 +128,7 @@ class Values:
 
 
 def _later(value: Any) -> Any:
-    """A placeholder, for schemas that contain themselves."""
+    """A placeholder, for recursive schemas."""
     raise AssertionError
 
 
@@ -161,7 +161,7 @@ def _time(value: int, per_second: int) -> time | int:
 
 
 def _moment(value: int, micros: int, since: datetime) -> datetime | int:
-    """A time of day, or the number where Python has no such year."""
+    """Return a timestamp, or the number if Python does not support the year."""
     try:
         return since + MICROSECOND * (value * micros)
     except OverflowError:
@@ -185,11 +185,11 @@ OF_NUMBERS: dict[str, Convert] = {
     "local-timestamp-micros": lambda value: _moment(value, 1, LOCAL),
     "uuid": UUID,
 }
-"""Of ints, longs and strings. Nanoseconds stay numbers: Python's datetime has none."""
+"""For ints, longs and strings. Nanoseconds remain numbers, because Python's datetime does not have them."""
 
 
 def written(value: Any) -> Any:
-    """A value of a program as `AvroWriter` takes it: bytes, dates, decimals and UUIDs as it reads them from JSON."""
+    """Convert a program's value to the input of `AvroWriter`: bytes, dates, decimals and UUIDs in their JSON form."""
     if isinstance(value, bytes | bytearray | memoryview):
         return {"base64": b64encode(value).decode()}
     if isinstance(value, datetime | date | time):
@@ -200,8 +200,8 @@ def written(value: Any) -> Any:
 
 
 class Writing:
-    """`of(value)` makes of a program's value what `AvroWriter` takes. A union takes the branch of the value's class: a
-    `date` is a date where a text may be one too."""
+    """`of(value)` converts a program's value to the input of `AvroWriter`. A union uses the branch of the value's
+    class: a `date` is a date even if a string would be possible, too."""
 
     def __init__(self, schema: Type) -> None:
         self._made: dict[int, Convert] = {}
@@ -240,14 +240,14 @@ class Writing:
         def of(value: Any) -> Any:
             fits = [number for number, (branch, _) in enumerate(branches) if _is_of(branch, value)]
             if len(fits) != 1:
-                return written(value)  # the writer tells which branches it may be, or that it is none
+                return written(value)  # the writer determines the branches, or finds none
             return Branch(fits[0], branches[fits[0]][1](value))
 
         return of
 
 
 def _is_of(branch: Type, value: Any) -> bool:
-    """Whether the class of a value is that of a branch."""
+    """Whether the class of a value matches a branch."""
     logical = "" if branch.logical is None else branch.logical.name
     for kind, names in CLASSES:
         if isinstance(value, kind):
@@ -260,7 +260,7 @@ CLASSES: tuple[tuple[type, tuple[str, ...]], ...] = (
     (Decimal, ("decimal", "big-decimal")), (bool, ()), (int, ()), (float, ()), (str, ()), (bytes, ()), (list, ()),
     (tuple, ()), (dict, ()),
 )  # fmt: skip
-"""Classes of values, those within another first, with the logical types that they are of."""
+"""Classes of values, subclasses first, with the logical types that they match."""
 KINDS: dict[type, tuple[str, ...]] = {
     bool: ("boolean",), int: ("int", "long"), float: ("float", "double"), str: ("string", "enum"),
     bytes: ("bytes", "fixed"), list: ("array",), tuple: ("array",), dict: ("record", "map"),

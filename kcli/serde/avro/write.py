@@ -1,7 +1,8 @@
-"""Values of plain JSON as Avro payloads: what `program` shows is written back, byte for byte.
+"""Encodes plain JSON values as Avro payloads: what `program` shows is encoded again, byte for byte.
 
-Missing fields take their defaults. A union takes the first branch that fits exactly; `{"ns.Name": …}`, the form of the
-specification, says which. Whole numbers never pass through a float. What does not fit is BadValue with its path.
+Missing fields get their defaults. A union uses the first branch that fits exactly; `{"ns.Name": …}`, the
+specification's form, selects one. Whole numbers are never converted to floats. Values that do not fit raise BadValue
+with their path.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     Write = Callable[[object, bytearray], None]
     """Appends a value. Raises BadValue."""
 
-DEEPEST = 256  # values within one another
+DEEPEST = 256  # nesting depth
 COUNT = Struct("<i")
 
 
 class AvroWriter:
-    """Writes values of a schema. `specified` reads the specification's own JSON: unions name their branch, bytes are
-    strings of Latin-1, logical types are numbers. `defaults` reads values as a schema has its defaults, in which unions
-    take the first branch that fits."""
+    """Encodes values of a schema. `specified` accepts the specification's JSON: unions name their branch, bytes are
+    Latin-1 strings, logical types are numbers. `defaults` accepts values in the form of a schema's defaults, in which
+    unions use the first branch that fits."""
 
     def __init__(self, schema: Type, *, specified: bool = False, defaults: bool = False) -> None:
         self._specified, self._defaults = specified or defaults, defaults
@@ -40,18 +41,18 @@ class AvroWriter:
         self._write = self._writer(schema)
 
     def write(self, value: object) -> bytes:
-        """The payload of a value that `read_json` of `exact` read. Raises BadValue."""
+        """Return the payload of a value from `exact.read_json`. Raises BadValue."""
         out = bytearray()
         try:
             self._write(value, out)
         except RecursionError:
             raise BadValue("it is nested too deeply") from None
-        if self._raw:  # Java writes a schema that is only "bytes" without a length
+        if self._raw:  # Java writes a schema of only "bytes" without a length
             return bytes(out[len(varint_of(out)) :])
         return bytes(out)
 
     def _writer(self, type: Type) -> Write:
-        """The writer of a type; of a type that contains itself it is asked for before it is made."""
+        """Return the writer of a type; a recursive type requests its own before it exists."""
         known = self._made.get(id(type))
         if known is not None:
             return known
@@ -115,7 +116,7 @@ class AvroWriter:
         return write
 
     def _default(self, record: Record, field: Field) -> bytes | None:
-        """The payload of a field's default, None without one. Raises SchemaRefused."""
+        """Return the payload of a field's default, None without one. Raises SchemaRefused."""
         if not field.has_default:
             return None
         try:
@@ -124,7 +125,7 @@ class AvroWriter:
             raise SchemaRefused(f"the default of the field {field.name} of {record.name} is not of its type") from None
 
     def _bytes(self, value: object) -> bytes:
-        """As `write`, with the length of bytes."""
+        """Like `write`, including the length of bytes."""
         self._raw = False
         return self.write(value)
 
@@ -161,7 +162,8 @@ class AvroWriter:
         return _named(branches, wrapped) if self._specified else write
 
     def _inside(self, branch: Type) -> Write:
-        """The writer of what names its branch: there bytes are strings of Latin-1, as the specification has them."""
+        """Return the writer for a value that names its branch, in which bytes are Latin-1 strings, as in the
+        specification."""
         logical = None if self._specified else branch.logical
         if branch.kind in ("bytes", "fixed") and logical is None:
             return fixed_bytes(branch.size if isinstance(branch, Fixed) else -1, None, latin=True)
@@ -204,7 +206,7 @@ class AvroWriter:
 
 
 def varint_of(data: bytearray) -> bytes:
-    """The varint that a payload begins with."""
+    """Return the varint at the start of a payload."""
     end = next(at for at, byte in enumerate(data) if byte < 128) + 1
     return bytes(data[:end])
 
@@ -222,7 +224,7 @@ def _enum(enum: Enum) -> Write:
 
 
 def _first(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object, bytearray], bool]) -> Write:
-    """Writes a default, by the first branch; by the first that takes it, as 1.12 allows."""
+    """Write a default with the first branch, or with the first that accepts it, as 1.12 allows."""
 
     def write(value: object, out: bytearray) -> None:
         before = len(out)
@@ -241,7 +243,7 @@ def _first(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object,
 
 
 def _named(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object, bytearray], bool]) -> Write:
-    """Writes null, or a value that names its branch."""
+    """Write null, or a value that names its branch."""
     null = next((number for number, branch, _ in branches if branch.kind == "null"), None)
 
     def write(value: object, out: bytearray) -> None:
@@ -255,7 +257,8 @@ def _named(branches: list[tuple[bytes, Type, Write]], wrapped: Callable[[object,
 
 
 def _wrapped(branches: dict[str, tuple[bytes, Write]]) -> Callable[[object, bytearray], bool]:
-    """Writes `{"branch": value}`, a union's form in the specification. False, and nothing written, for other values."""
+    """Write `{"branch": value}`, the specification's form of a union. Returns False without writing for other
+    values."""
 
     def write(value: object, out: bytearray) -> bool:
         if type(value) is not dict or len(value) != 1:

@@ -1,1 +1,1 @@
-"""Keys and values of a known form without a schema: numbers, UUIDs, CBOR, Protobuf by its numbers."""
+"""Schemaless binary formats of keys and values: numbers, UUIDs, CBOR, Protobuf by field numbers."""

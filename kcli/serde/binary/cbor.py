@@ -1,5 +1,5 @@
-"""CBOR (RFC 8949) as JSON, by cbor2 (the extra `cbor`): bytes as `{"base64": …}`, times as ISO 8601, other tags as
-their content."""
+"""Converts CBOR (RFC 8949) to JSON with cbor2 (the extra `cbor`): bytes become `{"base64": …}`, times ISO 8601, other
+tags their content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 256
 SHARED = (b"\xd8\x1c", b"\xd8\x1d", b"\xd9\x01\x00", b"\xd8\x19")
-"""Tags by which one value is in many places: a few bytes could become any number of them."""
+"""Tags that let one value occur in many places: a few bytes could expand to any number of values."""
 
 
 class CborReader(PayloadReader):
@@ -59,7 +59,7 @@ class CborReader(PayloadReader):
         return value, stream.read(1)
 
     def _plain(self, value: Any, depth: int) -> Any:
-        """A value that JSON has. Raises Unreadable where it is too deep."""
+        """Return a value that JSON can express. Raises Unreadable if it is nested too deeply."""
         if depth > DEEPEST:
             raise Unreadable(f"values are nested more than {DEEPEST} deep")
         if isinstance(value, dict) or hasattr(value, "items"):

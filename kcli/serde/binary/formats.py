@@ -1,4 +1,4 @@
-"""A column of keys or values read in a format without a schema."""
+"""Decodes a column of keys or values in a format without a schema."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from kcli.serde.schemas.typed_rows import TypedRows
 
     Read = Callable[[bytes, bytes | None, str], bytes]
-    """A field's JSON, of its bytes, the record's key and its topic. Raises Unreadable."""
+    """Returns a field's JSON from its bytes, the record's key and its topic. Raises Unreadable."""
 
 
 class FormatDecoder:
-    """The keys, or the values, of records in one format."""
+    """Decodes the keys, or the values, of records in one format."""
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind = kind
@@ -37,7 +37,7 @@ class FormatDecoder:
         self._read = _read_of(kind, name)
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
-        """The field as a new column; what is not of the format stays as it is stored."""
+        """Return the field as a new column; bytes that are not of the format stay unchanged."""
         from kcli.proto.plain.gather import spans
 
         data = columns.data

@@ -1,5 +1,5 @@
-"""What the group coordinator writes to `__consumer_offsets` about groups of the consumer protocol (KIP-848), share
-groups (KIP-932) and streams groups (KIP-1071). The version of a record's key says what its value is.
+"""Records of the group coordinator in `__consumer_offsets` about groups of the consumer protocol (KIP-848), share
+groups (KIP-932) and streams groups (KIP-1071). The version of a record's key determines the type of its value.
 
 Source: the messages of Kafka 4.3.1's group coordinator.
 """
@@ -18,21 +18,21 @@ class AssignedPartitions(Struct):
 
 
 class EpochValue(Message, versions="0", flexible="0+"):
-    """Of a group of the consumer protocol."""
+    """For groups of the consumer protocol."""
 
     epoch: Int32 = 0
     metadata_hash: Int64 = at(tag=0, default=0)
 
 
 class AssignmentEpochValue(Message, versions="0", flexible="0+"):
-    """Of the target assignment of any group."""
+    """The epoch of the target assignment of any group."""
 
     assignment_epoch: Int32 = 0
     assignment_timestamp: Int64 = at(tag=0, default=-1)
 
 
 class AssignmentValue(Message, versions="0", flexible="0+"):
-    """What a member of a consumer or share group is to have."""
+    """The target assignment of a member of a consumer or share group."""
 
     topic_partitions: list[TopicPartitions] = at(factory=list)
 
@@ -50,7 +50,7 @@ class TopicRacks(Struct):
 
 
 class PartitionMetadataValue(Message, versions="0", flexible="0+"):
-    """The topics of a group; Kafka 4.0 wrote it, later ones delete it."""
+    """The topics of a group; written by Kafka 4.0, deleted by later versions."""
 
     topics: list[TopicRacks] = at(factory=list)
 
@@ -78,8 +78,8 @@ class ConsumerMemberValue(Message, versions="0", flexible="0+"):
 
 
 class ConsumerAssignmentValue(Message, versions="0", flexible="0+"):
-    """What a member has, and what it gives back. The state is 0 (stable), 1 (it gives partitions back) or 2 (it waits
-    for those of others)."""
+    """The current assignment of a member, and what it has to give back. The state is 0 (stable), 1 (revoking
+    partitions) or 2 (waiting for partitions of others)."""
 
     member_epoch: Int32 = 0
     previous_member_epoch: Int32 = 0
@@ -89,7 +89,7 @@ class ConsumerAssignmentValue(Message, versions="0", flexible="0+"):
 
 
 class RegularExpressionValue(Message, versions="0", flexible="0+"):
-    """The topics that a regular expression of members matches."""
+    """The topics that match a members' regular expression."""
 
     topics: list[str] = at(factory=list)
     version: Int64 = 0

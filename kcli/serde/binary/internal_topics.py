@@ -1,6 +1,6 @@
-"""The records of Kafka's own topics: committed offsets and groups (`__consumer_offsets`), transactions
-(`__transaction_state`), the state of share groups (`__share_group_state`). All have a version in front; in
-`__consumer_offsets` and `__share_group_state` that of the key says what the record is.
+"""Decodes Kafka's internal topics: committed offsets and groups (`__consumer_offsets`), transactions
+(`__transaction_state`), the state of share groups (`__share_group_state`). All records begin with a version; in
+`__consumer_offsets` and `__share_group_state` the version of the key determines the type of the record.
 
 Sources: the messages of group-coordinator, transaction-coordinator and share-coordinator in Kafka 4.3.1.
 """
@@ -102,7 +102,7 @@ RECORDS: dict[int, tuple[str, type[Message], type[Message]]] = {
     22: ("streams-group-current-assignment", MemberKey, groups.StreamsAssignmentValue),
     23: ("streams-group-topology", GroupKey, groups.TopologyValue),
 }
-"""What a record of `__consumer_offsets` is, by the version of its key: its name, its key and its value."""
+"""Records of `__consumer_offsets` by the version of the key: name, key and value."""
 
 
 class TransactionKey(Message, versions="0"):
@@ -137,7 +137,7 @@ STATES = (
     "Dead",
     "PrepareEpochFence",
 )
-"""Of a transaction, by its number."""
+"""States of a transaction, by number."""
 
 
 class ShareKey(Message, versions="0-1"):
@@ -176,7 +176,7 @@ SHARE_RECORDS: dict[int, tuple[str, type[ShareSnapshotValue | ShareUpdateValue]]
     0: ("share-snapshot", ShareSnapshotValue),
     1: ("share-update", ShareUpdateValue),
 }
-"""What a record of `__share_group_state` is, by the version of its key."""
+"""Records of `__share_group_state` by the version of the key."""
 DELIVERY_STATES = {0: "Available", 2: "Acknowledged", 4: "Archived"}
 
 
@@ -206,7 +206,7 @@ def read_share_state(kind: str) -> Read:
 
 
 def read_offsets(kind: str) -> Read:
-    """Reads the keys, or the values, of `__consumer_offsets`."""
+    """Return a reader of the keys, or the values, of `__consumer_offsets`."""
 
     def read(data: bytes, key: bytes | None, topic: str) -> bytes:
         version = version_of(data if kind == "key" else key)
@@ -219,7 +219,7 @@ def read_offsets(kind: str) -> Read:
 
 
 def read_transactions(kind: str) -> Read:
-    """Reads the keys, or the values, of `__transaction_state`."""
+    """Return a reader of the keys, or the values, of `__transaction_state`."""
 
     def read(data: bytes, key: bytes | None, topic: str) -> bytes:
         if kind == "key":
@@ -232,14 +232,14 @@ def read_transactions(kind: str) -> Read:
 
 
 def version_of(data: bytes | None) -> int:
-    """The version in front. Raises Unreadable."""
+    """Return the leading version. Raises Unreadable."""
     if data is None or len(data) < 2:
         raise Unreadable("it has no version in front")
     return int.from_bytes(data[:2], "big", signed=True)
 
 
 def body(type: type[M], data: bytes) -> M:
-    """A message behind its version. Raises Unreadable."""
+    """Decode the message after its version. Raises Unreadable."""
     version = version_of(data)
     try:
         return type.decode(version, data[2:])
@@ -247,12 +247,11 @@ def body(type: type[M], data: bytes) -> M:
         raise Unreadable(f"it is no {type.__name__} of version {version}: {problem}") from None
 
 
-# A decoded message of Kafka's as JSON: fields in camel case, bytes as `{"base64": …}`, ids as Kafka shows them and
-# null for none.
+# Kafka messages as JSON: fields in camel case, bytes as `{"base64": …}`, ids in Kafka's form, and null for none.
 
 
 def json_of(message: Struct, **changed: object) -> bytes:
-    """The fields, with those of `changed` in place of them or behind."""
+    """Return the fields, replaced or extended by `changed`."""
     text = json.dumps(_fields(message, changed), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 

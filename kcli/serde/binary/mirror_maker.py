@@ -1,7 +1,4 @@
-"""The records of MirrorMaker 2's topics, by the topic's name: heartbeats, checkpoints and offset syncs.
-
-Source: connect/mirror-client and connect/mirror of Kafka (Heartbeat, Checkpoint, OffsetSync).
-"""
+"""Decodes MirrorMaker 2's topics, by topic name: heartbeats, checkpoints and offset syncs."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ class OffsetSyncValue(Message, versions="0"):
 
 
 def read_mirror(kind: str) -> Read:
-    """Reads the keys, or the values, of MirrorMaker's topics."""
+    """Return a reader of the keys, or the values, of MirrorMaker's topics."""
 
     def read(data: bytes, key: bytes | None, topic: str) -> bytes:
         if topic.rpartition(".")[2] == "heartbeats":
@@ -62,7 +59,7 @@ def read_mirror(kind: str) -> Read:
 
 
 def _whole(type: type[Message], data: bytes) -> Message:
-    """A message without a version. Raises Unreadable."""
+    """Decode a message without a version. Raises Unreadable."""
     try:
         return type.decode(0, data)
     except (DecodeError, EncodeError, IndexError) as problem:

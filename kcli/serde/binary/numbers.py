@@ -1,4 +1,4 @@
-"""Numbers and UUIDs as Kafka's serializers write them: big-endian, of a fixed size."""
+"""Numbers and UUIDs in the form of Kafka's serializers: big-endian, of a fixed size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UUID = 16
 
 
 def packed_number(name: str, text: str) -> bytes:
-    """The bytes of a number or UUID that is written as a text. Raises ValueError."""
+    """Return the bytes of a number or UUID given as text. Raises ValueError."""
     if name in INTEGERS:
         size, signed = INTEGERS[name]
         try:
@@ -33,7 +33,7 @@ def packed_number(name: str, text: str) -> bytes:
 
 
 class NumberReader(PayloadReader):
-    """Reads integers, `float`, `double` and `uuid` by their names."""
+    """Reads integers, `float`, `double` and `uuid`, selected by name."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,7 +1,7 @@
-"""Protobuf without its schema: the fields of a message by their numbers, as `protoc --decode_raw` has them.
+"""Decodes Protobuf without a schema: the fields of a message by number, like `protoc --decode_raw`.
 
-Bytes are a text if all of it can be printed, else a message if they are one, else `{"base64": …}`. A field that comes
-again is a list.
+Bytes become text if all of it is printable, else a message if they are a valid one, else `{"base64": …}`. A repeated
+field becomes a list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kcli.proto.plain.protobuf_tree import Payload
 from kcli.serde.schemas.payloads import PayloadReader, Unreadable
 
 WORK = 64
-"""How many times the bytes of a payload are looked at: what is a message at each level is read once a level."""
+"""How often the bytes of a payload may be read: nested messages are read once per level."""
 
 
 class RawReader(PayloadReader):

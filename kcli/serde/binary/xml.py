@@ -1,11 +1,12 @@
-"""XML as JSON, by the convention of xmltodict: an attribute is `@name`, text beside attributes and elements `#text`.
+"""Converts XML to JSON with xmltodict's convention: an attribute is `@name`, text beside attributes and elements is
+`#text`.
 
     <order id="7"><item>a</item><item>b</item><note/></order>
     {"order": {"@id": "7", "item": ["a", "b"], "note": null}}
 
-An element with text only is the text, an empty one null, one that comes again a list. Values are texts, names keep
-their prefix. The parser is Python's expat. A document type is refused before it is read, so that there are no entities
-but the five of XML, and nothing outside of the value is opened.
+An element with only text is the text, an empty one null, repeated ones a list. Values are strings, names keep their
+prefix. The parser is Python's expat. Document types are refused before they are read, so only the five entities of XML
+exist, and nothing outside the value is opened.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ class XmlReader(PayloadReader):
             return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
         except expat.ExpatError as problem:
             raise Unreadable(f"it is not XML: {expat.ErrorString(problem.code)}") from None
-        except (ValueError, LookupError) as problem:  # an encoding that Python does not have, half characters
+        except (ValueError, LookupError) as problem:  # an unsupported encoding, unpaired surrogates
             if isinstance(problem, Unreadable):
                 raise
             raise Unreadable(f"it is not XML: {str(problem)[:100]}") from None
 
 
 class _Document:
-    """One document being read. `value` is an object with the root."""
+    """A document being read. `value` is an object with the root."""
 
     def __init__(self, data: bytes) -> None:
         self.value: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Texts and bytes of Avro in fields that a rule encrypts, replaced by marks."""
+"""Replaces encrypted strings and bytes in Avro values by placeholders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AvroFields:
-    """Values of an Avro schema, of which rules encrypt fields."""
+    """Values of an Avro schema whose fields are encrypted by rules."""
 
     def __init__(self, schema: Schema, texts: Sequence[str], tags: Tags) -> None:
         self._tags = tags
@@ -27,11 +27,11 @@ class AvroFields:
             self._name(part, "")
 
     def marked(self, value: Any) -> Any:
-        """The value with what the rules encrypt replaced."""
+        """Return the value with encrypted parts replaced."""
         return self._walk(value, self._schema, None)
 
     def _name(self, schema: Any, space: str) -> None:
-        """Note the types with a name, each by its full name, and give its own full name to each record."""
+        """Register named types by full name, and set each record's full name."""
         if isinstance(schema, list):
             for branch in schema:
                 self._name(branch, space)
@@ -50,7 +50,7 @@ class AvroFields:
             self._name(schema.get(inner), space)
 
     def _walk(self, value: Any, schema: Any, rule: Rule | None, space: str = "") -> Any:
-        """`rule` encrypts the field around this value; None: no rule does."""
+        """Replace parts of a value. `rule` encrypts the enclosing field; None: no rule does."""
         if isinstance(schema, list):
             return self._branch(value, schema, rule, space)
         kind = schema.get("type") if isinstance(schema, dict) else schema
@@ -73,7 +73,8 @@ class AvroFields:
         return value
 
     def _branch(self, value: Any, union: list[Any], rule: Rule | None, space: str) -> Any:
-        """A value of any branch: what may be ciphertext is taken for it. A union may name its branch around it."""
+        """Replace parts of a value of any branch: whatever may be ciphertext counts as such. A union may name its
+        branch around it."""
         for branch in union:
             name = branch.get("name", branch.get("type")) if isinstance(branch, dict) else branch
             if isinstance(value, dict) and list(value) == [name]:

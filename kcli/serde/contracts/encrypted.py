@@ -1,4 +1,4 @@
-"""Values that a rule encrypts: marked, for kcli asks for no key. `{"encrypted": "KEK"}` is in place of a field."""
+"""Placeholders for encrypted values, because kcli requests no keys: `{"encrypted": "KEK"}` instead of a field."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def marked(schema: Schema, referred: Sequence[tuple[str, str]], reader: PayloadReader) -> PayloadReader:
-    """The reader of a schema with its rules heeded; `referred` are the schemas that it refers to. Fields are marked;
-    where a rule encrypts payloads, values stay as they are stored."""
+    """Return the reader of a schema, adapted to its rules; `referred` are the schemas that it references. Fields are
+    replaced by placeholders; if a rule encrypts payloads, values are not decoded."""
     rules = [rule for rule in rules_of(schema) if encrypts(rule)]
     if not rules:
         return reader
@@ -39,7 +39,7 @@ def marked(schema: Schema, referred: Sequence[tuple[str, str]], reader: PayloadR
 
 
 class Sealed(PayloadReader):
-    """Reads nothing: the values stay as they are stored."""
+    """Decodes nothing: the values stay as stored."""
 
     def __init__(self, rule: Rule) -> None:
         self._reason = f"encrypted: {rule.key or rule.name}"
@@ -49,7 +49,7 @@ class Sealed(PayloadReader):
 
 
 class EncryptedReader(PayloadReader):
-    """Reads values of Avro or JSON; texts and bytes in fields that a rule encrypts are ciphertext, and marked so."""
+    """Reads values of Avro or JSON; strings and bytes in fields that a rule encrypts are ciphertext, and replaced."""
 
     def __init__(self, reader: PayloadReader, fields: AvroFields | JsonFields) -> None:
         self._reader = reader
@@ -64,7 +64,7 @@ class EncryptedReader(PayloadReader):
 
 
 class Wide(str):
-    """A number that no double holds, as text."""
+    """A number that a double cannot represent, as text."""
 
 
 def _float(text: str) -> float | Wide:

@@ -1,5 +1,5 @@
-"""Texts of JSON in fields that a rule encrypts, replaced by marks. Tags are beside the schema of a property
-(`confluent:tags`), or belong to its path in the metadata: `$.buyer.mail`."""
+"""Replaces encrypted strings in JSON values by placeholders. Tags are in the schema of a property (`confluent:tags`),
+or assigned to its path in the metadata: `$.buyer.mail`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kcli.serde.contracts.tags import Tags
 
 MOST_STEPS = 100_000
-"""Schemas that are looked at for one value: `allOf` may name the same ones again and again."""
+"""Schemas to visit for one value: `allOf` may list the same ones again and again."""
 BRANCHES = ("allOf", "anyOf", "oneOf")
 
 
 class JsonFields:
-    """Values of a JSON schema, of which rules encrypt fields. Of branches that a value may be of, each one counts: what
-    may be ciphertext is marked."""
+    """Values of a JSON schema whose fields are encrypted by rules. If several alternatives are possible, all count:
+    whatever may be ciphertext is replaced."""
 
     def __init__(self, schema: Schema, referred: Sequence[tuple[str, str]], tags: Tags) -> None:
         self._tags = tags
@@ -39,12 +39,13 @@ class JsonFields:
                 self._files.setdefault(str(found.get("$id") or found.get("id") or name), found)
 
     def marked(self, value: Any) -> Any:
-        """The value with what the rules encrypt replaced. Raises Unreadable."""
+        """Return the value with encrypted parts replaced. Raises Unreadable."""
         self._steps = 0
         return self._walk(value, self._own, self._own, None, "$")
 
     def _walk(self, value: Any, schema: Any, file: Any, rule: Rule | None, path: str) -> Any:
-        """`rule` encrypts the field around this value; None: no rule does. `file` is what a `#` refers to."""
+        """Replace parts of a value. `rule` encrypts the enclosing field; None: no rule does. `file` is the document for
+        references with `#`."""
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise Unreadable("its schema has too many branches to find what is encrypted")
@@ -62,7 +63,7 @@ class JsonFields:
             more = schema.get("additionalItems" if isinstance(schema.get("items"), list) else "items")
             for number, item in enumerate(value):
                 value[number] = self._walk(item, items[number] if number < len(items) else more, file, rule, path)
-        elif rule is not None and type(value) is str:  # a number that is too wide is a text of another type
+        elif rule is not None and type(value) is str:  # a number without exact form is a str of another class
             return sealed(rule)
         return value
 
@@ -78,7 +79,7 @@ class JsonFields:
                 value[name] = self._walk(item, inner, file, rule, own)
 
     def _referred(self, reference: str, file: Any) -> tuple[Any, Any]:
-        """What a `$ref` leads to, and the file that it is in; None where it leads nowhere."""
+        """Resolve a `$ref`: return the schema and its document; None if it cannot be resolved."""
         name, _, pointer = reference.partition("#")
         file = self._files.get(name) if name else file
         found = file
@@ -96,5 +97,5 @@ def _list(found: Any) -> list[Any]:
 
 
 def _is_mark(value: dict[str, Any]) -> bool:
-    """Whether another branch marked it."""
+    """Whether another alternative already replaced it."""
     return list(value) == ["encrypted"] and isinstance(value["encrypted"], str)

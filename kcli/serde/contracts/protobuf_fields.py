@@ -1,4 +1,4 @@
-"""Texts and bytes of Protobuf in fields that a rule encrypts, replaced by marks. Tags are the options
+"""Replaces encrypted strings and bytes in Protobuf values by placeholders. Tags are the options
 `(confluent.field_meta).tags` of fields."""
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.schema.types import Field
 
 _OWN_JSON = "google.protobuf."
-"""Messages whose JSON is not an object of their fields."""
+"""Messages whose JSON is not an object with their fields."""
 
 
 class MessageFields:
-    """The messages of a schema, of which rules encrypt fields."""
+    """The messages of a schema whose fields are encrypted by rules."""
 
     def __init__(self, schema: ProtobufSchema, tags: Tags) -> None:
         self._schema = schema
         self._tags = tags
 
     def marked(self, text: bytes, name: str) -> bytes:
-        """The JSON of a message with what the rules encrypt replaced."""
+        """Return the JSON of a message with encrypted parts replaced."""
         value = json.loads(text)
         self._message(self._schema.message(name), value)
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
@@ -60,7 +60,8 @@ class MessageFields:
 
 
 class EncryptedMessages(PayloadReader):
-    """Reads payloads of one message, or behind what an IndexedReader reads, and marks fields in them."""
+    """Reads payloads of one message, or after the indexes that an IndexedReader reads, and replaces encrypted
+    fields."""
 
     def __init__(self, reader: ProtobufReader, fields: MessageFields) -> None:
         self._reader = reader
@@ -86,7 +87,7 @@ class EncryptedMessages(PayloadReader):
 
 
 class EncryptedIndexed(EncryptedMessages):
-    """The reader of a schema, which has a reader of each of its messages."""
+    """The reader of a schema, with a reader for each of its messages."""
 
     def __init__(self, reader: IndexedReader, fields: MessageFields) -> None:
         super().__init__(reader, fields)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from kcli.schemas import Schema
 
     class Rule(NamedTuple):
-        """One rule that is not disabled. `key` is the name of its KEK, the key that encrypts keys; "" without one.
-        `set` is the list of the rule set that has it, `failing` the name of the action for a value that fails, and
-        `misread` that for reading."""
+        """An enabled rule. `key` is the name of its KEK, the key that encrypts keys; "" without one. `set` is the list
+        of the rule set that contains it, `failing` the action for a value that fails when writing, and `misread` that
+        for reading."""
 
         name: str
         type: str
@@ -40,11 +40,11 @@ READING = ("READ", "WRITEREAD")
 PAYLOAD = "ENCRYPT_PAYLOAD"
 """The type of rules that encrypt whole payloads; the others encrypt fields."""
 CLIENTS = ("ALL", "CLIENT")
-"""Places in `enableAt` at which serializers run the rules."""
+"""Values of `enableAt` for which serializers run the rules."""
 
 
 def rules_of(schema: Schema) -> Iterator[Rule]:
-    """The rules of all its sets, as far as they are of the form that registries give them."""
+    """Iterate over the rules of all sets that have a valid form."""
     found = json.loads(schema.rule_set) if schema.rule_set else {}
     if not isinstance(found, dict):
         return
@@ -53,7 +53,8 @@ def rules_of(schema: Schema) -> Iterator[Rule]:
         for one in rules if isinstance(rules, list) else ():
             if isinstance(one, dict) and not one.get("disabled"):
                 rule = _rule(name, one)
-                if encrypts(rule) or not elsewhere:  # a gateway may encrypt; kcli does not know whether it talks to one
+                # a gateway may encrypt, and kcli cannot know whether it talks to one
+                if encrypts(rule) or not elsewhere:
                     yield rule
 
 
@@ -75,26 +76,28 @@ def encrypts(rule: Rule) -> bool:
 
 
 def encrypting(schema: Schema) -> Rule | None:
-    """The first rule that encrypts values of the schema."""
+    """Return the first rule that encrypts values of the schema."""
     if "ENCRYPT" not in schema.rule_set:
         return None
     return next((rule for rule in rules_of(schema) if encrypts(rule)), None)
 
 
 def checks(rule: Rule) -> bool:
-    """Whether it is a condition in CEL about what is written."""
+    """Whether it is a CEL condition for written values."""
     return _is_condition(rule) and rule.mode in WRITING
 
 
 def changes_fields(rule: Rule) -> bool:
-    """Whether it is about fields that are written: a condition in CEL, or an expression for what is stored."""
+    """Whether it applies to written fields: a CEL condition, or an expression for the stored value."""
     return _is_of_fields(rule) and rule.mode in WRITING
 
 
 def reading(schema: Schema) -> list[Rule]:
-    """The rules in CEL that are run when values are read, in their order, which is the reverse of that for writing.
-    None of a schema with rules that encrypt: what they are about is ciphertext. Raises SchemaRefused for a rule that
-    is not run here, unless its failure means nothing."""
+    """Return the CEL rules to run when values are read, in order, which is the reverse of that for writing.
+
+    Empty for a schema with encryption rules, because other rules would apply to ciphertext. Raises SchemaRefused for a
+    rule that kcli does not run, unless its failure has no effect.
+    """
     rules = [rule for rule in rules_of(schema) if rule.mode in READING]
     if any(map(encrypts, rules_of(schema))):
         return []
@@ -109,7 +112,7 @@ def reading(schema: Schema) -> list[Rule]:
 
 
 def check_cel(schema: Schema, rules: Sequence[Rule], error: type[KcliError] = UsageError) -> None:
-    """Raise `error` for rules in CEL where the extra that runs them (`kcli/serde/rules`) is not installed."""
+    """Raise `error` for CEL rules if the extra that runs them (`kcli/serde/rules`) is not installed."""
     try:
         import celpy  # noqa: F401
     except ImportError:
@@ -128,7 +131,8 @@ def _is_of_fields(rule: Rule) -> bool:
 
 
 def earliest(rules: Sequence[Rule]) -> list[Rule]:
-    """Rules without those that change the fields of an earlier one: Confluent's serializers run the first of them."""
+    """Return the rules without those that change fields of an earlier one: Confluent's serializers run only the
+    first."""
     met: set[tuple[str, str, frozenset[str]]] = set()
     kept = []
     for rule in rules:

@@ -1,4 +1,4 @@
-"""The tags of fields, and which rules encrypt a field: by tags beside it, and by patterns of paths in the metadata."""
+"""The tags of fields, and which rules encrypt a field: by its tags, and by path patterns in the metadata."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAGS = "confluent:tags"
 
 
 class Tags:
-    """What the metadata of a schema says about its fields, and the rules that encrypt."""
+    """A schema's metadata about its fields, and the rules that encrypt."""
 
     def __init__(self, schema: Schema, rules: Sequence[Rule]) -> None:
         self._rules = rules
@@ -29,22 +29,23 @@ class Tags:
         ]
 
     def of(self, path: str, own: Iterable[str]) -> frozenset[str]:
-        """The tags of a field, by its path and its own ones."""
+        """Return the tags of a field, from its path and its own tags."""
         return frozenset(own).union(*(tags for pattern, tags in self._patterns if _matches(pattern, path)))
 
     def rule(self, path: str, own: Iterable[str]) -> Rule | None:
-        """The first rule that encrypts a field, by its path and its own tags; a rule without tags encrypts each."""
+        """Return the first rule that encrypts a field; a rule without tags encrypts every field."""
         tags = self.of(path, own)
         return next((rule for rule in self._rules if not rule.tags or rule.tags & tags), None)
 
 
 def sealed(rule: Rule) -> dict[str, str]:
-    """What is shown in place of ciphertext."""
+    """Return the placeholder for ciphertext."""
     return {"encrypted": rule.key or rule.name}
 
 
 def _pattern(path: str) -> list[str]:
-    """A path of Confluent's in steps: `**` is any, `*` any without a dot, `?` one character of a name."""
+    """Split a Confluent path pattern into steps: `**` is anything, `*` anything without a dot, `?` one character of a
+    name."""
     return [
         step
         for part in re.split(r"(\*\*|\*|\?)", path)
@@ -53,7 +54,8 @@ def _pattern(path: str) -> list[str]:
 
 
 def _matches(pattern: Sequence[str], path: str) -> bool:
-    """Whether the whole path is of a pattern, in time that is their lengths' product: both are a registry's."""
+    """Whether a pattern matches the whole path, in time proportional to the product of their lengths, because both come
+    from a registry."""
     at = _past_stars(pattern, {0})
     for char in path:
         following = set()
@@ -68,7 +70,7 @@ def _matches(pattern: Sequence[str], path: str) -> bool:
 
 
 def _past_stars(pattern: Sequence[str], steps: set[int]) -> set[int]:
-    """These steps, and those behind stars that may stand for nothing."""
+    """Return these steps, and those after stars that can match nothing."""
     for step in sorted(steps):
         while step < len(pattern) and pattern[step] in ("*", "**"):
             step += 1

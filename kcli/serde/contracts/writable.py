@@ -1,4 +1,4 @@
-"""Schemas that are not written by because of their rules, and the rules that are run for those that are."""
+"""Schemas that cannot be used for writing because of their rules, and the rules to run for the others."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def conditions_of(schema: Schema, *, without: bool = False) -> list[Rule]:
-    """The rules in CEL that are run about written values, in their order, none if `without`. Raises UsageError for a
-    schema with another rule for writing: those are not run here. `without` writes all the same, but never plain text
-    where a rule encrypts."""
+    """Return the CEL rules for written values, in order; none if `without`. Raises UsageError for a schema with other
+    rules for writing, which kcli does not run. `without` writes anyway, but never plain text if a rule encrypts."""
     conditions = []
     for rule in rules_of(schema):
         about = f"{schema.name} has the rule {rule.name} ({rule.type}) for writing"

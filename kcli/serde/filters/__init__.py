@@ -1,1 +1,1 @@
-"""Which records are wanted: conditions, what their bytes must have for them, and the rows that are left."""
+"""Filters: conditions, hints for searching bytes, and the selected rows."""

@@ -1,8 +1,7 @@
-"""Which records of a batch are wanted: columns in, rows out, and a batch that has only those.
+"""Filters the records of a batch: columns in, rows out, and a batch of only the selected records.
 
-The cheap tests go first and on bytes: where a text that must be there is nowhere in a batch, its records are
-only checked. What is left is an encoded batch again, so whatever prints, counts or forwards batches needs to know
-nothing of filters.
+Cheap tests on bytes come first: if a required text is nowhere in a batch, its records are only checked for damage. The
+result is an encoded batch again, so code that prints, counts or forwards batches need not know about filters.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
 
 
 SAMPLE, SMALL = 100, 16 * 1024
-"""Values that are kept for a sentence about fields that no record has, and how many bytes one may have."""
+"""Values kept for the message about fields that no record has, and their maximum size in bytes."""
 
 
 class Filter:
-    """All conditions of a command line; a record is kept when every one holds. A null value or key matches none."""
+    """All conditions of a command line; a record must match every one. Null values and keys match none."""
 
     def __init__(
         self,
@@ -48,10 +47,12 @@ class Filter:
         within: Within | None = None,
         decoded: bool = False,
     ) -> None:
-        """`grep` and `key_grep` are regular expressions of which every one must be found; `keys` are whole keys, of
-        which one must be equal; `headers` are a name and a value, or None for any value; `value` is how `where` sees
-        a value; `within` looks last, at what all others keep. `decoded`: keys may be decoded to JSON texts, and are
-        then meant without their quotes. Raises UsageError."""
+        """`grep` and `key_grep` are regular expressions that must all be found; `keys` are whole keys, one of which
+        must be equal; `headers` are a name and a value, or None for any value.
+
+        `value` decodes a value for `where`; `within` is applied last. `decoded`: keys may be decoded to JSON strings,
+        and are then compared without quotes. Raises UsageError.
+        """
         self._grep = [Pattern(text, "grep") for text in grep]
         self._keys = frozenset(keys)
         self._decoded_keys = self._keys | {_quoted(key) for key in self._keys} if decoded else self._keys
@@ -60,9 +61,9 @@ class Filter:
         self._where = tuple(where)
         self._value = value
         self.within = within
-        plain = value is value_of  # what other formats make of bytes is not looked for in them
+        plain = value is value_of  # hints search only what is stored as it is decoded
         self._names = frozenset(name for where in self._where for name in where.names)
-        self._decoded = decoded and "key" in self.sees  # else it is all one how keys are stored
+        self._decoded = decoded and "key" in self.sees  # otherwise it does not matter how keys are stored
         on_keys = [] if decoded else self._key_grep  # JSON has other bytes for some characters
         musts = [pattern.literal for pattern in (*self._grep, *on_keys) if pattern.literal]
         musts += [*self._decoded_keys] if len(self._decoded_keys) == 1 else []
@@ -74,21 +75,21 @@ class Filter:
         self._types: Mapping[str, TypedRows] = {}
         self._plans: dict[str, Plans] = {}
         self.kept = False
-        """Whether any record was."""
+        """Whether any record matched."""
         self._sample: list[bytes] = []
 
     @property
     def sees(self) -> tuple[str, ...]:
-        """Which of key and value the conditions look at."""
+        """Which of key and value the conditions use."""
         keys = self._keys or self._key_grep or "key" in self._names
         values = self._grep or self.within is not None or "value" in self._names
         return tuple(kind for kind, looks in (("key", keys), ("value", values)) if looks)
 
     def batch(self, batch: Batch, topic: str, partition: int) -> Batch | None:
-        """A batch of the records that are kept, with the same window; None where there are none, the batch itself
-        where all are. Raises CorruptBatch, as reading it would."""
+        """Return a batch of the matching records with the same window; None if there are none, the batch itself if all
+        match. Raises CorruptBatch, like reading it."""
         if not all(map(batch.may_contain, self._musts)):
-            batch.check()  # whatever is looked for, a damaged batch is an error
+            batch.check()  # a damaged batch is always an error
             return None
         columns = batch.columns()
         rows = self.rows(columns, topic, partition, self._plain_keys(batch), self._typed(batch))
@@ -100,7 +101,7 @@ class Filter:
         return batch.picked(array("q", [offsets[row] for row in rows]))
 
     def count(self, batch: Batch, topic: str, partition: int) -> int:
-        """How many records of a batch are kept. Raises CorruptBatch, as reading it would."""
+        """Return the number of matching records. Raises CorruptBatch, like reading them."""
         if not all(map(batch.may_contain, self._musts)):
             batch.check()
             return 0
@@ -128,7 +129,7 @@ class Filter:
         plain: Collection[int] | None = None,
         typed: Mapping[str, TypedRows] | None = None,
     ) -> Rows:
-        """The rows that are kept, ascending. `plain` are the offsets whose keys are as they are stored; None: all.
+        """Return the matching rows, ascending. `plain` are the offsets of records whose keys are as stored; None: all.
         `typed` are the types of the keys and values that a schema decoded."""
         whole = range(len(columns))
         self._types = typed or {}
@@ -149,7 +150,7 @@ class Filter:
         return rows
 
     def _rows(self, columns: Columns, rows: Rows, topic: str, partition: int, *, decoded: bool) -> Rows:
-        """Those of the rows that all conditions but `within` keep; their keys are decoded, or as they are stored."""
+        """Return the rows that match all conditions except `within`; their keys are decoded, or as stored."""
         if self._keys:
             rows = equal_rows(columns, rows, self._decoded_keys if decoded else self._keys)
         for pattern in self._key_grep:
@@ -171,7 +172,7 @@ class Filter:
         return rows
 
     def said(self) -> list[str]:
-        """A sentence for each field of a condition that no record had, where none was kept."""
+        """Return a sentence for each field in a condition that no record had, if no record matched."""
         if self.kept:
             return []
         impossible = [sentence for plans in self._plans.values() for sentence in plans.impossible]
@@ -182,7 +183,7 @@ class Filter:
         return [sentence for path in paths if (sentence := _missing(path, values))]
 
     def record(self, record: Record, topic: str, partition: int) -> bool:
-        """The same for one record; its key is decoded where the keys of this filter may be."""
+        """Whether one record matches; its key is decoded if the keys of this filter may be."""
         if self._keys and record.key not in self._decoded_keys:
             return False
         key = decoded_key_bytes(record.key) if self._decoded and record.key is not None else record.key
@@ -206,7 +207,7 @@ class Filter:
         for hint in self._hints:
             typed = self._types.get(hint.part)
             shown = typed is None or hint.pattern is not None or not typed.hides(hint.text)
-            if shown and len(rows) == len(columns):  # else there is little left to look at
+            if shown and len(rows) == len(columns):  # otherwise few rows are left
                 rows = sorted(hint.rows(columns))
         names, nothing = self._names, repeat(None)
         data, at, counts = columns.data, columns.header_starts, columns.header_counts
@@ -225,7 +226,7 @@ class Filter:
         ]
 
     def _seen(self, part: str, read: Callable[[bytes | None], Any], columns: Columns, rows: Rows) -> Iterable[Any]:
-        """The keys, or the values, as conditions see them: by the types of their schema where one decoded them."""
+        """Return the keys, or the values, as conditions see them: by the types of their schema if one decoded them."""
         cells = map(read, spans(columns, part, rows))
         if part not in self._types:
             return cells
@@ -235,7 +236,7 @@ class Filter:
         return (cell if plan is None else plan.convert(cell) for cell, plan in zip(cells, plans, strict=True))
 
     def _planned(self, part: str, offsets: Sequence[int]) -> list[Plan | None] | None:
-        """How the keys, or the values, of these records are seen; None where all are seen as they are shown."""
+        """Return the plans for the keys, or the values, of these records; None if all are used as shown."""
         if part not in self._types:
             return None
         if part not in self._plans:
@@ -248,7 +249,8 @@ class Filter:
 
 
 def _grepped_keys(columns: Columns, rows: Rows, pattern: Pattern) -> Rows:
-    """The rows whose decoded key the pattern matches. JSON has a text as it is, unless a backslash is in it."""
+    """Return the rows whose decoded key matches the pattern. JSON has a string unchanged unless it contains a
+    backslash."""
     if pattern.literal and len(rows) == len(columns):
         rows = sorted({*rows_with(columns, "key", pattern.literal), *rows_with(columns, "key", b"\\")})
     keys = zip(rows, spans(columns, "key", rows), strict=True)
@@ -258,7 +260,7 @@ def _grepped_keys(columns: Columns, rows: Rows, pattern: Pattern) -> Rows:
 def _holds(where: Where, seen: tuple[Any, ...]) -> bool:
     try:
         return bool(where.test(*seen))
-    except RecursionError:  # values nested deeper than can be compared are equal to nothing
+    except RecursionError:  # values nested too deeply to compare equal nothing
         return False
 
 
@@ -269,7 +271,7 @@ def _quoted(key: bytes) -> bytes:
 
 
 def _missing(path: tuple[str | None, ...], values: list[Any]) -> str:
-    """The sentence for a path of names, in which None is an element of a list; "" where a value has the field."""
+    """Return the sentence for a path of names, in which None is a list element; "" if a value has the field."""
     here = values
     for depth, name in enumerate(path):
         objects = [value for value in here if isinstance(value, dict)]

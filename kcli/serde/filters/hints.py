@@ -1,9 +1,9 @@
-"""What the bytes of a record certainly have in them if a condition of `--where` holds, read off the condition: so that
-only records that have it are decoded and tested.
+"""Derives from a `--where` condition what the bytes of a matching record must contain, so that only such records are
+decoded and tested.
 
-`value.user == "ann"` wants ann in the value, `value.id == 7` wants "id": 7, or a number that is written otherwise. JSON
-may hide either behind a backslash, and msgpack has no digits: values with a backslash, and for a number those that may
-be msgpack, are tested in any case. Only what is joined by `and` gives a hint.
+`value.user == "ann"` requires ann in the value, `value.id == 7` requires "id": 7, or another spelling of the number.
+JSON may escape either with a backslash, and msgpack has no digits, so values with a backslash, and for numbers those
+that may be msgpack, are always tested. Only conditions joined by `and` give hints.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     Named = Callable[[ast.Attribute], str]
 
 _SHOWN = re.compile(r"[ !#-\[\]-~]+")
-"""What JSON writes as it is, if it writes no escape."""
+"""Characters that JSON writes unescaped, if it writes no escapes."""
 _SPACE = rb"[ \t\r\n]*"
 _TESTS = {"startswith": 2, "endswith": 2, "contains": 2}
 
 
 class Hint:
-    """`text` or a match of `pattern` is in that part of the record: key, value or headers."""
+    """`text`, or a match of `pattern`, is in that part of the record: key, value or headers."""
 
     def __init__(self, part: str, text: bytes, pattern: re.Pattern[bytes] | None = None) -> None:
         self.part = part
@@ -37,7 +37,7 @@ class Hint:
         self.pattern = pattern
 
     def rows(self, columns: Columns) -> set[int]:
-        """The rows that may hold; all that do are among them."""
+        """Return the rows that may match; all that do are included."""
         if self.part == "headers":
             return set(rows_headed_with(columns, self.text))
         if self.pattern is not None:
@@ -48,7 +48,7 @@ class Hint:
 
 
 def hints_of(condition: ast.expr, named: Named) -> list[Hint]:
-    """The hints of a condition as it was typed; `named` is the name that an attribute has there."""
+    """Return the hints of a condition as typed; `named` are the original names of attributes."""
     return list(_hints(condition, named))
 
 
@@ -68,7 +68,7 @@ def _hints(node: ast.expr, named: Named) -> Iterator[Hint]:
 
 
 def _called(node: ast.Call) -> Iterator[Hint]:
-    """`contains(value.name, "a")` and `value.name.contains("a")`."""
+    """Handle `contains(value.name, "a")` and `value.name.contains("a")`."""
     if isinstance(node.func, ast.Attribute):
         name, arguments = node.func.attr, [node.func.value, *node.args]
     elif isinstance(node.func, ast.Name):
@@ -80,7 +80,7 @@ def _called(node: ast.Call) -> Iterator[Hint]:
 
 
 def _holding(whole: ast.expr, part: ast.expr) -> Iterator[Hint]:
-    """A text that is in a part of the record."""
+    """Return the hint that a text is in a part of the record."""
     text = _text(part)
     place = _place(whole)
     if text and place in ("key", "value"):
@@ -98,16 +98,16 @@ def _equal(thing: ast.expr, constant: ast.expr, named: Named) -> Iterator[Hint]:
 
 
 def _numbered(name: str, number: int) -> re.Pattern[bytes]:
-    """A field with that number, or with one that has a point or an exponent and may be equal to it; in quotes where the
-    JSON of a schema has them, and with zeros in front."""
+    """Return a pattern for a field with that number, or with one with a decimal point or exponent that may be equal; in
+    quotes if the JSON of a schema has them, and with leading zeros."""
     begin = re.escape(f'"{name}"'.encode()) + _SPACE + b":" + _SPACE
     same, odd = b"%d(?![0-9])" % number, b"-?[0-9]+[.eE]"
-    # most values end the search at their first byte: each branch begins with one
+    # most values end the search at their first byte, because each branch begins with one
     return re.compile(begin + b'(?:%b|["0]0*(?:%b|%b)|%b)' % (same, same, odd, odd))
 
 
 def _place(node: ast.expr) -> str | None:
-    """Which part of the record a path leads into: key, value.a.b, headers.x, value["a"][0]."""
+    """Return the part of the record that a path leads into: key, value.a.b, headers.x, value["a"][0]."""
     inside = False
     while isinstance(node, ast.Attribute | ast.Subscript):
         node, inside = node.value, True
@@ -116,6 +116,6 @@ def _place(node: ast.expr) -> str | None:
 
 
 def _text(node: ast.expr) -> bytes:
-    """A constant text that JSON writes as it is; b"" for all else."""
+    """Return a constant text that JSON writes unescaped; b"" otherwise."""
     text = node.value if isinstance(node, ast.Constant) else None
     return text.encode() if isinstance(text, str) and _SHOWN.fullmatch(text) else b""

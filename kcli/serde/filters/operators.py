@@ -1,8 +1,9 @@
-"""What the operators and functions of `--where` do with any values: never an error, because data is not a mistake.
+"""The operators and functions of `--where` for values of any type. They raise no errors, because unexpected data is not
+a mistake of the user.
 
-A field that is missing is null. Ordering needs two numbers or two texts, else it is false; arithmetic needs two
-numbers, else it is null. Equal is what JSON calls equal: 1 is 1.0 and not true. Of the elements that `[*]` names, a
-comparison needs one for which it is true.
+A missing field is null. Ordering needs two numbers or two strings, else it is false; arithmetic needs two numbers, else
+it is null. Equality is JSON's: 1 equals 1.0, but not true. For elements selected by `[*]`, a comparison needs to be
+true for one of them.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _DIGITS = 20
-"""The most characters of a text that is made an int: any int64 has fewer, and Python refuses very long ones."""
+"""Longest text that is converted to an int: every int64 is shorter, and Python rejects very long ones."""
 
 
 class Literal(float):
-    """A constant of a condition that no double holds: `exact` is the number as it was typed."""
+    """A constant of a condition that a double cannot represent: `exact` is the number as typed."""
 
     def __new__(cls, typed: str) -> Literal:
         literal = super().__new__(cls, typed)
@@ -36,16 +37,17 @@ NUMBERS = (int, float, Literal)
 
 
 def literal(typed: str) -> float:
-    """A constant with a point or an exponent: a Literal where a double is another number."""
+    """Return a constant with a decimal point or exponent: a Literal if a double would be a different number."""
     value = float(typed)
     try:
         return value if Decimal(repr(value)) == Decimal(typed) else Literal(typed)
-    except ArithmeticError:  # an exponent that no Decimal has
+    except ArithmeticError:  # an exponent too large for Decimal
         return value
 
 
 class Numeral(str):
-    """A number that its schema's JSON shows as a text: it is compared with numbers without loss, and is a text, too."""
+    """A number that its schema's JSON shows as a string: compared with numbers without loss, and also usable as
+    text."""
 
     __hash__ = str.__hash__
 
@@ -61,7 +63,7 @@ class Numeral(str):
 
 
 def _exact(thing: object) -> int | Decimal | None:
-    """The number that a number, or a text of one, is exactly: 0.1 is one tenth. None for anything else."""
+    """Return the exact number of a number, or of its text: 0.1 is one tenth. None for anything else."""
     kind = type(thing)
     if kind is int:
         return thing  # type: ignore[return-value]
@@ -82,7 +84,7 @@ def _exact(thing: object) -> int | Decimal | None:
 
 @lru_cache(maxsize=256)
 def _exact_float(number: float) -> Decimal | None:
-    """Kept, because a constant is compared with every record."""
+    """Cached, because a constant is compared with every record."""
     text = repr(number)
     return _decimal(text) if _NUMBER.fullmatch(text) else None
 
@@ -90,23 +92,23 @@ def _exact_float(number: float) -> Decimal | None:
 def _decimal(text: str) -> Decimal | None:
     try:
         return Decimal(text)
-    except ArithmeticError:  # an exponent of more digits than a Decimal has
+    except ArithmeticError:  # an exponent with too many digits for Decimal
         return None
 
 
 def reckonable(thing: Any) -> Any:
-    """A number for arithmetic, None for anything else."""
+    """Return a number for arithmetic, None for anything else."""
     if type(thing) is Numeral:
         return None if _exact(thing) is None else number(str(thing))
     return thing if type(thing) in NUMBERS else None
 
 
 ALONE: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""The functions without the look at elements, for conditions without `[*]`: they are called for every record."""
+"""The functions without support for elements, for conditions without `[*]`: they are called for every record."""
 
 
 class Each(list):  # type: ignore[type-arg]  # typing is not imported here
-    """The elements that `[*]` names."""
+    """The elements selected by `[*]`."""
 
     __hash__ = None
 
@@ -121,14 +123,14 @@ class Each(list):  # type: ignore[type-arg]  # typing is not imported here
 
 
 def each(thing: Any) -> Any:
-    """`thing[*]`: the elements of a list; null where it is none."""
+    """`thing[*]`: the elements of a list; null if it is not a list."""
     if type(thing) is Each:
         return Each(item for one in thing if type(one) is list for item in one)
     return Each(thing) if type(thing) is list else None
 
 
 def _of_any(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
-    """A comparison that is true where it is for one of the elements."""
+    """A comparison that is true if it is true for one of the elements."""
 
     def compared(left: Any, right: Any) -> bool:
         if type(left) is Each:
@@ -172,7 +174,7 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 equal = _of_any(_equal)
-"""JSON's equality, on the surface and inside: true is not 1."""
+"""JSON's equality, including nested values: true is not 1."""
 differ = _of_any(lambda left, right: not _equal(left, right))
 
 
@@ -196,7 +198,7 @@ at_least = _ordered(lambda left, right: left >= right)
 
 
 def member(thing: Any, within: Any) -> bool:
-    """`thing in within`: an element of a list, a name of an object, a part of a text."""
+    """`thing in within`: an element of a list, a name in an object, or part of a string."""
     if type(within) is Each:
         return any(equal(thing, one) or member(thing, one) for one in within)
     if type(thing) is Each:
@@ -217,7 +219,7 @@ def _reckoned(reckon: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return None
         try:
             return reckon(left, right)
-        except ArithmeticError:  # by zero, or beyond what a float holds
+        except ArithmeticError:  # division by zero, or beyond the range of a float
             return None
 
     return _of_each(reckoned)
@@ -268,7 +270,7 @@ def size(thing: Any) -> Any:
 
 @_of_each
 def number(thing: Any) -> Any:
-    """A number, also of a text that is one."""
+    """A number, or the number in a string."""
     if type(thing) in NUMBERS:
         return thing
     if not isinstance(thing, str) or len(thing) > 400:
@@ -283,7 +285,7 @@ def number(thing: Any) -> Any:
 
 
 def searches(search: Callable[[str], Any]) -> Callable[[Any], bool]:
-    """Whether a text, or one of the elements, has what `search` looks for."""
+    """Whether `search` finds something in a string, or in one of the elements."""
 
     def found(text: Any) -> bool:
         if type(text) is Each:
@@ -302,4 +304,4 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "len": (1, size),
     "number": (1, number),
 }
-"""name: how many arguments, what it does. `matches` is made when it is read, from its pattern."""
+"""name: number of arguments, function. `matches` is created from its pattern when the condition is parsed."""

@@ -1,5 +1,5 @@
-"""Rows of a batch by what their keys, values and headers hold: looked for in the bytes of the whole batch, without a
-step for a row that does not have it."""
+"""Finds rows of a batch by the content of keys, values and headers, by searching the bytes of the whole batch, without
+a step for rows that do not match."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 PROBE = 64
 TRIES = 64
-"""Places in a row that a length is not in front of: after 64 of them the row is read instead."""
+"""Candidate places without a matching length before them; after 64 in a row, the row is read instead."""
 SWEPT = 1 << 16
-"""Bytes of values that a pattern is looked for in at once."""
+"""Bytes of values that a pattern searches at once."""
 
 
 def spans(columns: Columns, kind: str, rows: Rows) -> list[bytes | None]:
-    """The keys or values of rows, None for null."""
+    """Return the keys or values of rows, None for null."""
     starts, lengths = _field(columns, kind)
     held, skip = _section(columns)
     if len(rows) != len(columns):
@@ -47,7 +47,7 @@ def spans(columns: Columns, kind: str, rows: Rows) -> list[bytes | None]:
 
 
 def searched_rows(columns: Columns, kind: str, rows: Rows, pattern: Pattern) -> Rows:
-    """The rows whose key or value the pattern matches."""
+    """Return the rows whose key or value matches the pattern."""
     whole = len(rows) == len(columns)
     if pattern.literal and whole:
         return rows_with(columns, kind, pattern.literal)
@@ -58,8 +58,8 @@ def searched_rows(columns: Columns, kind: str, rows: Rows, pattern: Pattern) -> 
 
 
 def rows_matching(columns: Columns, kind: str, pattern: re.Pattern[bytes]) -> list[int]:
-    """The rows in whose key or value a pattern of ours begins to match: a short one without anchors or looks
-    around."""
+    """Return the rows in whose key or value a match of an internal pattern begins: a short one without anchors or
+    lookarounds."""
     starts, lengths = _field(columns, kind)
     held, skip = _section(columns)
     rows: list[int] = []
@@ -80,12 +80,12 @@ def rows_matching(columns: Columns, kind: str, pattern: re.Pattern[bytes]) -> li
 
 
 def rows_beginning(columns: Columns, kind: str, first: bytes) -> list[int]:
-    """Rows whose key or value may begin with one of these bytes: all that do are among them."""
+    """Return rows whose key or value may begin with one of these bytes; all that do are included."""
     starts, _ = _field(columns, kind)
     data: Any = columns.data
     try:
         begins = bytes(map(data.__getitem__, starts))
-    except IndexError:  # the last is empty, and nothing follows it
+    except IndexError:  # the last one is empty, and nothing follows it
         begins = bytes(map(data.__getitem__, starts[:-1])) + first[:1]
     if len(begins.translate(None, first)) < len(begins):
         return [row for row, byte in enumerate(begins) if byte in first]
@@ -93,7 +93,7 @@ def rows_beginning(columns: Columns, kind: str, first: bytes) -> list[int]:
 
 
 def rows_with(columns: Columns, kind: str, text: bytes) -> list[int]:
-    """The rows whose key or value has the text in it."""
+    """Return the rows whose key or value contains the text."""
     starts, lengths = _field(columns, kind)
     held, skip = _section(columns)
     rows: list[int] = []
@@ -113,16 +113,18 @@ def rows_with(columns: Columns, kind: str, text: bytes) -> list[int]:
 
 
 def _swept(columns: Columns, pattern: Pattern) -> Rows:
-    """The rows whose value matches, for a pattern without anchors and looks around: it is looked for in
-    many values at once, as many as it can certainly search in time. The first match says that no row before it has
-    one; a match that goes beyond its value only says that this value has to be looked at by itself."""
+    """Return the rows whose value matches, for a pattern without anchors and lookarounds.
+
+    It searches as many values at once as it can certainly search in time. The first match shows that no earlier row
+    matches; a match that extends past its value only shows that this value has to be searched separately.
+    """
     starts, lengths = columns.value_starts, columns.value_lengths
     held, skip = _section(columns)
     search, holds, most = pattern.sweep, pattern.holds, min(pattern.longest, SWEPT)
     rows: list[int] = []
     row, total = 0, len(columns)
     while row < total:
-        if len(rows) >= PROBE and len(rows) > row // 2:  # most have it: then each by itself is less work
+        if len(rows) >= PROBE and len(rows) > row // 2:  # most match, so searching each one is less work
             rest = range(row, total)
             return rows + [
                 at for at, span in zip(rest, spans(columns, "value", rest)) if span is not None and holds(span)
@@ -132,7 +134,7 @@ def _swept(columns: Columns, pattern: Pattern) -> Rows:
         while stop > row + 1 and end + skip - starts[row] > most:
             stop -= 1
             end = starts[stop - 1] + max(lengths[stop - 1], 0) - skip
-        if end + skip - starts[row] > most:  # one value, and a long one
+        if end + skip - starts[row] > most:  # a single long value
             if holds(bytes(held[starts[row] - skip : end])):
                 rows.append(row)
             row = stop
@@ -151,12 +153,12 @@ def _swept(columns: Columns, pattern: Pattern) -> Rows:
 
 
 def equal_rows(columns: Columns, rows: Rows, keys: frozenset[bytes]) -> Rows:
-    """The rows whose key is one of these."""
+    """Return the rows whose key is one of these."""
     return [row for row, span in zip(rows, spans(columns, "key", rows), strict=True) if span in keys]
 
 
 def headed_rows(columns: Columns, rows: Rows, name: str, value: bytes | None) -> Rows:
-    """The rows with a header of that name, and of that value unless it is None."""
+    """Return the rows with a header of that name, and with that value unless it is None."""
     data, at, counts = columns.data, columns.header_starts, columns.header_counts
     if len(rows) == len(columns):
         rows = rows_headed_with(columns, value or name.encode("utf-8", "surrogateescape"))
@@ -164,8 +166,8 @@ def headed_rows(columns: Columns, rows: Rows, name: str, value: bytes | None) ->
 
 
 def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
-    """Rows that may have a header of which the text is the whole name or value: all that do are among them. Its length
-    is in front of it, or ends with a zero byte if it was written in more bytes than it takes."""
+    """Return rows that may have a header whose whole name or value is the text; all that do are included. Its length
+    precedes it, or ends with a zero byte if it was written in more bytes than needed."""
     starts, following = columns.header_starts, columns.key_starts
     total = len(columns)
     if not total:
@@ -174,7 +176,7 @@ def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
     held = bytes(columns.data[skip:end])
     rows: list[int] = []
     before = b"\0" + encode_varint(len(text))[-1:]
-    missed = 0  # in the row
+    missed = 0  # within the row
     at = held.find(text)
     while at >= 0:
         row = bisect_right(starts, at + skip) - 1
@@ -190,7 +192,7 @@ def rows_headed_with(columns: Columns, text: bytes) -> list[int]:
         if again > at + 1:
             missed = 0
         at = held.find(text, again)
-    return [*rows, total - 1]  # where the last one's headers end is not known here
+    return [*rows, total - 1]  # the end of the last row's headers is not known here
 
 
 def has_header(headers: Iterable[tuple[str, bytes | None]], name: str, value: bytes | None) -> bool:
@@ -199,15 +201,15 @@ def has_header(headers: Iterable[tuple[str, bytes | None]], name: str, value: by
 
 
 def _field(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
-    """Starts and lengths of the keys or the values."""
+    """Return starts and lengths of the keys or the values."""
     if kind == "key":
         return columns.key_starts, columns.key_lengths
     return columns.value_starts, columns.value_lengths
 
 
 def _section(columns: Columns) -> tuple[bytes | bytearray, int]:
-    """The bytes that hold all keys and values, and where they begin in `data`. A view of a whole answer is not copied
-    whole, only the batch's part of it."""
+    """Return the bytes that contain all keys and values, and where they begin in `data`. Of a view of a whole response
+    only the batch's part is copied."""
     data: Any = columns.data
     if isinstance(data, bytes | bytearray) or not len(columns):
         return data, 0
@@ -219,17 +221,20 @@ def _section(columns: Columns) -> tuple[bytes | bytearray, int]:
 
 
 LEAST_SWEPT = 1024
-"""Bytes: fewer hold so few records that looking at each by itself costs no more."""
+"""Bytes: with fewer, there are so few records that searching each one costs no more."""
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
 
 
 class Pattern:
-    """A regular expression over bytes: `holds(data)`. A pattern of ASCII is searched in the bytes, one with other
-    letters in the text. `literal` is the text that a match is, where it can be only one, else b"". `sweeps`: it may be
-    looked for by `sweep` in up to `longest` bytes of many values at once."""
+    """A regular expression over bytes: `holds(data)`. An ASCII pattern searches the bytes, one with other characters
+    the text.
+
+    `literal` is the only text that can match, if there is only one, else b"". `sweeps`: `sweep` may search up to
+    `longest` bytes of many values at once.
+    """
 
     def __init__(self, text: str, setting: str) -> None:
-        """Raises UsageError that names the setting and the column."""
+        """Raises UsageError that names the setting and the position."""
         try:
             pattern: re.Pattern[Any] = compiled(text.encode()) if text.isascii() else compiled(text)
         except re.error as problem:

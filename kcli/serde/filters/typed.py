@@ -1,7 +1,7 @@
-"""Decoded values as `--where` compares them: by the types of their schema, not by the JSON that shows them.
+"""Decoded values as `--where` compares them: by the types of their schema, not by their JSON.
 
-The JSON of a Protobuf int64 and of an Avro decimal is a text, and proto3 leaves a 0 and an empty text out. Only fields
-that a condition names are looked at.
+In JSON, a Protobuf int64 and an Avro decimal are strings, and proto3 omits a 0 and an empty string. Only fields that a
+condition names are converted.
 """
 
 from __future__ import annotations
@@ -36,9 +36,12 @@ _KINDS = {str: TEXT, bool: BOOLEAN, int: NUMBER, float: NUMBER}
 
 
 class Plan:
-    """How the fields of one type are seen: the plans of those that conditions name, `default` in place of a missing
-    one; `items` is the plan of elements. `numeral`: a text that is a number. `shown` are the kinds of values that it is
-    compared as; empty for any. `symbols` are the texts of an enum."""
+    """How the fields of a type are converted: the plans of those named in conditions, with `default` for a missing one;
+    `items` is the plan of elements.
+
+    `numeral`: a string that is a number. `shown` are the kinds of values that it is compared as; empty for any.
+    `symbols` are the texts of an enum.
+    """
 
     def __init__(self) -> None:
         self.fields: dict[str, Plan] = {}
@@ -47,16 +50,16 @@ class Plan:
         self.default: object = MISSING
         self.shown: set[str] = set()
         self.symbols: tuple[str, ...] = ()
-        self.any_text = False  # whether a branch is any text
+        self.any_text = False  # whether a branch is any string
 
     @property
     def needed(self) -> bool:
-        """Whether any value is seen otherwise than it is shown."""
+        """Whether any value has to be converted."""
         parts = [*self.fields.values(), *([self.items] if self.items else [])]
         return self.numeral or self.default is not MISSING or any(part.needed for part in parts)
 
     def convert(self, value: Any) -> Any:
-        """Return a decoded value as conditions compare it; objects are changed in place."""
+        """Convert a decoded value for comparison; objects are changed in place."""
         if self.numeral and type(value) is str:
             return Numeral(value)
         if type(value) is list and self.items is not None:
@@ -70,7 +73,7 @@ class Plan:
         return value
 
     def at(self, path: Path) -> Plan | None:
-        """The plan at the end of a path."""
+        """Return the plan at the end of a path."""
         plan: Plan | None = self
         for name in path:
             plan = None if plan is None else plan.items if name is None else plan.fields.get(name)
@@ -78,8 +81,8 @@ class Plan:
 
 
 class Plans:
-    """The plans of a filter's conditions, one for each schema that it meets. `impossible` has the sentences about
-    comparisons that are false for all values of a schema."""
+    """The plans of a filter's conditions, one per schema. `impossible` has sentences about comparisons that are false
+    for all values of a schema."""
 
     def __init__(self, paths: Iterable[Path], compared: Iterable[Compared]) -> None:
         self._paths, self._compared = list(paths), list(compared)
@@ -87,8 +90,8 @@ class Plans:
         self.impossible: dict[str, None] = {}
 
     def of(self, rows: TypedRows, offsets: Sequence[int]) -> list[Plan | None] | None:
-        """The plan of each record; None for a record that is seen as it is shown, and in place of the list where all
-        are."""
+        """Return the plan of each record; None for a record that needs no conversion, and None instead of the list if
+        no record does."""
         plans = {n: self._plan(source, "") for n, source in rows.used.items() if source.schema.kind != PROTOBUF}
         if len(plans) == len(rows.used) and not any(plans.values()):
             return None
@@ -125,7 +128,7 @@ class Plans:
 
 
 def planned(source: Source, message: str, paths: Iterable[Path]) -> Plan | None:
-    """The plan of a schema for the values at these paths; None for one whose types are those of its JSON."""
+    """Return the plan of a schema for the values at these paths; None if its types are those of its JSON."""
     schema, plan, texts = source.schema, Plan(), [text for _, text in source.referred]
     try:
         if schema.kind == PROTOBUF:
@@ -148,7 +151,7 @@ def planned(source: Source, message: str, paths: Iterable[Path]) -> Plan | None:
 
 
 def _of_avro(plan: Plan, type: Type, path: Path) -> None:
-    """Add what a path leads to; a union is all of its branches."""
+    """Add what a path leads to; a union adds all its branches."""
     if isinstance(type, Union):
         for branch in type.branches:
             if branch.kind != "null":
@@ -214,7 +217,7 @@ def _of_field(plan: Plan, field: Field, path: Path, *, camel: bool) -> None:
     if isinstance(field.type, Message):
         _of_message(plan, field.type, path, camel=camel)
     elif isinstance(field.type, ProtobufEnum):
-        plan.shown |= {TEXT} if field.type.closed else {TEXT, NUMBER}  # an unknown number is shown as it is
+        plan.shown |= {TEXT} if field.type.closed else {TEXT, NUMBER}  # an unknown number is shown as a number
         plan.symbols = tuple(field.type.numbers)
     elif field.kind in LONG:
         plan.numeral = True
@@ -228,7 +231,7 @@ def _of_field(plan: Plan, field: Field, path: Path, *, camel: bool) -> None:
 
 
 def _zero(field: Field) -> object:
-    """What proto3 does not show."""
+    """Return the value that proto3 omits."""
     if isinstance(field.type, ProtobufEnum):
         return field.type.names.get(0, 0)
     if field.kind in TEXTS:

@@ -1,7 +1,7 @@
-"""The language of `--where`: an expression over one record, read with Python's parser and rebuilt from a white list.
+"""The language of `--where`: an expression over one record, parsed with Python's parser and rebuilt from an allow list.
 
-Nothing that was typed is run. Every node becomes a call of a function of operators.py, a constant or one of the
-record's names, so no attribute, name or call can reach the interpreter; what is not on the list is refused with its
+Typed input is never executed as such. Every node becomes a call of a function in operators.py, a constant or one of the
+record's names, so no attribute, name or call can reach the interpreter; anything not on the list is refused with its
 column. Fields are data: `value.__class__` is the field of that name.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Path = tuple[str | None, ...]
 
     class Compared(NamedTuple):
-        """A part of the record that a condition compares with a constant; `equal`: by ==."""
+        """A part of the record that a condition compares with a constant; `equal`: with ==."""
 
         part: str
         path: Path
@@ -68,13 +68,15 @@ _INSTEAD = {"&&": "and", "||": "or", "=": "==", "!": "not", "@": "=~"}
 
 
 class Where:
-    """A condition. `names` are those of the record that it mentions; `test` takes all of NAMES, in that order, and
-    what it returns is true or not in Python's sense. `hints` say what a record has in it for which it is true. `paths`
-    are the fields of the value that it mentions, each as its names from the outside in; an index is None. `all_paths`
-    has those of the key, too, with the value's by the part that they lead into."""
+    """A condition. `names` are the parts of the record that it uses; `test` takes all of NAMES, in that order, and
+    returns a value that is true or false in Python's sense.
+
+    `hints` are what a matching record must contain. `paths` are the fields of the value that it uses, each as its names
+    from the outside in; an index is None. `all_paths` includes those of the key, with the part that each leads into.
+    """
 
     def __init__(self, text: str) -> None:
-        """Raises UsageError with the column of what is wrong."""
+        """Raises UsageError with the column of the mistake."""
         self.text = text
         self.names: set[str] = set()
         self.all_paths: dict[str, list[Path]] = {"key": [], "value": []}
@@ -100,9 +102,9 @@ class Where:
         def plain(match: re.Match[str]) -> str:
             if match[2]:
                 raise self._wrong(match.start(2), f"write {_INSTEAD[match[2]]} for {match[2]}")
-            if match[1]:  # `value.from`: a field may have a name that Python keeps for itself
+            if match[1]:  # `value.from`: field names may be Python keywords
                 return match[0][: -len(match[1])] + "x" * len(match[1])
-            if match[3]:  # operators and slices that have no other meaning here, as long as what was typed
+            if match[3]:  # replaces operators and slices by unused ones of the same length
                 return "@ "
             if match[4]:
                 self._of_elements = True
@@ -117,7 +119,7 @@ class Where:
             raise UsageError("where is one line, without NUL").hinted(OPTION)
         try:
             read = _PIECES.sub(plain, text)
-            self._text, self._bytes = text, read.encode()  # as long as one another; columns of the tree count bytes
+            self._text, self._bytes = text, read.encode()  # of the same length; columns of the tree count bytes
             return ast.parse(read, mode="eval").body
         except UnicodeEncodeError:
             raise UsageError("where is not UTF-8 text").hinted(OPTION) from None
@@ -132,7 +134,7 @@ class Where:
         return self.all_paths["value"]
 
     def _path(self, node: ast.AST) -> tuple[str, Path]:
-        """The part of the record, and the names that lead into it; ("", ()) for anything else."""
+        """Return the part of the record, and the names that lead into it; ("", ()) for anything else."""
         names: list[str | None] = []
         inner = node
         while isinstance(inner, ast.Attribute | ast.Subscript):
@@ -173,7 +175,7 @@ class Where:
         return len(self._bytes[:column].decode())
 
     def _made(self, node: ast.expr) -> ast.expr:
-        """A node of our own for one that was read."""
+        """Return a node of our own for a parsed one."""
         maker = getattr(self, f"_{type(node).__name__}", None)
         if maker is None:
             raise self._at(node, "this has no meaning here: conditions compare values, and are joined by and, or, not")
@@ -191,7 +193,7 @@ class Where:
         return self._number(node) if type(node.value) is float else ast.Constant(node.value)
 
     def _number(self, node: ast.Constant, sign: str = "") -> ast.expr:
-        """A float; a name of what was typed where a double is another number."""
+        """Return a float, or a name for the typed number if a double would be a different one."""
         typed = self._text[self._place(node.col_offset) : self._place(node.end_col_offset or 0)].replace("_", "")
         literal = operators.literal(sign + typed)
         if type(literal) is float:
@@ -216,7 +218,7 @@ class Where:
         return self._call("field", self._made(node.value), ast.Constant(self._attribute(node)))
 
     def _attribute(self, node: ast.Attribute) -> str:
-        """The name as it was typed, where a placeholder of the same length was read."""
+        """Return the name as typed, if a placeholder of the same length was parsed."""
         end = self._place(node.end_col_offset or 0)
         return self._text[end - len(node.attr) : end]
 
@@ -238,7 +240,7 @@ class Where:
     def _compared(self, operator: type[ast.cmpop], left: ast.expr, right: ast.expr) -> ast.expr:
         pair = self._made(left), self._made(right)
         if operator in (ast.Eq, ast.NotEq) and any(_simple(side) for side in pair):
-            # A text, or a number that no boolean is equal to: Python's own comparison says the same, sooner.
+            # For a string, or a number that no boolean equals, Python's own comparison gives the same result faster.
             return ast.Compare(left=pair[0], ops=[operator()], comparators=[pair[1]])
         return self._call(_COMPARED[operator], *pair)
 
@@ -269,7 +271,7 @@ class Where:
     _Tuple = _Set = _List
 
     def _Call(self, node: ast.Call) -> ast.expr:
-        """`startswith(text, "a")`, and the same said as `text.startswith("a")`."""
+        """Handle `startswith(text, "a")`, and its form `text.startswith("a")`."""
         arguments = list(node.args)
         if isinstance(node.func, ast.Attribute):
             name = self._attribute(node.func)
@@ -306,7 +308,7 @@ class Where:
 
 
 class _Patterns(ast.NodeTransformer):
-    """Makes `text =~ "RE"`, which was read as `text @ "RE"`, a call of matches."""
+    """Turns `text =~ "RE"`, parsed as `text @ "RE"`, into a call of matches."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -328,7 +330,7 @@ def _simple(node: ast.expr) -> bool:
 
 
 def _said(problem: SyntaxError, text: str, place: int) -> str:
-    """Python's reason, where it helps a reader without Python."""
+    """Return Python's reason, if it is useful without knowing Python."""
     reason = problem.msg
     if reason.startswith("invalid syntax"):
         here = text[place : place + 20]

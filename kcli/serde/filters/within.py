@@ -1,4 +1,4 @@
-"""Records of a time range by the time in their values, and an account of what could not be decided that way."""
+"""Selects records by the time in their values, and counts records for which that is not possible."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Within:
-    """Wanted are records whose time is in [start, end), in ms; None is without bound. The result is in
-    `without` (reason to count, of records without a time), `first` (topic, partition and offset of the first of
-    them) and `back` (by how many ms times went back, and where)."""
+    """Selects records whose time is in [start, end), in ms; None means unbounded. The results are in `without` (reason
+    to count, for records without a time), `first` (topic, partition and offset of the first of them) and `back` (by how
+    many ms times went back, and where)."""
 
     def __init__(self, field: TimeField, start: int | None, end: int | None) -> None:
         self.field, self.start, self.end = field, start, end
@@ -27,7 +27,7 @@ class Within:
     def rows(
         self, rows: Sequence[int], values: Iterable[bytes | None], offsets: Sequence[int], topic: str, partition: int
     ) -> list[int]:
-        """Those of `rows` that are wanted; `values` are theirs, `offsets` is the batch's column."""
+        """Return the selected ones of `rows`; `values` are theirs, `offsets` is the batch's column."""
         start = 0 if self.start is None else self.start
         end = 2**63 if self.end is None else self.end
         read, kept = self.field.time, []
@@ -54,7 +54,7 @@ class Within:
             self.first = topic, partition, offset
 
     def said(self) -> str | None:
-        """The sentence about records without a time, None where all had one."""
+        """Return the sentence about records without a time, None if all had one."""
         total = sum(self.without.values())
         if not total:
             return None

@@ -1,1 +1,1 @@
-"""Values with a JSON schema: JSON texts behind a frame."""
+"""Values with a JSON schema: framed JSON texts."""

@@ -1,4 +1,4 @@
-"""Avro in the JSON of its specification, as Apicurio's serializer writes it on request, shown as all Avro is."""
+"""Avro in the specification's JSON, which Apicurio's serializer can write, shown like all Avro."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LatinReader(PayloadReader):
-    """Shows payloads of a schema that is only "bytes" in the specification's JSON: a character per byte."""
+    """Shows payloads of a schema of only "bytes" in the specification's JSON: one character per byte."""
 
     def json(self, data: bytes) -> bytes:
         return text(data.decode("latin-1").encode())

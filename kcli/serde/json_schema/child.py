@@ -1,7 +1,7 @@
-"""A JSON schema in a process of its own, for values whose check may take longer than anybody waits.
+"""Validates with a JSON schema in a separate process, for values whose check may take too long.
 
-jsonschema-rs cannot be stopped: it holds the interpreter's lock until it has an answer, so that neither a deadline nor
-Ctrl-C comes through. A process can be killed.
+jsonschema-rs cannot be interrupted: it holds the interpreter's lock until it is done, which blocks both deadlines and
+Ctrl-C. A process can be killed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
 
-SECONDS = 2.0  # of CPU for one value: a busy machine must not make a check fail
-PATIENCE = 30.0  # seconds by the clock, for the start and for each value
-GIVEN_UP = 3  # values that took longer, after which no other is tried
-HEAD = 4  # bytes of the length in front of a message
+SECONDS = 2.0  # of CPU per value: a busy machine must not make a check fail
+PATIENCE = 30.0  # seconds of wall-clock time, for the start and for each value
+GIVEN_UP = 3  # number of values that took longer, after which no more are tried
+HEAD = 4  # bytes of the length before a message
 
 
 class TooSlow(KcliError):
-    """It is not known whether a value is valid: its schema takes too long to check it."""
+    """The value could not be checked in time, so it is unknown whether it is valid."""
 
     def __init__(self) -> None:
         super().__init__(f"checking it against its JSON schema takes more than {SECONDS:g} s")
@@ -46,12 +46,12 @@ class Child:
         self._lock = threading.Lock()
 
     def problem(self, data: bytes) -> str | None:
-        """As `JsonValidator.problem`, of a JSON text. Raises TooSlow."""
+        """Like `JsonValidator.problem`, for a JSON text. Raises TooSlow."""
         with self._lock:
             if self._late >= GIVEN_UP:
                 raise TooSlow
             answer = None
-            with suppress(OSError, queue.Empty):  # it has ended, for its time or its memory; it is late
+            with suppress(OSError, queue.Empty):  # it has ended because of its time or memory limit; it is late
                 _write(self._started().stdin, data)
                 answer = self._answers.get(timeout=PATIENCE)
             if answer is None:
@@ -99,10 +99,10 @@ def _write(pipe: IO[bytes] | None, data: bytes) -> None:
 
 
 def _listen(pipe: IO[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
-    """Hand on what a child says, and None at its end.
+    """Pass on the child's messages, and None at its end.
 
-    Nobody else closes the pipe: its number could go to the next child's while this thread is about to read from it,
-    which would take the other's answer.
+    Only this thread closes the pipe: otherwise its number could be reused for the next child while this thread is about
+    to read from it, and take the other's result.
     """
     with suppress(EOFError, OSError), pipe:
         while True:
@@ -111,7 +111,7 @@ def _listen(pipe: IO[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
 
 
 def _read(pipe: IO[bytes]) -> bytes:
-    """A message. Raises EOFError."""
+    """Read a message. Raises EOFError."""
     data = bytearray()
     while len(data) < HEAD or len(data) < HEAD + int.from_bytes(data[:HEAD], "big"):
         want = HEAD if len(data) < HEAD else HEAD + int.from_bytes(data[:HEAD], "big")
@@ -123,7 +123,7 @@ def _read(pipe: IO[bytes]) -> bytes:
 
 
 def serve() -> None:
-    """The child: the schema first, then values, each answered by its problem."""
+    """Run the child: read the schema first, then values, and answer each with its problem."""
     from kcli.serde.json_schema.validate import Library
     from kcli.system.processes import limit_cpu
 

@@ -1,4 +1,4 @@
-"""Payloads of a JSON schema: the JSON that they are, byte for byte."""
+"""Reads payloads with a JSON schema: the JSON itself, byte for byte."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from kcli.serde.json_schema.validate import JsonValidator
 
 FORBIDDEN = "its schema forbids it: "
-"""What the reason for a value that its schema forbids begins with."""
+"""Prefix of the reason for a value that its schema forbids."""
 
 
 class JsonReader(PayloadReader):
-    """With a validator, a value that its schema forbids is unreadable too."""
+    """With a validator, values that the schema forbids are unreadable, too."""
 
     def __init__(self, validator: JsonValidator | None = None) -> None:
         self._validator = validator

@@ -1,7 +1,7 @@
-"""JSON checked against a JSON schema, by jsonschema-rs (the extra `json-schema`): drafts 4, 6, 7, 2019-09 and 2020-12.
+"""Validates JSON with jsonschema-rs (the extra `json-schema`): drafts 4, 6, 7, 2019-09 and 2020-12.
 
-`$ref` leads to what the schema's own registry refers to, by the name of the reference, and never to a network or a
-file. A text without `$schema` is of draft 7, as with Confluent's serializers.
+`$ref` resolves references of the schema's registry, by name, and never accesses a network or file. A text without
+`$schema` is draft 7, as in Confluent's serializers.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ if TYPE_CHECKING:
     from kcli.serde.json_schema.child import Child
 
 LONGEST = 4 << 20  # characters of a schema's text
-SHOWN = 3  # violations that a message names
+SHOWN = 3  # violations in a message
 BASE = "json-schema:///"
-"""Where a schema without an id of its own is: names of references are read from there."""
-PATTERN_STEPS = 100_000  # of a regular expression that goes back
+"""Location of a schema without its own id, from which reference names are resolved."""
+PATTERN_STEPS = 100_000  # steps of a regular expression with backtracking
 MOST_WORK = 20_000_000
-"""Bytes of a value times parts of its schema that may look at each, up to which its check takes a second at most."""
+"""Limit of work (bytes of a value times schema parts that may visit each) up to which a check takes at most a
+second."""
 MOST_LISTED = 100_000
-"""The same, up to which all violations are looked for."""
+"""The limit up to which all violations are listed."""
 DYNAMIC = ("$dynamicRef", "$recursiveRef")
 
 
 class _Endless(Exception):
-    """The work of a check has no bound that is known."""
+    """The work of a check has no known limit."""
 
 
 class JsonValidator:
-    """Checks values, those that may take long in a process that can be stopped. Raises SchemaRefused for a schema that
-    is none, UsageError without the package."""
+    """Validates values, in a separate process those that may take long. Raises SchemaRefused for an invalid schema,
+    UsageError without the package."""
 
     def __init__(self, text: str, references: Iterable[tuple[str, str]] = ()) -> None:
         references = list(references)
@@ -49,8 +50,8 @@ class JsonValidator:
         self._visited = self._library.visited()
 
     def problem(self, value: object, data: bytes | None = None) -> str | None:
-        """What of a value the schema forbids, each violation with its place; None for a value that holds. `data` is its
-        JSON. Raises TooSlow where it cannot be known in time."""
+        """Return the violations in a value, each with its place; None for a valid value. `data` is its JSON. Raises
+        TooSlow if the check does not finish in time."""
         data = json.dumps(value).encode() if data is None else data
         work = len(data) * self._visited if self._visited is not None else MOST_WORK + 1
         if work <= MOST_WORK:
@@ -63,7 +64,7 @@ class JsonValidator:
 
 
 class Library:
-    """What jsonschema-rs makes of a schema."""
+    """A schema compiled by jsonschema-rs."""
 
     def __init__(self, text: str, references: Iterable[tuple[str, str]] = ()) -> None:
         try:
@@ -78,7 +79,7 @@ class Library:
         ids = [*resources, _id(schema)]
         for name, document in documents.items():
             resources.setdefault(name if "://" in name else f"{BASE}{name}", document)
-            for id in ids:  # a name may be relative to the id of the schema that has it
+            for id in ids:  # a name may be relative to the id of the schema that contains it
                 resources.setdefault(urljoin(id, name), document)
         self._resources = resources
 
@@ -99,7 +100,8 @@ class Library:
             raise _refuse(str(problem).partition("\n")[0]) from None
 
     def problem(self, value: object, *, every: bool) -> str | None:
-        """See `JsonValidator.problem`; the first violation, or `every` one: the library makes all of them at once."""
+        """See `JsonValidator.problem`; the first violation, or `every` one, because the library finds all of them at
+        once."""
         import jsonschema_rs
 
         try:
@@ -112,8 +114,8 @@ class Library:
         return "; ".join(said + ["and more"] * (len(violations) > SHOWN))
 
     def visited(self) -> int | None:
-        """How many parts of the schema the check of one place of a value may visit, with references followed; None
-        where there is no such number: a schema refers to itself, or in a way that only the library understands."""
+        """Return how many parts of the schema the check of one place of a value may visit, following references; None
+        if that is unbounded or unknown: a schema refers to itself, or in a way that only the library understands."""
         try:
             return self._visited(self._schema, self._schema, f"{BASE}schema", {}, set())
         except (_Endless, RecursionError):
@@ -128,7 +130,7 @@ class Library:
             return number
         own = _id(node)
         if node is not document and isinstance(node.get("id"), str):
-            raise _Endless  # an id as draft 4 has it
+            raise _Endless  # an id in the form of draft 4
         if id(node) in open or not node.keys().isdisjoint(DYNAMIC) or (own and node is not document):
             raise _Endless
         open.add(id(node))
@@ -144,7 +146,7 @@ class Library:
         return number
 
     def _referred(self, reference: str, document: object, base: str) -> tuple[object, object, str]:
-        """What a reference leads to, its document, and where that is."""
+        """Resolve a reference: return the schema, its document, and its location."""
         place, _, pointer = reference.partition("#")
         if place:
             known = (urljoin(base, place), f"{BASE}{place}")
@@ -170,7 +172,7 @@ def _said(violation: ValidationError) -> str:
 
 
 def _id(schema: object) -> str:
-    """The id of a schema; "" for none."""
+    """Return the id of a schema; "" for none."""
     id = schema.get("$id") if isinstance(schema, dict) else None
     return id if isinstance(id, str) else ""
 

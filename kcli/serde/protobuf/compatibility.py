@@ -1,6 +1,6 @@
-"""Whether one Protobuf schema reads what another wrote, as Confluent's registry decides it: package and messages stay,
-and fields keep their number and the way in which their bytes are written. Messages of imported files are compared where
-a field is of their type."""
+"""Whether one Protobuf schema can read data of another, by the rules of Confluent's registry: package and messages must
+remain, and fields must keep their number and wire format. Messages of imported files are compared if a field has that
+type."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ALIKE = (
     {code.FIXED64, code.SFIXED64},
     {code.STRING, code.BYTES},
 )
-"""Kinds of which one reads the bytes of another."""
+"""Kinds whose encodings are interchangeable."""
 WORDS = {kind: word for word, kind in code.KINDS.items()}
 
 
 def incompatibilities(reader: ProtobufSchema, writer: ProtobufSchema) -> list[Incompatibility]:
-    """Why the reader's schema does not read all that the writer's may have written; empty where it does."""
+    """Return why the reader's schema cannot read everything that the writer's can write; empty if it can."""
     compared = {message.name for message in _every(writer.messages)}
     reasons = list(_messages(reader.messages, writer.messages, "", compared))
     now, before = ({message.name.rpartition(".")[0] for message in one.messages} for one in (reader, writer))
@@ -46,8 +46,8 @@ def _every(messages: Iterable[Message]) -> Iterator[Message]:
 def _messages(
     reader: Sequence[Message], writer: Sequence[Message], at: str, compared: set[str]
 ) -> Iterator[Incompatibility]:
-    """Messages of a file, or those in a message, by their own names. `compared` are the names of the writer's messages
-    that are compared by themselves."""
+    """Compare messages of a file, or nested ones, by name. `compared` are the names of the writer's messages that are
+    compared separately."""
     found = {_last(message): message for message in reader if not message.entry}
     for before in writer:
         now, here = found.get(_last(before)), f"{at}/{_last(before)}"
@@ -68,7 +68,7 @@ def _fields(reader: Message, writer: Message, here: str, compared: set[str]) -> 
         if now is not None:
             yield from _field(now, before, place)
             yield from _imported(now, before, place, compared)
-        elif before.oneof and before.oneof in oneofs | surviving:  # else the whole oneof went
+        elif before.oneof and before.oneof in oneofs | surviving:  # otherwise the whole oneof was removed
             yield Incompatibility(
                 "ONEOF_FIELD_REMOVED", place, f"the field {before.name} left its oneof {before.oneof}"
             )
@@ -82,7 +82,7 @@ def _fields(reader: Message, writer: Message, here: str, compared: set[str]) -> 
 
 
 def _exclusive(reader: Message, writer: Message, oneof: str, here: str) -> Iterator[Incompatibility]:
-    """Whether a oneof keeps one of fields of which a message could have several before."""
+    """Whether a oneof now allows only one of several fields that a message could have before."""
     numbers = sorted(number for number, field in reader.fields.items() if field.oneof == oneof)
     before = [(number, writer.fields[number]) for number in numbers if number in writer.fields]
     free = [field.name for _, field in before if not field.oneof]
@@ -93,7 +93,7 @@ def _exclusive(reader: Message, writer: Message, oneof: str, here: str) -> Itera
 
 
 def _imported(now: Field, before: Field, place: str, compared: set[str]) -> Iterator[Incompatibility]:
-    """What is wrong with a message of another file that a field, or the values of a map, are of."""
+    """Compare a message of another file that is the type of a field, or of a map's values."""
     if now.entry is not None and before.entry is not None:
         now, before = now.entry.fields[2], before.entry.fields[2]
     if not isinstance(now.type, Message) or not isinstance(before.type, Message) or not _alike(now, before):

@@ -1,7 +1,7 @@
-"""Confluent's message indexes: which message of its schema's file a payload is.
+"""Confluent's message indexes, which identify a payload's message in the schema's file.
 
-Zigzag varints are before the payload, a count first: `04 02 00` is the first message in the second one of the file.
-A single 0 means the first message of the file; `02 00` says the same and is never written.
+Zigzag varints before the payload, with a count first: `04 02 00` is the first message nested in the second one of the
+file. A single 0 means the first message of the file; `02 00` means the same and is never written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class MessageReader(Protocol):
-        """A reader of one message, which counts the fields that its schema does not have."""
+        """A reader of one message, which counts unknown fields."""
 
         @property
         def unknown(self) -> int: ...
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_indexes(data: bytes) -> tuple[tuple[int, ...], int]:
-    """The indexes, and how many bytes they take. Raises Unreadable."""
+    """Return the indexes and their size in bytes. Raises Unreadable."""
     try:
         count, at = read_varint(data, 0)
         path = []
@@ -45,40 +45,40 @@ def read_indexes(data: bytes) -> tuple[tuple[int, ...], int]:
 
 
 def read_number(data: bytes) -> int:
-    """AWS Glue's number of a message. Raises Fault."""
+    """Return AWS Glue's number of a message. Raises Fault."""
     return Payload(data).varint(len(data))
 
 
 def write_indexes(path: tuple[int, ...]) -> bytes:
-    """The bytes before a payload of the message that the indexes name."""
+    """Return the indexes of a message, to be written before its payload."""
     if path == (0,):
         return b"\0"
     return b"".join(map(encode_varint, (len(path), *path)))
 
 
 def read_name(data: bytes) -> str | None:
-    """The name of a message that Apicurio's serializer writes in place of indexes: its size, then field 1 with it."""
+    """Return the message name that Apicurio's serializer writes instead of indexes: its size, then field 1."""
     if len(data) < 4 or data[0] > 127 or data[1] != 0x0A or data[2] != data[0] - 2 or len(data) <= data[0]:
         return None
     name = data[3 : data[0] + 1]
     return name.decode("ascii") if name.isascii() and name.replace(b".", b"_").decode().isidentifier() else None
 
 
-# Payloads without message indexes, as KafkaJS's serializer writes them behind Confluent's frame.
+# Payloads without message indexes, as KafkaJS's serializer writes them after Confluent's frame.
 #
-# Nothing says which message such a payload is. It is believed where one message of the schema's file, and no other,
-# reads it to its last byte without an unknown field; between two nothing is guessed. A payload that is read with
-# indexes is what they say: up to three of them begin with a byte below 8, which no field does.
+# Nothing identifies the message. It is accepted if exactly one message of the schema's file reads the payload to its
+# last byte without an unknown field; otherwise there is no guess. A payload that can be read with indexes is read with
+# them: up to three indexes begin with a byte below 8, which no field does.
 
 
 class UnindexedReader(PayloadReader):
-    """`readers` are of the messages of a schema's file, by their names."""
+    """`readers` are those of the messages in a schema's file, by name."""
 
     def __init__(self, readers: Mapping[str, MessageReader]) -> None:
         self._readers = readers
 
     def json(self, data: bytes) -> bytes:
-        """The payload's JSON. Raises Unreadable, without a reason where no message reads it."""
+        """Return the payload's JSON. Raises Unreadable, without a reason if no message reads it."""
         readings = self.fits(data)
         if len(readings) > 1:
             raise Unreadable(
@@ -90,7 +90,7 @@ class UnindexedReader(PayloadReader):
         raise Unreadable
 
     def fits(self, data: bytes) -> dict[str, bytes]:
-        """The JSON of a payload by the names of the messages that read it."""
+        """Return the payload's JSON by the names of the messages that can read it."""
         readings = {}
         for name, reader in self._readers.items():
             unknown = reader.unknown

@@ -1,4 +1,4 @@
-"""The well-known messages of google.protobuf out of their own JSON: the way back of `known_json`."""
+"""Encodes google.protobuf's well-known messages from their special JSON: the reverse of `known_json`."""
 
 from __future__ import annotations
 

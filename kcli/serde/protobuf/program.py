@@ -1,4 +1,4 @@
-"""A schema as a program of the record core (`protobuf_code`), which writes payloads as JSON."""
+"""Compiles a schema to a program of the record core (`protobuf_code`) that converts payloads to JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.schema.types import Field
 
 KEYS = frozenset(code.KINDS.values()) - {code.DOUBLE, code.FLOAT, code.BYTES}
-"""Kinds that the keys of a map may be of."""
+"""Kinds allowed for map keys."""
 WRAPPERS = {
     "Double": code.DOUBLE,
     "Float": code.FLOAT,
@@ -33,11 +33,11 @@ _KNOWN = {
     "Any": (code.ANY, {1: code.STRING, 2: code.BYTES}),
     **{f"{name}Value": (code.WRAPPER, {1: kind}) for name, kind in WRAPPERS.items()},
 }
-"""Messages of google.protobuf with a JSON of their own, and the fields that they must have for it."""
+"""Messages of google.protobuf with a special JSON form, and the fields that they must have for it."""
 
 
 class Program:
-    """`code` and `texts` are the program, `numbers` its messages by identity, `names` those that an Any may hold."""
+    """`code` and `texts` are the program, `numbers` its messages by identity, `names` those that an Any can contain."""
 
     def __init__(self, messages: Iterable[Message], types: Mapping[str, Message | Enum], *, camel: bool) -> None:
         self.code = array("i")
@@ -60,7 +60,7 @@ class Program:
         self.code[:3] = array("i", [len(self._messages), self._fields, self._oneofs])
 
     def _collect(self, to_do: list[Message]) -> None:
-        """Number the messages and all that they contain."""
+        """Number the messages and everything that they contain."""
         while to_do:
             message = to_do.pop()
             if id(message) not in self.numbers:
@@ -111,7 +111,7 @@ class Program:
 
 
 def known(message: Message) -> int:
-    """Which of the messages with a JSON of their own this is; 0 for none, and for one that has other fields than
+    """Return the number of a message with a special JSON form; 0 for others, and for one whose fields differ from
     Google's."""
     package, _, name = message.name.rpartition(".")
     if package != "google.protobuf":
@@ -134,7 +134,7 @@ def known(message: Message) -> int:
 
 
 def _kind(field: Field) -> int | None:
-    """How a field is read. None: not at all, because a descriptor says a group and not which."""
+    """Return how a field is read. None: it cannot be read, because a descriptor mentions a group without its type."""
     if isinstance(field.type, Message):
         return code.MESSAGE if _is_map(field) or field.kind != code.GROUP else code.GROUP
     if isinstance(field.type, Enum):
@@ -156,7 +156,7 @@ def _flags(field: Field) -> int:
 
 
 def _is_map(field: Field) -> bool:
-    """Whether a field is a map. A descriptor may call a message the entry of one that has no key or no value."""
+    """Whether a field is a map. A descriptor may mark a message as map entry although it has no key or value."""
     entry = field.entry
     if entry is None or not {1, 2} <= entry.fields.keys():
         return False

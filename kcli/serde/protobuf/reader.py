@@ -1,4 +1,4 @@
-"""A schema of a registry, and the payloads that it reads: the message that indexes name, as JSON."""
+"""A registry's Protobuf schema, and readers that convert the message selected by indexes to JSON."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 TRIED = 32
-"""How many messages a file may have whose payloads are read without message indexes."""
+"""Number of messages that a file may have for reading payloads without message indexes."""
 
 
 class ProtobufSchema:
-    """The messages of a schema's own file, and all types that it knows. `references` are the texts of the files that it
-    imports, each after what it needs itself."""
+    """The messages of a schema's own file, and all types that it knows. `references` are the texts of imported files,
+    each after what it needs itself."""
 
     def __init__(self, text: str, references: Iterable[str] = ()) -> None:
         """Raises SchemaRefused."""
@@ -43,13 +43,13 @@ class ProtobufSchema:
         self._programs: dict[bool, Program] = {}
 
     def program(self, *, camel: bool = False) -> Program:
-        """The schema as a program of the record core."""
+        """Return the schema as a program of the record core."""
         if camel not in self._programs:
             self._programs[camel] = Program(self.messages, self.types, camel=camel)
         return self._programs[camel]
 
     def message(self, name: str) -> Message:
-        """A message of any file by its full name, or one of its own file by its last name; "" is the first. Raises
+        """Return a message of any file by full name, or of its own file by its last name; "" is the first. Raises
         SchemaRefused."""
         if not self.messages:
             raise refuse("it declares no message")
@@ -66,15 +66,16 @@ class ProtobufSchema:
         return message
 
     def ordered(self) -> list[Message]:
-        """All messages of the file, nested ones too, by their full names: AWS Glue counts them so."""
+        """Return all messages of the file, including nested ones, sorted by full name, which is AWS Glue's
+        numbering."""
         return sorted(all_messages(self.messages), key=lambda message: message.name)
 
     def number(self, message: Message) -> int:
-        """AWS Glue's number of a message."""
+        """Return AWS Glue's number of a message."""
         return next(number for number, one in enumerate(self.ordered()) if one is message)
 
     def path(self, message: Message) -> tuple[int, ...]:
-        """The indexes of a message, counted as Java does: without the entries of maps. Raises SchemaRefused for one of
+        """Return the indexes of a message, counted like Java without map entries. Raises SchemaRefused for a message of
         another file."""
         to_do: list[tuple[tuple[int, ...], list[Message]]] = [((), self.messages)]
         while to_do:
@@ -86,11 +87,11 @@ class ProtobufSchema:
         raise refuse(f"{message.name} is of a file that it imports; only its own messages have indexes")
 
     def same(self, other: ProtobufSchema) -> bool:
-        """Whether payloads of one are payloads of the other, message by message, under the same names."""
+        """Whether payloads of the two are interchangeable, message by message, under the same names."""
         return [_shape(message) for message in self.messages] == [_shape(message) for message in other.messages]
 
     def writer(self, message: Message) -> ProtobufWriter:
-        """What writes values as this message."""
+        """Return the encoder for this message."""
         from kcli.serde.protobuf.known_write import KNOWN
         from kcli.serde.protobuf.write import ProtobufWriter
 
@@ -99,15 +100,15 @@ class ProtobufSchema:
 
 @lru_cache(maxsize=16)
 def parsed_schema(text: str, references: tuple[str, ...] = ()) -> ProtobufSchema:
-    """The schema of a text, parsed once for all that read, write and check by it: a parse takes 10 ms, most of them for
-    the files of Google. Raises SchemaRefused."""
+    """Return the parsed schema, shared by all that read, write and validate with it: parsing takes 10 ms, mostly for
+    Google's files. Raises SchemaRefused."""
     return ProtobufSchema(text, references)
 
 
 class ProtobufReader(PayloadReader):
-    """Reads payloads of a schema, behind what `front` says: nothing before those of `message`, Confluent's indexes, or
-    AWS Glue's number. The schema `into` has the messages of the same names as they are shown. The record core does it
-    (`core`)."""
+    """Reads payloads of a schema, in the record core (`core`). `front` is what precedes them: nothing for payloads of
+    `message`, Confluent's indexes, or AWS Glue's number. The schema `into` has the messages of the same names for
+    display."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class ProtobufReader(PayloadReader):
 
     @property
     def unknown(self) -> int:
-        """How many fields were read that the schema does not have."""
+        """Number of unknown fields read so far."""
         return int(self.core.unknown)
 
     def json(self, data: bytes) -> bytes:
@@ -143,24 +144,24 @@ class ProtobufReader(PayloadReader):
             raise Unreadable(self.reason(fault.number, data)) from None
 
     def reason(self, fault: int, data: bytes) -> str:
-        """Why a payload could not be read."""
+        """Return why a payload could not be read."""
         return FAULTS[fault]
 
     def message_name(self, data: bytes) -> str:
-        """The full name of the message that a payload is, which was read before."""
+        """Return the full name of a payload's message; the payload was read before."""
         assert self._bare is not None
         return self._bare.name
 
     def bare(self, name: str) -> ProtobufReader:
-        """The reader of bare payloads of a message, which shows them as this one. Raises SchemaRefused."""
+        """Return the reader of bare payloads of a message, displayed like this one. Raises SchemaRefused."""
         return ProtobufReader(self._schema, self._schema.message(name), camel=self._camel, into=self._into)
 
     def _shown(self, message: Message) -> Message:
-        """The message that payloads of this one are shown as. Raises SchemaRefused."""
+        """Return the message by which payloads of this one are displayed. Raises SchemaRefused."""
         return message if self._into is self._schema else self._into.message(message.name)
 
     def _find(self, front: bytes, form: int) -> int:
-        """The number of the message that these bytes mean, for the record core."""
+        """Return the number of the message that these bytes identify, for the record core."""
         message = self._message(front, form)
         if isinstance(message, int):
             return message
@@ -170,7 +171,7 @@ class ProtobufReader(PayloadReader):
             return code.UNKNOWN
 
     def no_message(self, message: Message | None, otherwise: str) -> str:
-        """Why a message is not read: it is not in the schema that it is shown by; `otherwise` where there is none."""
+        """Return why a message cannot be read: it is not in the display schema; `otherwise` if there is none."""
         try:
             if message is not None:
                 self._shown(message)
@@ -183,18 +184,18 @@ class ProtobufReader(PayloadReader):
 
 
 class IndexedReader(ProtobufReader):
-    """Reads payloads behind Confluent's message indexes, or behind the message's name, as Apicurio's serializer writes
-    it: a delimited `Ref {string name = 1}`."""
+    """Reads payloads that begin with Confluent's message indexes, or with the message's name as written by Apicurio's
+    serializer: a delimited `Ref {string name = 1}`."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool = False, into: ProtobufSchema | None = None) -> None:
-        """Raises SchemaRefused for a schema without a message."""
+        """Raises SchemaRefused for a schema without messages."""
         schema.message("")
         super().__init__(schema, camel=camel, front=code.BY_INDEXES, into=into)
         self._unindexed: UnindexedReader | None = None
 
     @property
     def unindexed(self) -> UnindexedReader:
-        """The reader of payloads that have neither message indexes nor a message's name in front."""
+        """The reader of payloads without message indexes and message name."""
         if self._unindexed is None:
             from kcli.serde.protobuf.indexes import UnindexedReader
 
@@ -214,7 +215,7 @@ class IndexedReader(ProtobufReader):
         return NumberedReader(self._schema, camel=self._camel, into=self._into)
 
     def named(self, indexes: bytes) -> ProtobufReader:
-        """The reader for bare payloads of the message that these bytes of a header name. Raises Unreadable."""
+        """Return the reader for bare payloads of the message that a header's bytes identify. Raises Unreadable."""
         path, _ = read_indexes(indexes)
         message = message_at(self._schema.messages, path)
         if message is None:
@@ -222,7 +223,7 @@ class IndexedReader(ProtobufReader):
         return ProtobufReader(self._schema, message, camel=self._camel, into=self._into)
 
     def message(self, name: str) -> ProtobufReader:
-        """The reader for bare payloads of a message, by its name. Raises SchemaRefused."""
+        """Return the reader for bare payloads of a message, by name. Raises SchemaRefused."""
         return self.bare(name)
 
     def message_name(self, data: bytes) -> str:
@@ -260,7 +261,8 @@ class IndexedReader(ProtobufReader):
 
 
 class NumberedReader(ProtobufReader):
-    """Reads payloads behind AWS Glue's number: an index into all messages, those within others too, by their names."""
+    """Reads payloads that begin with AWS Glue's number: an index into all messages, including nested ones, sorted by
+    name."""
 
     def __init__(self, schema: ProtobufSchema, *, camel: bool, into: ProtobufSchema | None = None) -> None:
         self._ordered = schema.ordered()
@@ -282,7 +284,7 @@ class NumberedReader(ProtobufReader):
 
 
 def pool_for(text: str, references: Iterable[str]) -> Pool:
-    """The types that a schema may name without declaring them. Raises SchemaRefused."""
+    """Return the types that a schema may use without declaring them. Raises SchemaRefused."""
     pool = Pool()
     referred = list(references)
     for known in _known([*referred, text]):
@@ -293,7 +295,7 @@ def pool_for(text: str, references: Iterable[str]) -> Pool:
 
 
 def all_messages(messages: list[Message]) -> list[Message]:
-    """These messages and those within them, each after the message around it."""
+    """Return these messages and their nested ones, each after the enclosing message."""
     collected = list(messages)
     for message in collected:
         collected += message.nested
@@ -305,7 +307,7 @@ def _no_message(path: tuple[int, ...]) -> str:
 
 
 def _shape(message: Message) -> object:
-    """All that a message says about payloads and JSON; the types of its fields by their names."""
+    """Return everything in a message that affects payloads and JSON, with types of fields by name."""
     fields = [
         (field.number, field.name, field.json_name, field.kind, field.repeated, field.packed, field.oneof, _type(field))
         for _, field in sorted(message.fields.items())
@@ -321,7 +323,7 @@ def _type(field: Field) -> object:
 
 
 def _file(text: str, pool: Pool) -> list[Message]:
-    """The messages of a file: its text, or the base64 of its descriptor. Raises SchemaRefused."""
+    """Parse the messages of a file: its text, or the base64 of its descriptor. Raises SchemaRefused."""
     stripped = text.strip()
     if is_descriptor(stripped):
         from kcli.serde.protobuf.schema.descriptor import DescriptorFile
@@ -335,13 +337,13 @@ def _file(text: str, pool: Pool) -> list[Message]:
 
 
 def is_descriptor(text: str) -> bool:
-    """Whether a schema is no text of a `.proto` file, but the base64 of a descriptor."""
+    """Whether a schema is the base64 of a descriptor instead of the text of a `.proto` file."""
     return text.isascii() and ";" not in text and "{" not in text and text != ""
 
 
 def _known(texts: list[str]) -> list[str]:
-    """The files of Google and Confluent that these import, by the beginnings of their paths; base64 does not show its
-    own, so that it has them all."""
+    """Return Google's and Confluent's files that these import, by path prefix; all of them for base64, whose imports
+    are not visible."""
     from kcli.serde.protobuf.schema.known_types import FILES
 
     shown = "\n".join(texts)

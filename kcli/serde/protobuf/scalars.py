@@ -1,4 +1,4 @@
-"""Scalars of JSON as Protobuf's bytes: whole numbers also as strings, bytes as base64. Raises BadValue for others."""
+"""Encodes JSON scalars for Protobuf: whole numbers also from strings, bytes from base64. Raises BadValue for others."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _BITS = {
     **dict.fromkeys((code.UINT32, code.FIXED32), (0, (1 << 32) - 1)),
     **dict.fromkeys((code.UINT64, code.FIXED64), (0, (1 << 64) - 1)),
 }
-"""The least and the largest number of each kind."""
+"""The range of each kind."""
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-_LONGEST = 400  # characters of a number: no number of ours has more
+_LONGEST = 400  # characters of a number: no valid number is longer
 
 
 def is_zero(data: bytes) -> bool:
-    """Whether a scalar without its tag is 0 or empty: such a field without presence is not written."""
+    """Whether an encoded scalar is 0 or empty: fields without presence omit it."""
     return not any(data)
 
 
@@ -54,7 +54,7 @@ def _whole(kind: int) -> Encode:
 
 
 def _integer(value: object) -> int | None:
-    """A whole number: 7, "7", 7.0 and 7e2 are; None for what is none."""
+    """Return a whole number: 7, "7", 7.0 and 7e2 are accepted; None for others."""
     if type(value) is int:
         return value
     if isinstance(value, Written):
@@ -111,7 +111,7 @@ def _string(value: object) -> bytes:
 
 
 def _bytes(value: object) -> bytes:
-    """Base64 of either alphabet, with or without its padding."""
+    """Decode base64 in either alphabet, with or without padding."""
     if type(value) is not str:
         raise BadValue(f"{shown(value)} is not bytes: write base64")
     text = value.rstrip("=")
@@ -139,7 +139,7 @@ ENCODE: dict[int, Encode] = {
 
 
 def key_of(kind: int, name: str) -> bytes:
-    """The key of a map, which JSON has as a string. Raises BadValue."""
+    """Encode a map key, which is a string in JSON. Raises BadValue."""
     if kind == code.BOOL:
         if name not in ("true", "false"):
             raise BadValue(f"{shown(name)} is neither true nor false")

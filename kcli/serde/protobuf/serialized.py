@@ -1,7 +1,7 @@
-"""A schema's text as the `FileDescriptorProto` that `protoc` makes of it: registries give it for `format=serialized`,
-which clients of languages without a parser of `.proto` files ask for.
+"""Converts a schema's text to the `FileDescriptorProto` that `protoc` creates. Registries return it for
+`format=serialized`, which clients in languages without a `.proto` parser request.
 
-Not in it is what payloads do not depend on: comments, services, reserved numbers, default values, most options.
+It omits what does not affect payloads: comments, services, reserved numbers, default values, most options.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     Json = dict[str, object]
 
 NAME = "schema.proto"
-"""A registry knows subjects, and not the names of files."""
+"""Placeholder name: a registry has subjects, not file names."""
 EDITION_2023 = 1000
 PRESENT, IMPLIED, REQUIRED = 1, 2, 3
 """Numbers of FeatureSet.field_presence."""
 
 
 def serialized(text: str, references: Iterable[str] = ()) -> str:
-    """The descriptor as base64; what is one already stays as it is. Raises SchemaRefused."""
+    """Return the descriptor as base64; a descriptor is returned unchanged. Raises SchemaRefused."""
     if is_descriptor(text.strip()):
         return text.strip()
     pool = pool_for(text, references)
@@ -63,7 +63,7 @@ def _filled(shown: Json) -> Json:
 
 
 def _extensions(types: Iterable[Message | Enum]) -> dict[str, list[tuple[Message, Field]]]:
-    """By the scope that declares them: the fields that messages got from elsewhere, under names in brackets."""
+    """Return the extension fields by the scope that declares them."""
     found: dict[str, list[tuple[Message, Field]]] = {}
     for message in types:
         if not isinstance(message, Message):
@@ -75,16 +75,16 @@ def _extensions(types: Iterable[Message | Enum]) -> dict[str, list[tuple[Message
 
 
 class _Written:
-    """What a file declares, in the JSON of descriptor.proto. `declared` are its enums."""
+    """The declarations of a file in the JSON of descriptor.proto. `declared` are its enums."""
 
     def __init__(self, syntax: str, declared: list[Enum]) -> None:
         self._syntax = syntax
-        self._enums: dict[str, list[Enum]] = {}  # by the scope that declares them
+        self._enums: dict[str, list[Enum]] = {}  # by the declaring scope
         for enum in declared:
             self._enums.setdefault(enum.name.rpartition(".")[0], []).append(enum)
 
     def file_options(self, features: Features) -> Json:
-        """What repeated fields, which say nothing of it themselves, get from the file."""
+        """Return the file's options for repeated fields without their own."""
         implied = self._syntax == "editions" and features["presence"] == "IMPLICIT"
         return {"features": {"field_presence": IMPLIED}} if implied else {}
 
@@ -117,7 +117,7 @@ class _Written:
         )
 
     def enums(self, scope: str) -> list[Json]:
-        """Those that are declared there."""
+        """Return the enums declared there."""
         return [self._enum(enum) for enum in self._enums.get(scope, ())]
 
     def _enum(self, enum: Enum) -> Json:
@@ -150,7 +150,7 @@ class _Written:
         )
 
     def _options(self, field: Field) -> Json:
-        """Whether numbers are packed, where that is not what the syntax says of all fields."""
+        """Return whether numbers are packed, if that differs from the default of the syntax."""
         packable = field.repeated and field.kind in PACKABLE
         usual = packable and self._syntax == "proto3"
         return {"packed": field.packed} if packable and field.packed != usual else {}

@@ -1,8 +1,7 @@
-"""JSON as payloads of Protobuf, by the mapping that `show` writes: what it shows is written back, byte for byte as
-Google's serializers do.
+"""Encodes JSON as Protobuf payloads, byte for byte like Google's serializers: the reverse of the JSON that kcli shows.
 
-Fields go by the file's name or by the one of JSON, and are written by their numbers. What does not fit is BadValue with
-its path.
+Fields may have the file's names or the JSON names, and are written in the order of their numbers. Values that do not
+fit raise BadValue with their path.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.schema.types import Field
 
     WriteKnown = Callable[["ProtobufWriter", object, int], bytes]
-    """The payload of a well-known message, of its JSON. Raises BadValue."""
+    """Returns the payload of a well-known message from its JSON. Raises BadValue."""
 
 NULL = "google.protobuf.NullValue"
 VALUE = "google.protobuf.Value"
 
 
 class ProtobufWriter:
-    """Writes values as one message. `types` are those that an Any may hold, `known` the messages with a JSON of their
-    own."""
+    """Encodes values as one message. `types` are those that an Any can contain, `known` the messages with a special
+    JSON form."""
 
     def __init__(self, message: Message, types: Mapping[str, Message | Enum], known: Mapping[str, WriteKnown]) -> None:
         self.types = types
         self._message = message
         self._known = known
-        self._names: dict[str, dict[str, Field]] = {}  # by the name of a message
+        self._names: dict[str, dict[str, Field]] = {}  # by message name
 
     def write(self, value: object) -> bytes:
-        """The payload of a value that `read_json` of `exact` read. Raises BadValue."""
+        """Return the payload of a value from `exact.read_json`. Raises BadValue."""
         return self.message(self._message, value, 0)
 
     def message(self, message: Message, value: object, depth: int) -> bytes:
@@ -51,7 +50,7 @@ class ProtobufWriter:
         return self.fields(message, value, depth)
 
     def fields(self, message: Message, value: dict[str, object], depth: int) -> bytes:
-        """The fields of an object. Raises BadValue."""
+        """Encode the fields of an object. Raises BadValue."""
         written: dict[int, bytes] = {}
         oneofs: dict[str, str] = {}
         names = self._names_of(message)
@@ -129,7 +128,7 @@ class ProtobufWriter:
         return _long(_tag(field), inner)
 
     def _scalar(self, field: Field, value: object) -> bytes:
-        """A value without its tag. Raises BadValue."""
+        """Encode a value without its tag. Raises BadValue."""
         if isinstance(field.type, Enum):
             return _enum(field.type, value)
         return ENCODE[field.kind](value)
@@ -148,7 +147,7 @@ def _takes_null(field: Field) -> bool:
 
 
 def _enum(enum: Enum, value: object) -> bytes:
-    """A symbol by its name, or a number that an open enum need not know."""
+    """Encode a symbol by name, or a number, which may be unknown in an open enum."""
     if value is None and enum.name == NULL:
         return b"\0"
     if type(value) is str and value in enum.numbers:

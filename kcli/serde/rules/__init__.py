@@ -1,1 +1,1 @@
-"""The extra `rules`: rules of data contracts in CEL, run by cel-python. Nothing imports it where that is missing."""
+"""The extra `rules`: CEL rules of data contracts, run by cel-python. Imported only if that is installed."""

@@ -1,7 +1,7 @@
-"""Rules in CEL about what is written, evaluated by cel-python (the extra `rules`).
+"""Evaluates CEL rules for written values with cel-python (the extra `rules`).
 
-A condition sees the value as `message`: what is about to be stored, read by its schema, so that defaults are in it. A
-value that fails a condition is BadValue, and so is one about which a condition cannot be evaluated.
+A condition sees the value as `message`: the payload to be stored, decoded with its schema, so it includes defaults. A
+value for which a condition is false, or cannot be evaluated, raises BadValue.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from kcli.serde.contracts.rules import Rule
 
     Run = Callable[[bytes], bytes]
-    """The payload that is stored. Raises BadValue for one that a condition refuses."""
+    """Returns the payload to store. Raises BadValue if a condition rejects it."""
 
     class FieldStep(Protocol):
-        """A rule about fields."""
+        """A rule for fields."""
 
         def applied(self, payload: bytes, now: Any) -> bytes:
-            """The payload with what the rule puts into it. Raises BadValue."""
+            """Return the payload with the rule's changes. Raises BadValue."""
 
 
 def rules_run(schema: Schema, rules: Sequence[Rule], referred: Sequence[tuple[str, str]], message: str) -> Run:
-    """What runs rules about bare payloads of a schema, in their order; `message` is one of Protobuf. Raises UsageError
-    for an expression that is none, SchemaRefused."""
+    """Return the function that runs rules on bare payloads of a schema, in order; `message` is a Protobuf message.
+    Raises UsageError for an invalid expression, SchemaRefused."""
     made = environment()
     expressions = [(rule, Expression(made, FUNCTIONS, schema, rule)) for rule in earliest(rules)]
     steps = [
@@ -56,7 +56,7 @@ def rules_run(schema: Schema, rules: Sequence[Rule], referred: Sequence[tuple[st
                 elif (changed := _applied(step, payload, now, rule)) != payload:
                     payload, variables = changed, {}
             except BadValue:
-                if rule.failing != "NONE":  # as with Confluent's serializers: the value stays as it is
+                if rule.failing != "NONE":  # as in Confluent's serializers: the value is unchanged
                     raise
         return payload
 
@@ -64,7 +64,7 @@ def rules_run(schema: Schema, rules: Sequence[Rule], referred: Sequence[tuple[st
 
 
 def _values(schema: Schema, referred: Sequence[tuple[str, str]], message: str) -> Callable[[bytes], Any]:
-    """What reads payloads of a schema. Raises SchemaRefused."""
+    """Return the decoder for payloads of a schema. Raises SchemaRefused."""
     from kcli.serde.rules.cel_values import avro_values, json_value, protobuf_values
 
     texts = [text for _, text in referred]

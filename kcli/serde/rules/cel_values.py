@@ -1,7 +1,7 @@
-"""Payloads as values of CEL, by their schemas: an int is an int and a double a double, whatever its JSON looks like.
+"""Converts payloads to CEL values by schema: an int is an int and a double a double, whatever its JSON looks like.
 
-Logical types of Avro are the numbers and bytes that are stored, as in Java's serializer by default. A field of Protobuf
-that is not set has its default, and `has` tells it from one that is set.
+Avro logical types are the stored numbers and bytes, as in Java's serializer by default. An unset Protobuf field has its
+default, and `has` distinguishes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SCALARS = {
     code.BYTES: celtypes.BytesType,
     **dict.fromkeys(_UNSIGNED, celtypes.UintType),
 }
-"""Kinds of Protobuf that are no IntType."""
+"""Protobuf kinds that are not IntType."""
 
 
 def json_value(payload: bytes) -> Any:
@@ -49,14 +49,14 @@ def json_value(payload: bytes) -> Any:
 
 
 def avro_values(text: str, referred: Sequence[str]) -> ValueOf:
-    """What reads payloads of Avro. Raises SchemaRefused."""
+    """Return the decoder for Avro payloads. Raises SchemaRefused."""
     parsed = parse(text, referred)
-    reader = avro_reader(parsed, wrapped=True)  # so that a union names its branch
+    reader = avro_reader(parsed, wrapped=True)  # so that unions name their branch
     return lambda payload: avro_value(parsed, json.loads(reader.json(payload)))
 
 
 def protobuf_values(text: str, referred: Sequence[str], name: str) -> ValueOf:
-    """What reads payloads of a message, "" for the first. Raises SchemaRefused."""
+    """Return the decoder for payloads of a message, "" for the first. Raises SchemaRefused."""
     schema = parsed_schema(text, tuple(referred))
     message, program = schema.message(name), schema.program()
     table = Tables(program.code, program.texts, program.names).messages[program.numbers[id(message)]]
@@ -64,7 +64,7 @@ def protobuf_values(text: str, referred: Sequence[str], name: str) -> ValueOf:
 
 
 def plain_value(value: Any) -> Any:
-    """JSON without a schema of types."""
+    """Convert JSON without a schema of types."""
     if isinstance(value, dict):
         return celtypes.MapType({celtypes.StringType(key): plain_value(item) for key, item in value.items()})
     if isinstance(value, list):
@@ -79,7 +79,7 @@ def plain_value(value: Any) -> Any:
 
 
 def avro_value(type: Type, value: Any) -> Any:
-    """A value of the specification's own JSON."""
+    """Convert a value of the specification's JSON."""
     if isinstance(type, Union):
         if value is None:
             return None
@@ -143,7 +143,7 @@ def _scalar(field: Field, held: Any) -> Any:
 
 
 def _default(field: Field) -> Any:
-    """What a field is that is not set: a wrapper is null, another message one without fields."""
+    """Return the value of an unset field: a wrapper is null, any other message one without fields."""
     if field.entry is not None:
         return celtypes.MapType()
     if field.repeated:
@@ -154,7 +154,7 @@ def _default(field: Field) -> Any:
 
 
 class _Unset(Fields):
-    """A message that is not set. Its fields are made when they are asked for: a message may contain itself."""
+    """An unset message. Its fields are created on demand, because a message may be recursive."""
 
     def __init__(self, message: Message) -> None:
         super().__init__()

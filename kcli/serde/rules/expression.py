@@ -1,4 +1,4 @@
-"""The expression of a rule in CEL, read once and evaluated about each record or field."""
+"""The CEL expression of a rule, parsed once and evaluated for each record or field."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 LONGEST = 16 << 10  # characters of an expression
 MOST_STOPPED = 8
-"""Evaluations that may be stopped before the expression is evaluated no more: a topic has many records."""
+"""Number of interrupted evaluations after which the expression is no longer evaluated, because a topic has many
+records."""
 MACROS = frozenset(("has", "dyn", "all", "exists", "exists_one", "map", "filter", "reduce", "min"))
-"""Words of cel-python that look like functions."""
+"""Names that look like functions in cel-python."""
 
 
 class Expression:
-    """That of a rule. `guard; expression` counts only where the guard holds."""
+    """A rule's expression. `guard; expression` applies only if the guard is true."""
 
     def __init__(self, environment: Environment, functions: dict[str, Any], schema: Schema, rule: Rule) -> None:
-        """Raises UsageError for an expression that is none."""
+        """Raises UsageError for an invalid expression."""
         from celpy.celtypes import BoolType
 
         self.name = rule.name
@@ -41,7 +42,7 @@ class Expression:
         self._expression = self._program(text)
 
     def check(self, variables: dict[str, Any], about: str = "") -> None:
-        """Of a condition; `about` is the field that it is about. Raises BadValue."""
+        """Check a condition; `about` is the field that it applies to. Raises BadValue."""
         applies, holds = self.evaluated(variables, about)
         if applies and holds is not True and not isinstance(holds, self._bool):
             raise BadValue(f"the rule {self.name} is neither true nor false{about}: {self._rule.text}")
@@ -49,7 +50,7 @@ class Expression:
             raise BadValue(f"refused by the rule {self.name}{about}: {self._rule.doc or self._rule.text}")
 
     def evaluated(self, variables: dict[str, Any], about: str = "") -> tuple[bool, Any]:
-        """Whether the guard holds, and what the expression then gives. Raises BadValue."""
+        """Return whether the guard is true, and the result of the expression. Raises BadValue."""
         from kcli.serde.rules.functions import TooMuch
 
         try:
@@ -81,7 +82,7 @@ class Expression:
 
 
 def reason(problem: BaseException) -> str:
-    """An error of cel-python in one line: it may print all the variables behind its first words."""
+    """Return an error of cel-python in one line, without the variables that it may print."""
     if isinstance(problem, RecursionError):
         return "it is nested too deeply"
     words = str(problem.args[0] if problem.args else problem).partition(" (in activation")[0]
@@ -89,6 +90,6 @@ def reason(problem: BaseException) -> str:
 
 
 def _called(tree: Any) -> list[str]:
-    """The names of the functions that an expression calls."""
+    """Return the names of the functions that an expression calls."""
     place = {"ident_arg": 0, "dot_ident_arg": 0, "member_dot_arg": 1}
     return [str(node.children[place[node.data]]) for node in tree.iter_subtrees() if node.data in place]

@@ -1,4 +1,4 @@
-"""What a condition in CEL may call: the functions of CEL, and those that Confluent's serializers add for texts."""
+"""Functions for CEL conditions: those of CEL, and string functions of Confluent's serializers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 _LOCAL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
 _QUIET = re2.Options()
-_QUIET.log_errors = False  # it would print on stderr
+_QUIET.log_errors = False  # it would print to stderr
 
 
 class Fields(MapType):
-    """A message of Protobuf: a field that is not set has its default, and `has` says that it is not set."""
+    """A Protobuf message: an unset field has its default, and `has` is false for it."""
 
     unset: frozenset[str] = frozenset()
     asked = 0
-    """How many `has` are being evaluated."""
+    """Number of `has` being evaluated."""
 
     def __getitem__(self, key: Any) -> Any:
         if Fields.asked and key in self.unset:
@@ -38,18 +38,18 @@ class Fields(MapType):
 
 
 MOST_STEPS = 100_000
-"""Steps of one evaluation: macros over lists may be nested."""
+"""Steps of one evaluation: macros over lists can be nested."""
 MOST_MADE = 16 << 20
-"""Characters, bytes and items that one evaluation may make by additions and calls."""
+"""Characters, bytes and items that one evaluation may create by additions and calls."""
 _MAKING = ("addition", "ident_arg", "member_dot_arg")
 
 
 class TooMuch(Exception):
-    """An evaluation that takes more steps or makes more than it may."""
+    """An evaluation exceeds the limit of steps or created data."""
 
 
 class _Work:
-    """What one evaluation did."""
+    """The work of one evaluation."""
 
     steps = 0
     made = 0
@@ -75,7 +75,7 @@ class _Evaluator(Evaluator):
         return result
 
     def literal(self, tree: Any) -> Any:
-        """A literal is read once. celpy reads its text each time, character by character."""
+        """Cache a literal: cel-python parses its text each time, character by character."""
         if not hasattr(tree, "read"):
             tree.read = super().literal(tree)
         return tree.read
@@ -96,8 +96,8 @@ class _Runner(InterpretedRunner):
 
 
 def environment() -> Environment:
-    """What expressions are read and run by. It raises the interpreter's limit of recursion, by which readers of kcli's
-    know what is nested too deeply: so that is set back."""
+    """Return the parser and runtime of expressions. cel-python raises the recursion limit, which kcli uses to detect
+    deep nesting, so it is restored."""
     limit = sys.getrecursionlimit()
     try:
         return Environment(runner_class=_Runner)
@@ -106,7 +106,7 @@ def environment() -> Environment:
 
 
 def _matches(text: str, pattern: str) -> BoolType:
-    """Patterns of RE2, which takes no longer than the text is long."""
+    """RE2 patterns, which run in linear time."""
     try:
         found = re2.search(re2.compile(pattern, _QUIET), text)
     except re2.error as problem:
@@ -120,7 +120,7 @@ def _words(problem: Exception) -> str:
 
 
 def _read_by(read: Callable[[str], object]) -> Callable[[str], BoolType]:
-    """Whether a text is what this reads."""
+    """Return a function that tells whether a text can be parsed."""
 
     def reads(text: str) -> BoolType:
         try:
@@ -133,7 +133,7 @@ def _read_by(read: Callable[[str], object]) -> Callable[[str], BoolType]:
 
 
 def _host(name: str) -> bool:
-    """As RFC 1034 has it; the last label is no number."""
+    """Check a host name by RFC 1034; the last label must not be a number."""
     labels = name.removesuffix(".").split(".")
     return len(name) <= 253 and all(map(_LABEL.fullmatch, labels)) and not labels[-1].isdecimal()
 
@@ -170,4 +170,4 @@ FUNCTIONS: dict[str, Any] = {
     "isUriRef": _uri_ref,
     "isUuid": _read_by(UUID),
 }
-"""By the names that expressions call."""
+"""By name in expressions."""

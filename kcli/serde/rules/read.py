@@ -1,5 +1,5 @@
-"""Values that are read by a schema with rules for reading in CEL: what the rules make of them, or the reason of the
-rule that refuses one. The action DLQ is as ERROR: a reader stores no record anywhere."""
+"""Applies CEL rules for reading to values: the result, or the reason of a rule that rejects the value. The action DLQ
+counts as ERROR, because kcli stores no rejected records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def ruled(
     schema: Schema, referred: Sequence[tuple[str, str]], reader: PayloadReader, rules: Sequence[Rule]
 ) -> PayloadReader:
-    """The reader of a schema with rules run. Raises SchemaRefused for an expression that is none."""
+    """Return the reader of a schema with its rules. Raises SchemaRefused for an invalid expression."""
     runs = Runs(schema, referred, rules)
     if isinstance(reader, IndexedReader):
         runs.of("")
@@ -33,7 +33,7 @@ def ruled(
 
 
 class Runs:
-    """The rules of a schema, ready to run, by the message that they are about: "" but for Protobuf."""
+    """The rules of a schema, ready to run, by message: "" except for Protobuf."""
 
     def __init__(self, schema: Schema, referred: Sequence[tuple[str, str]], rules: Sequence[Rule]) -> None:
         self.schema, self._referred, self._rules = schema, referred, rules
@@ -50,16 +50,16 @@ class Runs:
 
 
 class Ruled(PayloadReader):
-    """A reader that runs rules about payloads, and reads what they make of them."""
+    """A reader that runs rules on payloads, and reads the result."""
 
     def payload(self, data: bytes) -> bytes:
-        """What the rules make of a payload, with what is in front of its message. Raises Unreadable."""
+        """Return a payload after the rules, including what precedes its message. Raises Unreadable."""
         raise NotImplementedError
 
 
 class RuledReader(Ruled):
-    """Reads values of Avro and JSON. `first` says whether a payload is one at all: a JSON schema holds for what the
-    rules make of it."""
+    """Reads values of Avro and JSON. `first` checks whether a payload is valid at all: a JSON schema applies to the
+    result of the rules."""
 
     def __init__(self, reader: PayloadReader, run: Run, first: PayloadReader) -> None:
         self._reader, self._run, self._first = reader, run, first
@@ -75,11 +75,11 @@ class RuledReader(Ruled):
 
 
 class RuledMessages(Ruled):
-    """Reads messages of Protobuf, behind what its reader expects in front of them."""
+    """Reads Protobuf messages, after what its reader expects before them."""
 
     def __init__(self, reader: ProtobufReader, runs: Runs) -> None:
         self._reader, self._runs = reader, runs
-        self._bare: dict[str, ProtobufReader] = {}  # by the name of a message
+        self._bare: dict[str, ProtobufReader] = {}  # by message name
 
     @property
     def unknown(self) -> int:
@@ -102,7 +102,7 @@ class RuledMessages(Ruled):
         return self._reader.message_name(data)
 
     def _first(self, data: bytes) -> tuple[str, bytes, int]:
-        """The message as it is stored: its name, its JSON, and how many bytes are in front of it."""
+        """Return the stored message: its name, its JSON, and the number of bytes before it."""
         try:
             text = self._reader.json(data)
             return self._reader.message_name(data), text, _front(self._reader, data)
@@ -117,7 +117,7 @@ class RuledMessages(Ruled):
 
 
 class RuledIndexed(RuledMessages):
-    """The reader of a schema, which has a reader of each of its messages."""
+    """The reader of a schema, with a reader for each of its messages."""
 
     def __init__(self, reader: IndexedReader, runs: Runs) -> None:
         super().__init__(reader, runs)
@@ -134,7 +134,7 @@ class RuledIndexed(RuledMessages):
 
 
 def _front(reader: ProtobufReader, data: bytes) -> int:
-    """How many bytes are before the message, in a payload that was read."""
+    """Return the number of bytes before the message, in a payload that was read."""
     if isinstance(reader, NumberedReader):
         return next(at for at, byte in enumerate(data, 1) if byte < 128)
     if not isinstance(reader, IndexedReader):

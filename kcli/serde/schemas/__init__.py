@@ -1,1 +1,1 @@
-"""Keys and values that name a schema in a frame: found, read by it, and put into the batch in place of the bytes."""
+"""Decodes keys and values with the schemas that their frames name, and replaces the bytes in the batch."""

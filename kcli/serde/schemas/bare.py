@@ -1,4 +1,4 @@
-"""Keys and values whose schema the user names, where no registry is: bare payloads, and those behind a frame."""
+"""Decodes keys and values with a schema given by the user, without a registry: bare and framed payloads."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 class OneSchema:
-    """The readers of a topic's schema: `behind` a frame, of a `bare` payload, and of each message that a header
-    names. Each has one Source for all batches: conditions are planned once for a Source."""
+    """The readers of a topic's schema: `behind` a frame, of a `bare` payload, and of each message that a header names.
+    Each has one Source for all batches, because conditions are planned once per Source."""
 
     def __init__(self, schema: Schema, referred: References, behind: Reader, message: str, reader_of: ReaderOf) -> None:
         """Raises SchemaRefused."""
@@ -49,7 +49,7 @@ class OneSchema:
         """Why a message has no reader."""
 
     def number(self, message: str) -> int:
-        """The place in `readers` of a message's reader, AS_IT_IS where the schema does not have it."""
+        """Return the index in `readers` of a message's reader, AS_IT_IS if the schema does not have the message."""
         if message not in self.numbers:
             assert self.of_messages is not None
             try:
@@ -65,9 +65,9 @@ class OneSchema:
 
 
 class BareDecoder:
-    """The keys, or the values, of records by one schema of each topic. `schema_of` finds it, with the schemas that it
-    refers to; `message` is the name of a Protobuf message: "" takes the message that Buf's header names, or the first
-    message of the file."""
+    """Decodes the keys, or the values, of records with one schema per topic. `schema_of` finds it, with the schemas
+    that it references; `message` is the name of a Protobuf message: "" means the message in Buf's header, or the first
+    of the file."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class BareDecoder:
         self._topics: dict[str, OneSchema] = {}
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
-        """The field as a new column. Raises KcliError for a schema that is not found or not used: without it nothing
-        that was asked for can be done."""
+        """Return the field as a new column. Raises KcliError if a schema is not found or cannot be used, because then
+        nothing can be decoded."""
         known = self._topics.get(topic)
         if known is None:
             schema, referred = await self._schema_of(topic)
@@ -112,7 +112,7 @@ class BareDecoder:
     async def _by_headers(
         self, columns: Columns, known: OneSchema, named: dict[int, str], topic: str, partition: int
     ) -> Spans:
-        """A batch in which headers name messages of the schema; the other rows are bare."""
+        """Decode a batch in which headers name messages of the schema; the other rows are bare."""
         starts, lengths = column_of(columns, self.kind)
         skips = array("i", [0]) * len(starts)
         which = array("i", [AS_IT_IS if length < 0 else 0 for length in lengths])
@@ -132,7 +132,8 @@ class BareDecoder:
         return spans
 
     def _read(self, columns: Columns, which: array[int], known: OneSchema) -> tuple[Read, array[int], Source]:
-        """Where all rows begin as frames do, read behind the frames or from the beginning, whichever fails less."""
+        """Decode rows that all begin like frames, either after the frames or from the beginning, whichever
+        fails less."""
         starts, lengths = column_of(columns, self.kind)
         none = array("i", [0]) * len(starts)
         skips = frame_skips(columns, starts, lengths)
@@ -155,9 +156,9 @@ class BareDecoder:
 
 
 def frame_skips(columns: Columns, starts: array[int], lengths: array[int]) -> array[int] | None:
-    """How many bytes of each row its frame has, where all rows begin as frames do; else None."""
+    """Return the size of each row's frame, if all rows begin like frames; else None."""
     nulls = lengths.tolist().count(-1)
     if core.frame_ids(columns.data, starts, lengths).tolist().count(-1) == nulls:
         return array("i", [FRAME]) * len(lengths)
-    _, _, skips = core.frame_names(columns, starts, lengths, b"")  # a GUID, as AWS Glue's, or Avro's single objects
+    _, _, skips = core.frame_names(columns, starts, lengths, b"")  # a GUID, as for AWS Glue, or Avro's single objects
     return skips if skips.count(0) == nulls else None

@@ -1,5 +1,5 @@
-"""A batch whose keys or values were decoded, and what it was made of: filters, templates and lines see what was
-decoded; byte-exact lines (--envelope) are written from what is stored."""
+"""A batch with decoded keys or values, and the stored batch: filters, templates and lines see the decoded one;
+byte-exact lines (--envelope) are written from the stored one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 
 
 class DecodedBatch(Batch):
-    """As the batch `stored`, with other keys or values. Its window is its own."""
+    """Like the batch `stored`, with other keys or values and a separate window."""
 
     __slots__ = ("labels", "plain_keys", "schemas", "stored", "typed")
 
     stored: Batch
     labels: dict[str, dict[int, Label | None]]
-    """Of the keys and of the values that were decoded, by offset, None where a format without a schema decoded it;
-    empty where no line names schemas."""
+    """Labels of the keys and of the values that were decoded, by offset, None if a format without a schema decoded it;
+    empty if no line names schemas."""
     schemas: dict[str, dict[int, bytes]] | None
-    """The labels as lines name them; None before the first line."""
+    """The labels as shown in lines; None before the first line."""
     plain_keys: Collection[int] | None
-    """Offsets of the records whose key is as it is stored; None where all are."""
+    """Offsets of the records whose key is as stored; None if all are."""
     typed: Mapping[str, TypedRows]
     """The types of the keys and of the values that a schema decoded."""
 
@@ -44,7 +44,7 @@ class DecodedBatch(Batch):
         return self.stored.window(self.first, self.stop).write_json(out, topic, partition, limit)
 
     def write_readable(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
-        if self.schemas is None:  # once for all windows: a line may be printed by itself
+        if self.schemas is None:  # once for all windows, because lines may be printed one by one
             self.schemas = {kind: _shown(kind, rows) for kind, rows in self.labels.items()}
         return self._decoded(  # type: ignore[no-any-return]
             core.write_readable, out, topic, partition, limit, self.schemas.get("key"), self.schemas.get("value")
@@ -52,7 +52,7 @@ class DecodedBatch(Batch):
 
 
 def _shown(kind: str, rows: dict[int, Label | None]) -> dict[int, bytes]:
-    """What a line says of the schema of each row; few labels stand for all of them."""
+    """Return the text about each row's schema; a few labels cover all rows."""
     labels = dict(zip(map(id, rows.values()), rows.values(), strict=True))
     field = f',"{kind}_schema":'.encode()
     texts = {at: b"" if label is None else field + label.json for at, label in labels.items()}
@@ -60,17 +60,17 @@ def _shown(kind: str, rows: dict[int, Label | None]) -> dict[int, bytes]:
 
 
 def stored(batch: Batch) -> Batch:
-    """The same records as they are stored."""
+    """Return the same records as stored."""
     return batch.stored.window(batch.first, batch.stop) if isinstance(batch, DecodedBatch) else batch
 
 
 def plain_keys(batch: Batch) -> Collection[int] | None:
-    """Offsets of the records whose key is as it is stored; None where all are."""
+    """Return the offsets of the records whose key is as stored; None if all are."""
     return batch.plain_keys if isinstance(batch, DecodedBatch) else None
 
 
 def replaced(batch: Batch, keys: Spans | None, values: Spans | None) -> DecodedBatch:
-    """The window's records with the keys and values of these columns; None leaves them as they are."""
+    """Return the window's records with the keys and values of these columns; None leaves them unchanged."""
     section, count = core.replace_fields(batch, keys, values)
     decoded = _with(batch, batch)
     decoded.plain_keys = None if keys is None else ()

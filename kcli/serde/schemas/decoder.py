@@ -1,10 +1,10 @@
-"""Keys and values as JSON by the schemas that their frames name: batches in, batches out.
+"""Decodes keys and values to JSON with the schemas that their frames name: batches in, batches out.
 
-A frame is Confluent's: a header names the schema of a bare payload, or the first bytes do, by an id or a GUID. It is
-believed only where its schema is found and the payload is consumed to its last byte. Anything else stays as it is
-stored, with the reason counted, and never ends a run: a topic may hold keys that begin like a frame by chance. Of a
-partition whose first such keys are mostly not decoded, the later ones are no frames (`FRAMES`). Where a decision
-follows from what is decoded, a registry that does not answer does end it (`must_answer`).
+In Confluent's format a header names the schema of a bare payload, or the first bytes do, by id or GUID. A frame is only
+accepted if its schema is found and the payload is consumed to its last byte. Anything else stays as stored, with the
+reason counted, and never ends a run, because keys may begin like a frame by chance. If most of the first such keys of a
+partition are not decoded, later ones are not treated as frames (`FRAMES`). If a decision depends on decoded data, a
+registry that does not respond ends the run (`must_answer`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
         kind: str
         labels: Labels | None
-        """Of the records that were decoded last; None where no line names schemas."""
+        """Labels of the records decoded last; None if no line names schemas."""
         plain: Collection[int]
-        """Offsets of the keys that were read last and stayed as they are stored; of values nothing is asked."""
+        """Offsets of the keys read last that stayed as stored; unused for values."""
         typed: TypedRows | None
         """The types of what was read last, for conditions; None without a schema."""
 
@@ -51,24 +51,24 @@ if TYPE_CHECKING:
         def undecoded(self) -> Undecoded: ...
         @property
         def unknown(self) -> int:
-            """How many fields were read that their schema does not have."""
+            """Number of fields read that their schema does not have."""
 
         async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None: ...
 
 
-FRAME = 5  # bytes of Confluent's: 0, and the id of the schema
+FRAME = 5  # bytes of Confluent's frame: 0, and the schema id
 TOO_MANY = "more ids of schemas than the registry has"
 HEADER = b"__%s_schema_id"
-"""Confluent's header that names the schema of a bare key or value."""
+"""Confluent's header with the schema of a bare key or value."""
 GUESSES = 32
-"""Names that are looked up in vain before those that follow are no longer looked up: they are no names."""
+"""Number of failed look-ups after which further names are no longer looked up, because they are not names."""
 ABSENT = 60.0
-"""Seconds after which a name that was looked up in vain no longer counts among them."""
+"""Seconds after which a failed look-up no longer counts."""
 FRAMES = 100
-"""Keys of a partition that begin with a frame, of which half have to be decoded: otherwise they are whole numbers or
-other bytes, and a later one that a schema happens to read would be shown as what it is not."""
+"""Keys of a partition that begin with a frame, of which half have to be decoded. Otherwise they are integers or other
+bytes, and a later one that a schema happens to read would be shown wrongly."""
 REASONS = 1000
-"""Names whose reasons are kept: names may be bytes of records, and as many as there are records."""
+"""Number of cached reasons: names may be bytes of records, and so as numerous as records."""
 
 
 def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
@@ -79,7 +79,7 @@ def column_of(columns: Columns, kind: str) -> tuple[array[int], array[int]]:
 
 
 def plain_keys_of(columns: Columns, which: array[int], faults: Sequence[tuple[int, str]]) -> set[int]:
-    """Offsets of the keys that no reader read, null ones aside; `which` are the numbers of their readers."""
+    """Return the offsets of non-null keys that no reader read; `which` are the numbers of their readers."""
     offsets = columns.offsets
     left = {offsets[row] for row, _ in faults}
     if AS_IT_IS in which:
@@ -89,9 +89,9 @@ def plain_keys_of(columns: Columns, which: array[int], faults: Sequence[tuple[in
 
 
 class FieldDecoder:
-    """The keys, or the values, of records. `reader_of` makes a reader of a schema. `every_name`: each is looked up,
-    however many were in vain, for a filter must see all that can be decoded; with `must_answer` a registry that does
-    not answer ends the run, for what it would have said decides what is done."""
+    """Decodes the keys, or the values, of records. `reader_of` creates a reader of a schema. `every_name`: look up each
+    name, however many failed, because a filter must see everything that can be decoded. With `must_answer`, a registry
+    that does not respond ends the run, because its response would affect a decision."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class FieldDecoder:
         must_answer: bool = False,
         context: str = "",
     ) -> None:
-        """`context` is the registry's context that has the ids in frames."""
+        """`context` is the registry's context of the ids in frames."""
         self.kind = kind
         self._context = context
         self._every_name = every_name or must_answer
-        self._frames: dict[tuple[str, int], tuple[int, int]] = {}  # of keys by partition: how many, how many decoded
+        self._frames: dict[tuple[str, int], tuple[int, int]] = {}  # of keys, by partition: number seen, number decoded
         self._must_answer = must_answer
         self.undecoded = Undecoded()
         self.labels: Labels | None = None
@@ -120,15 +120,16 @@ class FieldDecoder:
         self._sources: list[Source] = []  # of the readers, by their numbers
         self.first: Schema | None = None
         """The first schema that was found."""
-        self._known: dict[bytes, int] = {}  # the number of a reader by its schema's name: 0 and an id, 1 and a GUID
+        self._known: dict[bytes, int] = {}  # number of a reader by its schema's name: 0 and an id, 1 and a GUID
         self._reasons: dict[bytes, str] = {}  # why a name has none
-        self._unanswered: set[bytes] = set()  # names of which the registry did not say whether it has them
+        self._unanswered: set[bytes] = set()  # names for which the registry did not respond
         self.into: Into | None = None
-        """What all records are shown by; None: each by the schema that wrote it."""
-        self._missing: defaultdict[int, dict[bytes, float]] = defaultdict(dict)  # when each was, by its first byte
+        """The schema for display of all records; None: each one's own."""
+        # failed look-ups with their time, by first byte
+        self._missing: defaultdict[int, dict[bytes, float]] = defaultdict(dict)
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
-        """The field as a new column; None where nothing of it was decoded. With `must_answer` it raises KcliError."""
+        """Return the field as a new column; None if nothing was decoded. With `must_answer` it raises KcliError."""
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
         if (topic, partition) in self.undecoded.unframed:
@@ -157,7 +158,7 @@ class FieldDecoder:
             return None
         self.typed = typed_rows(self.kind, columns, which, skips, self._sources, faults)
         self.undecoded.add_rows(faults, columns, topic, partition)
-        if self.kind == "key":  # filters ask of keys alone
+        if self.kind == "key":  # only filters on keys need it
             self.plain = plain_keys_of(columns, which, faults)
         if self.labels is not None:
             await self.labels.read(columns, skips, which, faults, topic, by_header=True)
@@ -172,8 +173,8 @@ class FieldDecoder:
         which: array[int],
         failed: set[int],
     ) -> int | None:
-        """Count the first frames of a partition's keys, by whether they were decoded. Return the row of the last that
-        counts where fewer than half were."""
+        """Count the first frames of a partition's keys, and how many were decoded. Return the row of the last one
+        counted if fewer than half were decoded."""
         count, read = self._frames.get(place, (0, 0))
         for row, (number, skip) in enumerate(zip(numbers, skips, strict=True)) if count < FRAMES else ():
             if number < 0 or not skip or names[number] in self._unanswered:
@@ -186,7 +187,7 @@ class FieldDecoder:
         return None
 
     async def _numbers(self, names: list[bytes], place: str) -> list[int]:
-        """The numbers of the readers for these names, AS_IT_IS for one without."""
+        """Return the numbers of the readers for these names, AS_IT_IS for one without a reader."""
         return [self._known[name] if name in self._known else await self._look_up(name, place) for name in names]
 
     @property
@@ -194,12 +195,12 @@ class FieldDecoder:
         return sum(map(unknown_fields, self._readers))
 
     def reason(self, name: bytes) -> str:
-        """Why a name has no reader."""
+        """Return why a name has no reader."""
         return self._reasons.get(name, TOO_MANY)
 
     async def _look_up(self, name: bytes, place: str) -> int:
-        """The number of the reader for a name, or what is done without one. What the registry may answer otherwise
-        later is asked again with the next batch: `Schemas` keeps answers, bad ones too, for as long as they hold."""
+        """Return the number of the reader for a name, or the substitute. A response that may change is requested again
+        with the next batch: `Schemas` caches responses, including errors, for as long as they are valid."""
         missing = self._missing[name[0]]
         most = max(GUESSES, 4 * len(self._readers))
         while len(missing) >= most and next(iter(missing.values())) <= time.monotonic() - ABSENT:
@@ -253,34 +254,34 @@ class FieldDecoder:
 
 
 def readers_of_rows(readers: list[int], numbers: array[int]) -> array[int]:
-    """The reader of each row by the number of its name, AS_IT_IS for a row without one."""
+    """Return the reader of each row by the number of its name, AS_IT_IS for a row without one."""
     found = [*readers, AS_IT_IS]
-    if not numbers or numbers == array("i", numbers[:1]) * len(numbers):  # one schema, as nearly always
+    if not numbers or numbers == array("i", numbers[:1]) * len(numbers):  # one schema, the usual case
         return array("i", [found[number] for number in numbers[:1]]) * len(numbers)
     return array("i", map(found.__getitem__, numbers))
 
 
 def _unframed(numbers: array[int], skips: array[int], start: int) -> array[int]:
-    """The numbers of names without those that stand in front of a payload, from a row on."""
+    """Return the numbers without names that precede a payload, from a row on."""
     later = [-1 if skip else number for number, skip in zip(numbers[start:], skips[start:], strict=True)]
     return array("i", [*numbers[:start], *later])
 
 
 def is_absent(problem: KcliError, name: bytes) -> bool:
-    """Whether the registry answers, and has no schema of that name; some have no GUIDs at all."""
+    """Whether the registry responded that it has no schema of that name; some have no GUIDs at all."""
     fault = isinstance(problem, ConnectError | DeadlineExceeded | UsageError | DecodeError | SchemaRefused)
     return isinstance(problem, SchemaNotFound) or (name[0] == frames.GUID and not fault)
 
 
 def no_answer(problem: KcliError, what: str) -> KcliError:
-    """The error of a registry that did not say whether it has a schema, with the exit code of what went wrong."""
+    """Return the error for a registry that did not respond about a schema, with the exit code of the cause."""
     error = KcliError(f"{what} cannot be looked up: {problem}")
     error.exit_code = problem.exit_code
     return error
 
 
 async def schema_named(schemas: Schemas, name: bytes, context: str = "") -> Schema:
-    """The schema that a frame's name means; an id means that of the `context`. Raises what `Schemas` raises."""
+    """Return the schema for a frame's name; an id is looked up in `context`. Raises the errors of `Schemas`."""
     form, id = name[0], name[1 : frames.front(name)]
     if form in (frames.GUID, frames.AZURE):
         return await schemas.by_guid(frames.uuid_of(id))
@@ -305,14 +306,14 @@ async def schema_named(schemas: Schemas, name: bytes, context: str = "") -> Sche
 
 
 class SchemaDecoder:
-    """Decodes batches. `fields` are those that are decoded: of keys, of values, or both."""
+    """Decodes batches. `fields` are the decoders: of keys, of values, or both."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self.fields = fields
 
     async def batch(self, batch: Batch, topic: str, partition: int) -> Batch:
-        """The batch with its keys and values decoded; the same one where nothing was, and where it is broken: then its
-        reader says so."""
+        """Return the batch with decoded keys and values; the same one if nothing was decoded, and if it is broken: then
+        its reader gets the error."""
         try:
             columns = batch.columns()
         except DecodeError:

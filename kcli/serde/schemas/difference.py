@@ -1,4 +1,4 @@
-"""What changed between two Avro schemas, field by field, and which compatibility level the change keeps."""
+"""The changes between two Avro schemas, field by field, and the compatibility level of the change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from kcli.serde.avro.types import Field
 
     class Difference(NamedTuple):
-        """One change. `path` is the field, such as `items[].price`, "" for the schema itself; `change` is added,
-        removed, renamed, type, default, symbols, size or name; `old` and `new` are short texts, None for what is not
-        there."""
+        """A change. `path` is the field, such as `items[].price`, "" for the schema itself; `change` is added, removed,
+        renamed, type, default, symbols, size or name; `old` and `new` are short texts, None if absent."""
 
         path: str
         change: str
@@ -31,9 +30,8 @@ LONGEST = 60  # characters of a default
 
 
 def level_kept(old: Type, new: Type) -> str:
-    """The level that holds between two versions: FULL, BACKWARD, FORWARD or NONE. Other than Java, the specification
-    lets no decimal be read with another scale or precision, and no timestamp with another unit. Raises
-    SchemaRefused."""
+    """Return the level between two versions: FULL, BACKWARD, FORWARD or NONE. Unlike Java, the specification does not
+    allow reading a decimal with another scale or precision, or a timestamp with another unit. Raises SchemaRefused."""
     if any(_is_misread(before, after) for _, before, after in _walk(old, new)):
         return "NONE"
     backward = not incompatibilities(new, old)
@@ -42,13 +40,13 @@ def level_kept(old: Type, new: Type) -> str:
 
 
 def differences(old: Type, new: Type) -> list[Difference]:
-    """The changes, in the order of the new schema's fields. Documentation and order are none. A type that is used in
-    several places is compared once."""
+    """Return the changes, in the order of the new schema's fields. Documentation and order do not count. A type that is
+    used in several places is compared once."""
     return [change for changes, _, _ in _walk(old, new) for change in changes]
 
 
 def _walk(old: Type, new: Type) -> Iterator[tuple[list[Difference], Type, Type]]:
-    """The types that stand for one another, each pair with its changes."""
+    """Yield the corresponding types, each pair with its changes."""
     seen: set[tuple[int, int]] = set()
     to_do = [("", old, new)]
     while to_do:
@@ -62,12 +60,12 @@ def _walk(old: Type, new: Type) -> Iterator[tuple[list[Difference], Type, Type]]
 
 
 def _is_misread(old: Type, new: Type) -> bool:
-    """Whether the same bytes mean another value by their logical types."""
+    """Whether the logical types give the same bytes a different value."""
     return "" not in (_logical(old), _logical(new)) and _logical(old) != _logical(new)
 
 
 def _compared(path: str, old: Type, new: Type) -> tuple[list[Difference], list[tuple[str, Type, Type]]]:
-    """The changes of a type itself, and the pairs of types within."""
+    """Return the changes of a type itself, and the pairs of nested types."""
     if isinstance(old, Union) or isinstance(new, Union):
         return _branches(path, old, new)
     if old.kind != new.kind or _logical(old) != _logical(new):
@@ -126,7 +124,7 @@ def _symbols(path: str, old: Enum, new: Enum) -> list[Difference]:
 
 
 def _branches(path: str, old: Type, new: Type) -> tuple[list[Difference], list[tuple[str, Type, Type]]]:
-    """Branches by their names; another set of them is a change of the type."""
+    """Compare branches by name; a different set of them is a change of the type."""
     before = {branch.name: branch for branch in (old.branches if isinstance(old, Union) else (old,))}
     after = {branch.name: branch for branch in (new.branches if isinstance(new, Union) else (new,))}
     changes = [] if list(before) == list(after) else [Difference(path, "type", shown(old), shown(new))]
@@ -134,7 +132,7 @@ def _branches(path: str, old: Type, new: Type) -> tuple[list[Difference], list[t
 
 
 def shown(type: Type) -> str:
-    """A type in a few words: `array<int>`, `null | shop.Money`, `int (date)`."""
+    """Return a short form of a type: `array<int>`, `null | shop.Money`, `int (date)`."""
     if isinstance(type, Union):
         return " | ".join(shown(branch) for branch in type.branches) or "no branch"
     if isinstance(type, Array):

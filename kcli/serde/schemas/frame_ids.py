@@ -1,7 +1,7 @@
-"""Ids in Confluent's frames, written anew for another registry: batches in, batches of the same size out.
+"""Replaces ids in Confluent's frames by those of another registry: batches in, batches of the same size out.
 
-A frame is believed as the decoder believes it: its schema is found, and the payload is consumed to its last byte. What
-only looks like a frame, such as a whole number of eight bytes, stays as it is and is counted.
+A frame is accepted by the decoder's rules: its schema is found, and the payload is consumed to its last byte. Anything
+that only looks like a frame, such as an eight-byte integer, stays unchanged and is counted.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from kcli.schemas import Schema, Schemas
 
     NewId = Callable[[str, Schema], Awaitable[int]]
-    """The id in the other registry of a schema of keys or values ("key", "value")."""
+    """Returns the id in the other registry for a schema of keys or values ("key", "value")."""
 
 ID = Struct(">I")
 UNCHANGED = -1
 
 
 class FieldFrames(FieldDecoder):
-    """The frames of keys, or of values. `new_id` is asked once for each id."""
+    """The frames of keys, or of values. `new_id` is called once for each id."""
 
     def __init__(self, kind: str, schemas: Schemas, new_id: NewId) -> None:
         super().__init__(kind, schemas, reader_of(marks=False), must_answer=True)
@@ -42,8 +42,8 @@ class FieldFrames(FieldDecoder):
         self._found: dict[bytes, Schema] = {}
 
     async def patch(self, columns: Columns, section: bytearray, at: int, topic: str, partition: int) -> int:
-        """Write the new ids into the section, which begins at `at` of what the columns index; how many. Raises
-        KcliError where a schema cannot be looked up, and for a header that names one."""
+        """Write the new ids into the section, which begins at `at` in the indexed data; return their number. Raises
+        KcliError if a schema cannot be looked up, and for a header that names one."""
         starts, lengths = column_of(columns, self.kind)
         names, numbers, skips = frame_names(columns, starts, lengths, self.kind, self._header)
         rows = {number: row for row, number in reversed([*enumerate(numbers)])}  # the first with each name
@@ -72,7 +72,7 @@ class FieldFrames(FieldDecoder):
         return done
 
     async def _id(self, name: bytes, columns: Columns, row: int, skips: array[int], place: str) -> int:
-        """The new id of a name that `row` has, UNCHANGED for one that is no schema's, or that no row has. Raises
+        """Return the new id of a name in `row`, UNCHANGED for a name that is not a schema's, or that no row has. Raises
         KcliError."""
         if row < 0:  # a header of the same record names another one
             return UNCHANGED
@@ -112,7 +112,7 @@ class FrameRewriter:
         self.rewritten = 0
 
     async def batch(self, batch: Batch, topic: str, partition: int) -> Batch:
-        """The batch with the ids of the other registry; the same one where none is in it. Raises KcliError."""
+        """Return the batch with the ids of the other registry; the same one if it has none. Raises KcliError."""
         columns = batch.columns()
         size = batch.body_end - batch.body_start
         at = 0 if len(columns.data) == size else batch.body_start  # the compiled core indexes the whole buffer

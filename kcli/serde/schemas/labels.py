@@ -1,4 +1,4 @@
-"""Which schema each decoded key or value was read by, and what was in front of its payload: for lines that name it."""
+"""The schema with which each decoded key or value was read, and its frame, for lines that name it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kcli.serde.schemas.readers import Reader, References
 
     SubjectOf = Callable[[Schemas, str, Schema, References, str], Awaitable[str]]
-    """The subject of a topic that a schema would have there, by its name or the message's; "" where it is not known."""
+    """Returns the subject of a topic that a schema would have, by its name or the message's; "" if unknown."""
 
 
 class Label(Frozen):
-    """How one key or value is stored. `referred` are the schemas that its own refers to, `message` is the full name of
-    its message in Protobuf. `frame` is what is in front of the payload and of message indexes; None where Confluent's
-    header names the schema."""
+    """How a key or value is stored. `referred` are the schemas that its schema references, `message` is the full name
+    of its Protobuf message. `frame` is what precedes the payload and message indexes; None if Confluent's header names
+    the schema."""
 
     schema: Schema
     referred: tuple[tuple[str, str], ...] = ()
@@ -34,18 +34,18 @@ class Label(Frozen):
     message: str = ""
     frame: bytes | None = None
     json: bytes = b""
-    """What a line of `consume -J` says of the schema, by which `produce --value-schema from-record` finds it."""
+    """The schema information in a line of `consume -J`, which `produce --value-schema from-record` uses."""
 
     @property
     def name(self) -> str:
-        """For people: `orders-value@3`, else the id or the GUID."""
+        """Name for display: `orders-value@3`, else the id or the GUID."""
         if self.subject:
             return f"{self.subject}@{self.version}" if self.version >= 0 else self.subject
         return self.id
 
     @property
     def id(self) -> str:
-        """The id, else the GUID; "" for the schema of a file."""
+        """The id, else the GUID; "" for a schema file."""
         return str(self.schema.id) if self.schema.id >= 0 else self.schema.guid
 
 
@@ -53,8 +53,8 @@ class Labels:
     """The labels of keys, or of values: `rows` has those of the last batch, by offset."""
 
     def __init__(self, kind: str, schemas: Schemas | None, subject_of: SubjectOf) -> None:
-        """`schemas` finds the subjects of a schema, and `subject_of` says which of them counts; without schemas a
-        schema keeps the subject that it came with."""
+        """`schemas` finds the subjects of a schema, and `subject_of` decides which one counts; without schemas a schema
+        keeps its own subject."""
         self.rows: dict[int, Label | None] = {}
         self._kind = kind
         self._schemas = schemas
@@ -65,7 +65,7 @@ class Labels:
         self._made: dict[tuple[str, int, bytes | None, str], Label] = {}
 
     def others(self) -> Labels:
-        """Labels of the same field by other readers."""
+        """Return labels of the same field for other readers."""
         return Labels(self._kind, self._schemas, self._subject_of)
 
     def add(
@@ -78,9 +78,8 @@ class Labels:
         confluent: bool = False,
         resolved: bool = False,
     ) -> None:
-        """The schema of the reader with a number. `confluent`: what names it is an id or a GUID as Confluent's frames
-        and headers have. `resolved`: payloads were written with another schema, so that what is in front of them is
-        not this one's."""
+        """Add the schema of the reader with a number. `confluent`: it is named by an id or GUID in Confluent's frame or
+        header. `resolved`: payloads were written with another schema, so their frame is not this one's."""
         known = self._sources.get(number)
         messages = known[2] if known is not None and known[2].reader is reader else Messages(reader)
         self._sources[number] = schema, referred, messages
@@ -99,8 +98,8 @@ class Labels:
         *,
         by_header: bool,
     ) -> None:
-        """Label the rows that were read. `by_header`: a schema that is named by nothing in front of the payload is
-        named by Confluent's header; else the payload is bare."""
+        """Label the rows that were read. `by_header`: a schema that is not named before the payload is named by
+        Confluent's header; otherwise the payload is bare."""
         unread = {row for row, _ in faults}
         keys: list[Any] = list(zip(which, skips, strict=True))
         if varying := {kind for kind in set(keys) if not self._shares_one_label(kind)}:
@@ -116,20 +115,20 @@ class Labels:
             self.rows.pop(columns.offsets[row], None)
 
     def _shares_one_label(self, kind: tuple[int, int]) -> bool:
-        """Whether rows with this reader, and so many bytes in front of their payloads, have one label: what is in front
-        is the name of the schema, or nothing, and no payload names its message."""
+        """Whether rows with this reader and frame size share a label: the frame is the name of the schema, or nothing,
+        and no payload names its message."""
         number, _ = kind
         return number == AS_IT_IS or not (self._is_framed(kind) or self._sources[number][0].kind == PROTOBUF)
 
     def _is_framed(self, kind: tuple[int, int]) -> bool:
-        """Whether rows of this kind differ in what is in front of their payloads."""
+        """Whether rows of this kind have different frames."""
         number, skip = kind
         return bool(skip) and number not in self._confluent and number not in self._resolved
 
     def _tell_apart(
         self, columns: Columns, keys: list[Any], varying: set[tuple[int, int]], unread: Collection[int]
     ) -> None:
-        """Add the frame and the message to the keys of rows whose label depends on them."""
+        """Add frame and message to the keys of rows whose label depends on them."""
         data, (starts, lengths) = columns.data, self._column(columns)
         rows_of: dict[tuple[int, int], list[int]] = {kind: [] for kind in varying}
         for row, kind in enumerate(keys):
@@ -150,7 +149,7 @@ class Labels:
                 keys[row] = made.get(apart) or made.setdefault(apart, (*kind, *apart))
 
     async def _known(self, columns: Columns, topic: str, key: Any, keys: list[Any], *, by_header: bool) -> Label:
-        """The label of the rows with a key."""
+        """Return the label of the rows with a key."""
         number, skip, *more = key
         schema = self._sources[number][0]
         frame: bytes | None
@@ -206,17 +205,17 @@ def _json(label: Label) -> bytes:
     return f"{{{','.join(parts)}}}".encode()
 
 
-# Which Protobuf message each payload is that was read: mostly told by its first byte.
+# Which Protobuf message each payload is, usually determined by its first byte.
 
 
 NUMBER = 10
 """Bytes of AWS Glue's number of a message; readers of one message need none."""
 SHORT = (2, 4, 6)
-"""First bytes of payloads with one, two or three message indexes; no field begins so."""
+"""First bytes of payloads with one, two or three message indexes; no field begins like that."""
 
 
 class Messages:
-    """The full names of the messages that the payloads of one reader are."""
+    """The full names of the messages in the payloads of one reader."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader: Any = reader
@@ -226,7 +225,7 @@ class Messages:
         self._by_front: dict[bytes, str] = {}
 
     def name(self, data: Buffer, start: int, stop: int) -> str:
-        """The message of the payload at data[start:stop], which the reader has read before."""
+        """Return the message of the payload at data[start:stop], which the reader has read before."""
         if self._indexed and start < stop:
             first = data[start]
             if not first:  # most payloads are the first message of their file

@@ -1,8 +1,9 @@
-"""Keys and values that are shown by a schema that the user names, where a registry has the schemas of their frames.
+"""Decodes keys and values for display with a schema given by the user, while a registry has the schemas of their
+frames.
 
-The frame of a record names the schema that it was written with, always: the named one is the reader's, and the writer's
-only of records without a frame. Bytes that begin like a frame by chance have none: no schema of that name is in the
-registry, or it does not read the payload to its last byte, and the named one reads it from its first.
+A record's frame always names the schema with which it was written; the given schema is the reader's, and the writer's
+only for records without a frame. Bytes that look like a frame by chance are not one: the registry has no schema of that
+name, or it does not read the payload to its last byte, and the given schema then reads it from the first byte.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class NamedDecoder:
-    """The keys, or the values, of records by one schema of each topic, which `schema_of` finds; `message` is the name
-    of a Protobuf message. The other arguments are those of FieldDecoder."""
+    """The keys, or the values, of records with one schema per topic, which `schema_of` finds; `message` is the name of
+    a Protobuf message. The other arguments are those of FieldDecoder."""
 
     def __init__(
         self,
@@ -62,8 +63,8 @@ class NamedDecoder:
         return sum(field.unknown for field in self._topics.values())
 
     async def decode(self, columns: Columns, topic: str, partition: int) -> Spans | None:
-        """The field as a new column. Raises KcliError for a named schema that is not found or not used, and with
-        `must_answer` where the registry does not answer."""
+        """Return the field as a new column. Raises KcliError if a given schema is not found or cannot be used, and with
+        `must_answer` if the registry does not respond."""
         field = self._topics.get(topic)
         if field is None:
             schema, referred = await self._schema_of(topic)
@@ -79,7 +80,8 @@ class NamedDecoder:
 
 
 class _ResolvingDecoder(FieldDecoder):
-    """As a FieldDecoder, with every record shown by the schema `one`, which also reads those without a frame."""
+    """Like a FieldDecoder, with every record displayed with the schema `one`, which also reads those without a
+    frame."""
 
     def __init__(
         self,
@@ -135,7 +137,8 @@ class _ResolvingDecoder(FieldDecoder):
         return spans
 
     def _read_without_frames(self, columns: Columns, rows: list[int], spans: Spans) -> tuple[Spans, Collection[int]]:
-        """Read rows from their first byte. Return the column with those that the named schema reads, and these rows."""
+        """Read rows from their first byte. Return the column with the rows that the given schema reads, and
+        these rows."""
         starts, lengths = column_of(columns, self.kind)
         some_starts, some_lengths = (array("i", map(column.__getitem__, rows)) for column in (starts, lengths))
         which, skips = array("i", [self._bare("")]) * len(rows), array("i", [0]) * len(rows)
@@ -149,7 +152,7 @@ class _ResolvingDecoder(FieldDecoder):
         return spans, read.keys()
 
     def _bare(self, message: str) -> int:
-        """The number of the reader of payloads without a frame, of the message that a header names. Raises
+        """Return the number of the reader for payloads without a frame, of the message that a header names. Raises
         SchemaRefused."""
         if message not in self._bare_numbers:
             one = self._one
@@ -162,7 +165,7 @@ class _ResolvingDecoder(FieldDecoder):
         return self._bare_numbers[message]
 
     def _instead(self, name: bytes) -> int:
-        """The reader of rows that begin with a name, or whose header has it, which no schema of the registry has."""
+        """Return the reader for rows with a name, in the frame or header, that no schema of the registry has."""
         if name in self._known or name in self._unanswered:
             return AS_IT_IS
         if name[0] != frames.BUF or self._one.of_messages is None:

@@ -1,6 +1,6 @@
-"""Keys and values as objects of a program, by the schemas that their frames name, and back.
+"""Converts keys and values to a program's objects and back, with the schemas that their frames name.
 
-A column of payloads is read to JSON in one call of the record core; each row's text becomes an object then.
+A column of payloads is converted to JSON in one call of the record core; each row's text then becomes an object.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     Convert = Callable[[Any], Any]
     Bad = Callable[[bytes, str], Any]
 
-BARE = b""  # the name of the schema of payloads without a frame
+BARE = b""  # name for the schema of payloads without a frame
 NO_FRAME = "no frame in front of it names a schema"
 
 
 class ObjectReader:
-    """Reads the keys or the values (`kind`) of records, all with schemas of one type (`of`: Avro, Protobuf or JSON).
-    With `message`, a generated Protobuf class, it returns instances of that class. For a payload that it cannot read
-    it returns `bad(payload, reason)`. Without `schemas` all are read by `schema`, and have no frame."""
+    """Reads the keys or the values (`kind`) of records whose schemas are all of one type (`of`: Avro, Protobuf or
+    JSON). With `message`, a generated Protobuf class, it returns instances of that class. For an unreadable payload it
+    returns `bad(payload, reason)`. Without `schemas` all are read with `schema`, and have no frame."""
 
     def __init__(
         self, kind: str, of: str, schemas: Schemas | None, message: Any, bad: Bad, *, schema: str | None = None
@@ -51,7 +51,7 @@ class ObjectReader:
         self._reasons: dict[bytes, str] = {}
 
     async def read(self, columns: Columns) -> list[Any]:
-        """An object for each row, None for null. Raises KcliError where the registry does not answer."""
+        """Return an object for each row, None for null. Raises KcliError if the registry does not respond."""
         starts, lengths = column_of(columns, self._kind)
         if self.schemas is None:
             names, numbers = [BARE], array("i", [-1 if length < 0 else 0 for length in lengths])
@@ -67,7 +67,7 @@ class ObjectReader:
             texts = [data[ends[row] : ends[row + 1]] for row in range(len(which))]
             faults = dict(failed)
             if not faults and self._whole(which):
-                with suppress(ValueError, KeyError, TypeError):  # else row by row, which tells which one it is
+                with suppress(ValueError, KeyError, TypeError):  # otherwise row by row, to find the failing one
                     return self._all(texts, which[0])
         whole = memoryview(columns.data)
         objects: list[Any] = []
@@ -93,7 +93,7 @@ class ObjectReader:
         return which[0] != AS_IT_IS and which == which[:1] * len(which)
 
     def _all(self, texts: list[bytes], reader: int) -> list[Any]:
-        """The objects of rows that one reader read: JSON is read once for all."""
+        """Return the objects of rows of one reader, parsing the JSON once."""
         values: list[Any] = loads(b"[" + b",".join(texts) + b"]")
         convert = self._converts[reader]
         return values if convert is None else [convert(value) for value in values]
@@ -114,8 +114,8 @@ class ObjectReader:
         return value if convert is None else convert(value)
 
     async def _look_up(self, name: bytes) -> int:
-        """The number of the reader for a name, AS_IT_IS where there is none. Raises KcliError where the registry does
-        not answer: the records behind it are read again."""
+        """Return the number of the reader for a name, AS_IT_IS if there is none. Raises KcliError if the registry does
+        not respond: then the records are read again."""
         if self.schemas is None:
             assert self._schema is not None
             reader, convert = _bare_reader(Schema(kind=self._of, text=self._schema), self._named)
@@ -142,14 +142,14 @@ class ObjectReader:
 
 
 def _bare_reader(schema: Schema, message: str) -> tuple[Reader, Convert | None]:
-    """Of payloads without a frame. Raises SchemaRefused."""
+    """Return the reader of payloads without a frame. Raises SchemaRefused."""
     reader, convert = _reader_of(schema, [])
     of_messages = indexed(schema, reader)
     return (reader if of_messages is None else of_messages.message(message)), convert
 
 
 def _reader_of(schema: Schema, referred: References) -> tuple[Reader, Convert | None]:
-    """A reader, and what its JSON becomes. Raises SchemaRefused."""
+    """Return a reader, and the conversion of its JSON. Raises SchemaRefused."""
     if schema.kind != AVRO:
         return Readers()(schema, referred), None
     from kcli.serde.avro.parse import parse
@@ -172,7 +172,7 @@ async def writing_schema(
     register: bool,
     message: Any,
 ) -> Schema:
-    """The schema that objects are written by: the latest of the subject, or `text`. Raises KcliError."""
+    """Return the schema for writing objects: the latest of the subject, or `text`. Raises KcliError."""
     if text is None:
         schema = await schemas.latest(subject or await schemas.subject(strategy, topic, kind))
     else:
@@ -190,7 +190,7 @@ async def writing_schema(
 
 
 async def object_writer(schema: Schema, schemas: Schemas | None, message: Any) -> Callable[[Any], bytes]:
-    """What writes objects behind the frame of a schema, without `schemas` bare ones. Raises KcliError."""
+    """Return the encoder of objects with the frame of a schema, without `schemas` of bare ones. Raises KcliError."""
     if schemas is None:
         return _avro(schema, []) if schema.kind == AVRO else _by_text(schema, [], message, framed=False)
     referred = [(name, imported.text) for name, imported in await schemas.references(schema)]
@@ -200,7 +200,8 @@ async def object_writer(schema: Schema, schemas: Schemas | None, message: Any) -
 
 
 async def _registered(schemas: Schemas, subject: str, given: Schema) -> Schema:
-    """A program keeps the schema that it was written for, also when the subject has a newer one."""
+    """Return the given schema's version: a program keeps the schema for which it was written, even if the subject has a
+    newer one."""
     from kcli.serde.schemas.writers import same
 
     try:
@@ -213,7 +214,7 @@ async def _registered(schemas: Schemas, subject: str, given: Schema) -> Schema:
 
 
 def _name_of(schema: Schema, message: Any) -> str:
-    """The full name of the record, for strategies that take it; "" where it has none."""
+    """Return the full name of the record, for strategies that use it; "" if it has none."""
     from kcli.serde.schema_name import schema_name
 
     return schema_name(schema, [], message if isinstance(message, str) else "")

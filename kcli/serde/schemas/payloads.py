@@ -1,4 +1,4 @@
-"""A column's rows read by readers of any format but Avro, each behind its frame."""
+"""Reads the rows of a column with readers of any format except Avro, each after its frame."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
     class PayloadReader(Protocol):
         def json(self, data: bytes) -> bytes:
-            """A payload's JSON. Raises Unreadable."""
+            """Return a payload's JSON. Raises Unreadable."""
 else:
     PayloadReader = object
 
 AS_IT_IS = -1
-"""In place of a reader's number: the row stays as it is."""
+"""Instead of a reader's number: the row stays unchanged."""
 
 
 class Unreadable(ValueError):
-    """A payload that cannot be read, and why."""
+    """A payload that cannot be read, and the reason."""
 
 
 def read_payloads(
@@ -35,9 +35,8 @@ def read_payloads(
     readers: Sequence[PayloadReader | None],
     done: Spans | None = None,
 ) -> tuple[Spans, list[tuple[int, str]]]:
-    """The column with each row read by its reader, after `skips` bytes of framing; a row without one is as in `done`,
-    else as it is. Returns the new column, and (row, reason) of the rows that could not be read and stay as they
-    were."""
+    """Return the column with each row read by its reader, after `skips` bytes of framing, and (row, reason) of the rows
+    that could not be read. Unreadable rows are unchanged; a row without a reader is as in `done`, else unchanged."""
     from kcli.proto.plain.gather import spans
 
     cells: list[bytes | None] = []
@@ -57,7 +56,7 @@ def read_payloads(
 
 
 def cells_of(column: Spans) -> Iterator[bytes | None]:
-    """The cells of a column, None for null."""
+    """Iterate over the cells of a column, None for null."""
     valid = column.valid and memoryview(column.valid)
     ends = memoryview(column.ends)
     data = memoryview(column.data)
@@ -69,7 +68,7 @@ def cells_of(column: Spans) -> Iterator[bytes | None]:
 
 
 def read_one(reader: PayloadReader, payload: bytes) -> bytes:
-    """The JSON of one payload by any reader. Raises Unreadable."""
+    """Return the JSON of one payload by any reader. Raises Unreadable."""
     try:
         return bytes(reader.json(payload))
     except Fault as fault:

@@ -1,4 +1,4 @@
-"""Readers of the schemas that a registry has, by their kind, and a column read by several of them."""
+"""Creates readers for a registry's schemas, by type, and reads a column with several of them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from kcli.serde.schemas.payloads import PayloadReader
 
     References = list[tuple[str, str]]
-    """Names and texts of the schemas that one refers to, each after what it needs itself."""
+    """Names and texts of referenced schemas, each after what it needs itself."""
     Reader: TypeAlias = core.AvroReader | PayloadReader
 
     class ReaderOf(Protocol):
-        """What makes readers: `Readers`."""
+        """Creates readers: `Readers`."""
 
         @property
         def camel(self) -> bool: ...
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         def __call__(self, schema: Schema, referred: References, into: Into | None = None, /) -> Reader: ...
 
     class Into(NamedTuple):
-        """A schema that values are shown by, and those that it refers to."""
+        """A schema for display, and those that it references."""
 
         schema: Schema
         referred: References
@@ -45,7 +45,7 @@ else:
 
 
 class Source:
-    """How rows were read: the schema that they are shown by, and `names`, which made the reader."""
+    """How rows were read: the display schema, and `names`, which made the reader."""
 
     __slots__ = ("_hidden", "_messages", "names", "reader", "referred", "schema")
 
@@ -56,8 +56,7 @@ class Source:
 
     @property
     def hidden(self) -> frozenset[bytes]:
-        """The texts that a field may have though its JSON does not show it: proto3 leaves an enum's first symbol
-        out."""
+        """The texts that a field may have although its JSON omits it: proto3 omits an enum's first symbol."""
         if self._hidden is None:
             self._hidden = frozenset()
             if self.schema.kind == PROTOBUF:
@@ -70,16 +69,16 @@ class Source:
 
     @property
     def messages(self) -> Messages:
-        """The messages of Protobuf that payloads are."""
+        """The Protobuf messages of payloads."""
         if self._messages is None:
             self._messages = Messages(self.reader)
         return self._messages
 
 
 class Readers:
-    """Makes readers of schemas: of Avro they show logical types as texts or numbers, and unions plain or `wrapped`, of
-    Protobuf fields by the file's names or in `camel` case; values of JSON schemas are held against them if `validate`.
-    With `marks`, what a rule encrypts is marked, and with `rules` those in CEL for reading are run."""
+    """Creates readers of schemas: for Avro with logical types as texts or numbers, and unions plain or `wrapped`; for
+    Protobuf with fields by the file's names or in `camel` case; for JSON schemas with validation if `validate`. With
+    `marks`, encrypted parts are replaced by placeholders; with `rules`, CEL rules for reading are run."""
 
     def __init__(
         self,
@@ -95,10 +94,11 @@ class Readers:
         self._marks, self._rules = marks, rules
         self.camel = camel
         self.plain = logical and not wrapped
-        """Whether Avro is shown as texts of its logical types, without the names of branches."""
+        """Whether Avro logical types are texts, without the names of branches."""
 
     def __call__(self, schema: Schema, referred: References, into: Into | None = None, /) -> Reader:
-        """The reader of payloads that `schema` wrote, shown by the schema `into`. Raises SchemaRefused."""
+        """Return the reader of payloads written with `schema`, displayed with the schema `into`. Raises
+        SchemaRefused."""
         if into is not None and into.schema.kind != schema.kind:
             raise SchemaRefused(f"{schema.name} is {schema.kind}, and {into.schema.name} is {into.schema.kind}")
         reader = self._read(schema, referred, into or Into(schema, referred))
@@ -135,7 +135,7 @@ reader_of = Readers
 
 
 def _heeded(schema: Schema, referred: References, reader: Reader, *, rules: bool) -> Reader:
-    """The reader of a schema with its rules heeded."""
+    """Return the reader of a schema with its rules."""
     if rules and 'READ"' in schema.rule_set:
         from kcli.serde.contracts.rules import check_cel, reading
 
@@ -152,14 +152,14 @@ def _heeded(schema: Schema, referred: References, reader: Reader, *, rules: bool
 
 
 def indexed(schema: Schema, reader: Reader) -> IndexedReader | None:
-    """The reader of a Protobuf schema, which has a reader of each message; None for other schemas, and for one whose
+    """Return the reader of a Protobuf schema, with a reader for each message; None for other schemas, and for one whose
     payloads are encrypted."""
     candidate: Any = reader
     return candidate if schema.kind == PROTOBUF and hasattr(reader, "numbered") else None
 
 
 def unknown_fields(reader: Reader) -> int:
-    """How many fields a reader passed over because its schema does not have them; Protobuf only."""
+    """Return the number of fields that a reader skipped because its schema does not have them; Protobuf only."""
     return getattr(reader, "unknown", 0)
 
 
@@ -171,7 +171,7 @@ def read_rows(
     which: array[int],
     readers: Sequence[Reader],
 ) -> tuple[Spans, list[tuple[int, str]]]:
-    """As `core.payload_json`, with readers of all kinds and the reasons as sentences."""
+    """Like `core.payload_json`, with readers of all kinds and reasons as sentences."""
     cores: list[Any] = [
         reader if isinstance(reader, core.AvroReader) else getattr(reader, "core", None) for reader in readers
     ]
@@ -196,7 +196,7 @@ def read_rows(
     if others:
         chosen = [readers[n] if n >= 0 and cores[n] is None else held for n, held in zip(which, chosen, strict=True)]
     spans, more = read_payloads(data, starts, lengths, skips, chosen, done)
-    before = dict(reasons)  # of a row that was read in another way after all, that way counts
+    before = dict(reasons)  # if a row was read in another way, that way counts
     left = {row: reason or before[row] for row, reason in more}
     kept = [(row, reason) for row, reason in reasons if chosen[row] is None]
     return spans, sorted([*kept, *left.items()])
@@ -211,8 +211,8 @@ def _without_indexes(
     readers: Sequence[Any],
     failed: Sequence[int],
 ) -> list[Any]:
-    """By row the reader of Protobuf that may lack message indexes, of rows that could not be read with them; [] for
-    none. A row that begins with a byte below 8 is no field."""
+    """Return by row the Protobuf reader for rows that may lack message indexes and could not be read with them; empty
+    for none. A row that begins with a byte below 8 cannot be a field."""
     chosen: list[Any] = []
     for row in failed:
         reader, empty = readers[which[row]], lengths[row] <= skips[row]
@@ -223,5 +223,5 @@ def _without_indexes(
 
 
 def _reason(reader: Any, fault: int, data: Buffer, start: int, stop: int) -> str:
-    """The words of a fault; a message that a schema does not have is named."""
+    """Return the text of a fault, naming a message that a schema does not have."""
     return str(reader.reason(fault, bytes(data[start:stop]))) if fault == NO_MESSAGE else FAULTS[fault]

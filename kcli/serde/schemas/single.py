@@ -1,4 +1,4 @@
-"""Single keys and values by the schemas that their frames or headers name."""
+"""Decodes single keys and values with the schemas that their frames or headers name."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     """A key, a value, and headers."""
 
     class Single(NamedTuple):
-        """The JSON, None where it is not decoded: then `reason` says why, "" where no schema is named. `schema` is the
-        one that was found."""
+        """The JSON, None if it is not decoded: then `reason` is why, "" if no schema is named. `schema` is the one
+        found."""
 
         json: bytes | None
         schema: Schema | None
@@ -35,7 +35,7 @@ else:
 
 
 async def decode_one(kind: str, data: bytes, headers: Headers, schemas: Schemas) -> Single:
-    """`kind` is key or value. A registry that fails is a reason, never an error."""
+    """`kind` is key or value. A failing registry is a reason, never an error."""
     field = FieldDecoder(kind, schemas, reader_of())
     row = (data, None, headers) if kind == "key" else (None, data, headers)
     column = await field.decode(columns_of([row]), "", 0)
@@ -47,12 +47,12 @@ async def decode_one(kind: str, data: bytes, headers: Headers, schemas: Schemas)
 
 
 def one_row(data: bytes, headers: Headers = ()) -> Columns:
-    """A record without a key, whose value it is."""
+    """Return a record without a key, with the data as value."""
     return columns_of([(None, data, headers)])
 
 
 def columns_of(rows: Sequence[Row]) -> Columns:
-    """Records of which these are the keys, values and headers, in a batch of their own."""
+    """Return records with these keys, values and headers, as a batch."""
     data = bytearray()
     numbers: dict[str, list[int]] = {name: [] for name in ("keys", "key_sizes", "values", "sizes", "headers", "counts")}
     for key, value, headers in rows:

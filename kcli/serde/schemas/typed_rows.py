@@ -1,4 +1,4 @@
-"""By which schema each key or value of a batch was decoded: conditions compare by its types."""
+"""The schema with which each key or value of a batch was decoded, because conditions compare by its types."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 class TypedRows:
-    """`which` are the numbers of the `sources` of a batch's keys or values. The columns are those before it was
-    decoded."""
+    """`which` are the indexes in `sources` of a batch's keys or values. The columns are those before decoding."""
 
     def __init__(
         self, kind: str, columns: Columns, which: array[int], skips: array[int], sources: Sequence[Source]
@@ -26,17 +25,17 @@ class TypedRows:
 
     @property
     def used(self) -> dict[int, Source]:
-        """The sources of the batch's records, by their numbers."""
+        """The sources of the batch's records, by number."""
         if self._used is None:
             self._used = {number: self._sources[number] for number in {*self._which} if number != AS_IT_IS}
         return self._used
 
     def hides(self, text: bytes) -> bool:
-        """Whether a field may have a value with this text that its JSON does not show."""
+        """Whether a field may have a value with this text that its JSON omits."""
         return any(text in hidden for source in self.used.values() for hidden in source.hidden)
 
     def rows(self, offsets: Sequence[int]) -> list[tuple[int, int]]:
-        """The row of each record, and the number of its source; AS_IT_IS for a record that was not decoded."""
+        """Return the row of each record, and the number of its source; AS_IT_IS for a record that was not decoded."""
         which, all_offsets = self._which, self._columns.offsets
         if len(offsets) == len(all_offsets):
             return list(enumerate(which))
@@ -44,7 +43,7 @@ class TypedRows:
         return [(row := row_of[offset], which[row]) for offset in offsets]
 
     def message(self, row: int) -> str:
-        """The message of Protobuf that the key or value of a row is, which was decoded."""
+        """Return the Protobuf message of a decoded key or value."""
         keys = self._kind == "key"
         start = (self._columns.key_starts if keys else self._columns.value_starts)[row]
         length = (self._columns.key_lengths if keys else self._columns.value_lengths)[row]
@@ -60,7 +59,7 @@ def typed_rows(
     sources: Sequence[Source],
     faults: Sequence[tuple[int, str]],
 ) -> TypedRows:
-    """The types of what was read; rows with `faults` were not."""
+    """Return the types of what was read; rows with `faults` were not."""
     if faults:
         which = array("i", which)
         for row, _ in faults:

@@ -1,4 +1,5 @@
-"""Writers of the schemas that a registry has, by kind: JSON in, payloads out; and when two texts are one schema."""
+"""Creates encoders for a registry's schemas, by type, from JSON to payloads; and tells whether two texts are the same
+schema."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from kcli.serde.schemas.readers import References
 
     Write = Callable[[str], bytes]
-    """The payload of a JSON text, behind what a frame has in front of it. Raises ValueError."""
+    """Returns the payload of a JSON text, after what a frame has before it. Raises ValueError."""
 
 
 HEADERS = {"key": "__key_schema_id", "value": "__value_schema_id"}
-"""Confluent's headers that name the schema of a bare key or value."""
+"""Confluent's headers with the schema of a bare key or value."""
 
 
 def writer_of(
@@ -36,9 +37,9 @@ def writer_of(
     conditions: Sequence[Rule] = (),
     specified: bool = False,
 ) -> Write:
-    """The writer of a schema; `message` names one of Protobuf, whose indexes are in front of a `framed` payload, or its
-    number, as AWS Glue has it, of a `numbered` one. `specified`: values of Avro are the specification's own JSON. What
-    `conditions` refuse is BadValue. Raises SchemaRefused and UsageError."""
+    """Return the encoder of a schema; `message` names a Protobuf message, whose indexes precede a `framed` payload, or
+    its number (AWS Glue) a `numbered` one. `specified`: Avro values are in the specification's JSON. Values rejected by
+    `conditions` raise BadValue. Raises SchemaRefused and UsageError."""
     front = b""
     if schema.kind == PROTOBUF:
         bare = _protobuf(schema, referred, message)
@@ -52,7 +53,8 @@ def writer_of(
 
 
 def checked(write: Write, schema: Schema, referred: References, message: str, conditions: Sequence[Rule]) -> Write:
-    """The writer of bare payloads with rules run about what it writes. Raises SchemaRefused and UsageError."""
+    """Return the encoder of bare payloads with rules applied to the written values. Raises SchemaRefused and
+    UsageError."""
     from kcli.serde.contracts.rules import check_cel
 
     check_cel(schema, conditions)
@@ -63,11 +65,11 @@ def checked(write: Write, schema: Schema, referred: References, message: str, co
 
 
 class RecordWriter:
-    """Writes keys or values back as a label says that they are stored. Raises SchemaRefused, and UsageError for a frame
-    that is not written."""
+    """Encodes keys or values in the form described by a label. Raises SchemaRefused, and UsageError for a frame that
+    cannot be written."""
 
     def __init__(self, label: Label, *, conditions: Sequence[Rule] = (), specified: bool = False) -> None:
-        """What `conditions` refuse is BadValue; `specified` is as in `writer_of`."""
+        """Values rejected by `conditions` raise BadValue; `specified` is as in `writer_of`."""
         schema, frame = label.schema, label.frame or b""
         if frame[:2] == b"\3\5":
             raise UsageError("the frame of AWS Glue is not written for compressed payloads")
@@ -84,8 +86,8 @@ class RecordWriter:
             self._front = message_number(schema, referred, label.message)
 
     def write(self, text: str, header: bytes | None) -> bytes:
-        """What is stored for a JSON text, in a record with this content of the header that may name the schema. Raises
-        ValueError."""
+        """Return the stored form of a JSON text, in a record with this content of the header that may name the schema.
+        Raises ValueError."""
         payload = self._write(text)
         if self._frame is not None:
             return self._frame + (self._front if self._frame else b"") + payload

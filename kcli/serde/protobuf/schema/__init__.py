@@ -1,1 +1,1 @@
-"""Schemas of Protobuf: texts and descriptors of files into types."""
+"""Parses Protobuf schemas, from texts and descriptors of files."""

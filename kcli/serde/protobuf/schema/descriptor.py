@@ -1,4 +1,4 @@
-"""A serialized `FileDescriptorProto` into types: `protoc` writes them, and some serializers register them in base64."""
+"""Parses a serialized `FileDescriptorProto`, as written by `protoc` and registered in base64 by some serializers."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _FEATURES = (
     (4, "utf8", ("", "", "VERIFY", "NONE")),
     (5, "messages", ("", "LENGTH_PREFIXED", "DELIMITED")),
 )
-"""Fields of FeatureSet, and the words of their numbers."""
+"""Fields of FeatureSet, and the names of their values."""
 META, META_TAGS = 1088, 3
-"""Confluent's `field_meta` in the options of a field, and the tags in it."""
+"""Confluent's `field_meta` in a field's options, and its tags."""
 FILE, MESSAGE, FIELD, ENUM = 50, 12, 21, 7
-"""The field `features` in the options of each."""
+"""The number of the field `features` in the options of each."""
 
 
 @cache
 def table_of(text: str) -> Table:
-    """The first message of a `.proto` file, for payloads that are read as a tree."""
+    """Return the first message of a `.proto` file, for payloads that are read as a tree."""
     message = TextFile(text, Pool()).messages[0]
     program = Program([message], {}, camel=False)
     return Tables(program.code, program.texts, program.names).messages[program.numbers[id(message)]]
 
 
 class DescriptorFile:
-    """One file, as `TextFile`. In `messages` are the entries of maps too, where their descriptors are."""
+    """A file, with the interface of `TextFile`. Its `messages` include map entries, as in descriptors."""
 
     def __init__(self, data: bytes, pool: Pool) -> None:
         """Raises SchemaRefused."""
@@ -119,7 +119,7 @@ class DescriptorFile:
 
 
 def _changed(features: Features, tree: Tree) -> Features:
-    """The features after a FeatureSet."""
+    """Return the features after applying a FeatureSet."""
     changed = dict(features)
     for number, subject, words in _FEATURES:
         if 0 < tree.get(number, 0) < len(words) and words[tree[number]]:

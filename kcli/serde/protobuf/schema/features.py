@@ -1,4 +1,4 @@
-"""What a file says about all its fields: by its syntax, or by the features of an edition."""
+"""Defaults of a file for its fields, from its syntax or the features of its edition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Features = dict[str, str]
-    """`presence`, `enums`, `repeated`, `utf8` and `messages`, each with a word of FeatureSet in descriptor.proto."""
+    """`presence`, `enums`, `repeated`, `utf8` and `messages`, with values of FeatureSet in descriptor.proto."""
 
 _SUBJECTS = {
     "EXPLICIT": "presence",
@@ -30,7 +30,8 @@ PROTO3: Features = EDITION | {"presence": "IMPLICIT"}
 
 
 def changed(features: Features, option: Sequence[str]) -> Features:
-    """The features after an option's tokens, such as `features.field_presence = IMPLICIT`; others change nothing."""
+    """Return the features after an option's tokens, such as `features.field_presence = IMPLICIT`; other options change
+    nothing."""
     if not option or option[0] != "features":
         return features
     return features | {_SUBJECTS[token]: token for token in option if token in _SUBJECTS}

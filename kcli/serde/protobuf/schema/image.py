@@ -1,4 +1,4 @@
-"""Compiled schemas: a file with a `FileDescriptorSet`, as `protoc --descriptor_set_out` and `buf build` write it."""
+"""Reads compiled schemas: a `FileDescriptorSet`, as written by `protoc --descriptor_set_out` and `buf build`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FILE = """syntax = "proto2"; message File {optional string name = 1; repeated D
   optional ImageFile image = 8042;}
 message DescriptorProto {optional string name = 1;}
 message ImageFile {optional bool is_import = 1;}"""
-"""What is read of each `FileDescriptorProto` here. Buf marks the files that the others import."""
+"""The part of each `FileDescriptorProto` that is read here. Buf marks files that the others import."""
 
 
 def files_of(data: bytes) -> tuple[str, list[tuple[str, str]]]:
-    """The last file with messages that is no mere import, and all other files by their names, each after what it needs
-    itself; descriptors as base64. kcli has Google's and Confluent's own files, which are not among them. Raises
+    """Return the last file with messages that is not just an import, and all other files by name, each after what it
+    needs itself; descriptors as base64. Google's and Confluent's files, which kcli has, are omitted. Raises
     SchemaRefused."""
     try:
         files = [(file, Payload(file).tree(table_of(_FILE))) for file in Payload(data).tree(table_of(_SET)).get(1, ())]

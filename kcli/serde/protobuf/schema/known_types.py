@@ -1,4 +1,4 @@
-"""Files that schemas import and no registry lists as references: those of Google and of Confluent, without comments."""
+"""Files of Google and Confluent that schemas import and registries do not list as references, without comments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ message EnumValueOptions {}
 message ServiceOptions {}
 message MethodOptions {}
 """
-"""What kcli reads of `google/protobuf/descriptor.proto`: by it, descriptors are read like any other payload."""
+"""The part of `google/protobuf/descriptor.proto` that kcli reads, so that descriptors are decoded like any other
+payload."""
 
 FILES: dict[str, str] = {
     "google/protobuf/descriptor": DESCRIPTOR,
@@ -114,4 +115,4 @@ message Decimal {bytes value = 1; uint32 precision = 2; int32 scale = 3;}
 message Variant {bytes metadata = 1; bytes value = 2;}
 """,
 }
-"""Texts by what the path of an import begins with."""
+"""Texts by the prefix of the import path."""

@@ -1,4 +1,4 @@
-"""Types by their full names, and the names in fields resolved to them by Protobuf's scopes."""
+"""Types by full name, and resolution of the names in fields by Protobuf's scopes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ MOST_NAMES = 10_000
 
 
 class Pool:
-    """The types of the files that were read."""
+    """The types of all parsed files."""
 
     def __init__(self) -> None:
         self.types: dict[str, Message | Enum] = {}
-        self._named: list[tuple[Field, str, str]] = []  # a field, the scope it is in, the name of its type
-        self._extensions: list[tuple[Field, str, str]] = []  # a field, the scope, the message that it extends
+        self._named: list[tuple[Field, str, str]] = []  # field, its scope, name of its type
+        self._extensions: list[tuple[Field, str, str]] = []  # field, its scope, name of the extended message
 
     def add(self, type: Message | Enum) -> None:
-        """A type under its name; of two with one name the first counts. Raises SchemaRefused."""
+        """Add a type; of two with the same name the first counts. Raises SchemaRefused."""
         if len(self.types) >= MOST_NAMES:
             raise refuse(f"it has more than {MOST_NAMES:,} types")
         self.types.setdefault(type.name, type)
@@ -37,14 +37,14 @@ class Pool:
         message.fields[field.number] = field
 
     def name(self, field: Field, scope: str, name: str) -> None:
-        """That the type of a field has this name, seen from the scope."""
+        """Note the name of a field's type, to be resolved from the scope."""
         self._named.append((field, scope, name))
 
     def extend(self, field: Field, scope: str, extended: str) -> None:
         self._extensions.append((field, scope, extended))
 
     def link(self, features: Features) -> None:
-        """Give the fields added since the last call their types. Raises SchemaRefused."""
+        """Resolve the types of the fields added since the last call. Raises SchemaRefused."""
         for field, scope, name in self._named:
             field.type = self._found(scope, name, field.name)
             if isinstance(field.type, Enum):
@@ -64,7 +64,7 @@ class Pool:
         self._extensions.clear()
 
     def _found(self, scope: str, name: str, field: str) -> Message | Enum:
-        """A type by its name, from the innermost scope outwards. Raises SchemaRefused."""
+        """Find a type by name, from the innermost scope outwards. Raises SchemaRefused."""
         if name.startswith("."):
             declared = self.types.get(name[1:])
         else:

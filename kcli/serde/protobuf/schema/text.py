@@ -1,7 +1,7 @@
-"""The text of a `.proto` file into types: proto2, proto3 and editions.
+"""Parses the text of a `.proto` file: proto2, proto3 and editions.
 
-Services, reserved numbers and options that say nothing about bytes or JSON are passed over. What is imported is not
-looked up by its path: the types of all files that a schema refers to are known by their names.
+Services, reserved numbers and options that do not affect payloads or JSON are skipped. Imports are not resolved by
+path: the types of all files that a schema references are known by name.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from kcli.serde.protobuf.schema.features import Features
     from kcli.serde.protobuf.schema.pool import Pool
 
-DEEPEST = 32  # messages within one another, as protoc
+DEEPEST = 32  # nesting depth of messages, as in protoc
 LABELS = ("optional", "required", "repeated")
 
 
 def imports_of(text: str) -> list[str]:
-    """The paths that a file imports, whatever it declares. Raises SchemaRefused."""
+    """Return the paths that a file imports, whatever it declares. Raises SchemaRefused."""
     tokens, found, depth = Tokens(text), list[str](), 0
     while tokens.next:
         word = tokens.take()
@@ -35,8 +35,8 @@ def imports_of(text: str) -> list[str]:
 
 
 class TextFile:
-    """One file. `messages` are those that it declares itself, in order; `syntax` is proto2, proto3 or editions,
-    `features` hold for all of it."""
+    """A file. `messages` are those declared at its top level, in order; `syntax` is proto2, proto3 or editions;
+    `features` apply to the whole file."""
 
     def __init__(self, text: str, pool: Pool) -> None:
         """Raises SchemaRefused."""
@@ -74,7 +74,7 @@ class TextFile:
             tokens.word()
             tokens.expect("{")
             tokens.until("}")
-        elif word in ("export", "local"):  # edition 2024: how far a type is seen
+        elif word in ("export", "local"):  # edition 2024: visibility
             return
         elif word != ";":
             tokens.at -= 1
@@ -93,13 +93,13 @@ class TextFile:
 
 
 class _Body:
-    """What is declared in a file or in a message. `features` hold there."""
+    """The declarations of a file or of a message, with the `features` in force."""
 
     def __init__(self, tokens: Tokens, pool: Pool, features: Features) -> None:
         self._tokens, self._pool, self._features = tokens, pool, features
 
     def message(self, scope: str, among: list[Message], depth: int) -> Message:
-        """A message, from its name on, put `among` those of its scope."""
+        """Parse a message, starting at its name, and add it to `among`."""
         message = Message(f"{scope}.{self._tokens.word()}".lstrip("."))
         among.append(message)
         self._pool.add(message)
@@ -146,7 +146,7 @@ class _Body:
         self._tokens.block(statement)
 
     def extend(self, scope: str, among: list[Message], depth: int) -> None:
-        """Fields of another message. JSON has them under their full names in brackets."""
+        """Parse fields that extend another message. Their JSON names are full names in brackets."""
         extended = self._tokens.name()
 
         def statement() -> None:
@@ -180,7 +180,7 @@ class _Body:
         self._pool.add(enum)
 
     def field(self, scope: str, among: list[Message], depth: int) -> Field:
-        """A field, and what it declares: the message of a group, the entry of a map."""
+        """Parse a field, with the message of a group or the entry of a map that it declares."""
         tokens = self._tokens
         label = tokens.take() if tokens.next in LABELS else ""
         type = tokens.name()
@@ -234,7 +234,7 @@ class _Body:
         return field
 
     def _options(self) -> list[list[str]]:
-        """The options of a field, each its tokens."""
+        """Return the options of a field as tokens."""
         if not self._tokens.skip("["):
             return []
         options: list[list[str]] = []
@@ -244,7 +244,7 @@ class _Body:
                 return options
 
     def _apply(self, field: Field, options: list[list[str]]) -> None:
-        """What the label, the options and the features say of a field."""
+        """Apply the label, the options and the features to a field."""
         features = self._features
         for option in options:
             features = changed(features, option)
@@ -264,7 +264,7 @@ class _Body:
 
 
 def tags_of(option: Sequence[str]) -> frozenset[str]:
-    """The tags in an option of a field: `(confluent.field_meta).tags = "PII"`, or `… = {tags: ["PII", "X"]}`."""
+    """Return the tags in an option of a field: `(confluent.field_meta).tags = "PII"`, or `… = {tags: ["PII", "X"]}`."""
     written = "".join(option).lstrip("(.")
     if not written.startswith("confluent.field_meta)"):
         return frozenset()
@@ -279,5 +279,5 @@ def tags_of(option: Sequence[str]) -> frozenset[str]:
 
 
 def entry_name(field: str) -> str:
-    """The name of a map's entry, as protoc gives it."""
+    """Return the name of a map's entry, as in protoc."""
     return "".join(part[:1].upper() + part[1:] for part in field.split("_")) + "Entry"

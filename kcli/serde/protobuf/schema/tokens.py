@@ -1,4 +1,5 @@
-"""The text of a Protobuf schema as words, numbers, strings and signs. What is none of them is SchemaRefused."""
+"""Splits the text of a Protobuf schema into words, numbers, strings and symbols. Raises SchemaRefused for anything
+else."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def refuse(problem: str) -> SchemaRefused:
 
 
 class Tokens:
-    """A text being read. Each method raises SchemaRefused, with the line."""
+    """The tokens of a text. Each method raises SchemaRefused, with the line."""
 
     def __init__(self, text: str) -> None:
         if len(text) > LONGEST:
@@ -50,18 +51,18 @@ class Tokens:
             raise self.wrong(f"unexpected {text[rest]!r}")
 
     def wrong(self, problem: str) -> SchemaRefused:
-        """A problem at the next token."""
+        """Return an error at the next token."""
         line = self._text.count("\n", 0, self._places[min(self.at, len(self._tokens))]) + 1
         return refuse(f"line {line}: {problem}")
 
     @property
     def next(self) -> str:
-        """The next token, "" at the end."""
+        """Take the next token, "" at the end."""
         return self._tokens[self.at] if self.at < len(self._tokens) else ""
 
     @property
     def before(self) -> str:
-        """The token that was taken last."""
+        """The last token taken."""
         return self._tokens[self.at - 1]
 
     def take(self) -> str:
@@ -88,7 +89,7 @@ class Tokens:
         return self.take()
 
     def name(self) -> str:
-        """A name with points: `.shop.Order` or `shop.Order`."""
+        """Take a name with dots: `.shop.Order` or `shop.Order`."""
         parts = [self.take()] if self.next == "." else []
         parts.append(self.word())
         while self.skip("."):
@@ -107,7 +108,7 @@ class Tokens:
         return sign * number
 
     def string(self) -> str:
-        """A string; several one after another are one."""
+        """Take a string; adjacent strings are joined."""
         if self.next[:1] not in ('"', "'"):
             raise self.wrong(f"a string is missing before {self.next or 'the end'}")
         parts = []
@@ -116,7 +117,7 @@ class Tokens:
         return "".join(parts)
 
     def until(self, *ends: str) -> list[str]:
-        """The tokens up to one of these, which is taken too, over all brackets between."""
+        """Take the tokens up to and including one of these, skipping nested brackets."""
         tokens: list[str] = []
         closing: list[str] = []
         while True:
@@ -130,7 +131,7 @@ class Tokens:
             tokens.append(token)
 
     def block(self, statement: Callable[[], None]) -> None:
-        """Statements between braces."""
+        """Parse statements between braces."""
         self.expect("{")
         while not self.skip("}"):
             if not self.skip(";"):

@@ -1,4 +1,4 @@
-"""What a Protobuf schema is made of. Messages contain one another, so these are compared by identity."""
+"""The types of a Protobuf schema. Messages may be recursive, so they are compared by identity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PACKABLE = frozenset(kind for kind, wire in code.WIRE.items() if wire not in (co
 
 
 class Enum:
-    """`names` has the first name of each number. A closed one (proto2) takes no other number."""
+    """`names` has the first name of each number. A closed enum (proto2) allows no other numbers."""
 
     __slots__ = ("closed", "name", "names", "numbers")
 
@@ -28,7 +28,7 @@ class Enum:
 
 
 class Field:
-    """A field of a message. `presence`: a value is shown also where it is 0 or empty. `type` is set once all names are
+    """A field of a message. `presence`: a value is shown even if it is 0 or empty. `type` is set once all names are
     known; `label` is "", "optional", "required" or "repeated". `tags` are those of Confluent's `field_meta`."""
 
     __slots__ = ("json_name", "kind", "label", "lossy", "name", "number", "oneof", "packed", "presence", "tags", "type")
@@ -57,8 +57,8 @@ class Field:
 
 
 class Message:
-    """A message by its full name. `nested` are the messages in it; `entry` is true for the entry of a map, which no
-    text declares."""
+    """A message by its full name. `nested` are the messages in it; `entry` is true for the entry of a map, which is not
+    declared in text."""
 
     __slots__ = ("entry", "fields", "name", "nested")
 
@@ -70,8 +70,8 @@ class Message:
 
 
 def message_at(messages: Sequence[Message], path: Sequence[int]) -> Message | None:
-    """The message that indexes name: the first counts a file's messages, each other one those in the last. Java counts
-    without the entries of maps, Python and Go count them: where both find a message, Java's counts."""
+    """Return the message for a list of indexes: the first selects a message of the file, each further one a nested
+    message. Java does not count map entries, Python and Go do: if both find a message, Java's is used."""
     message = None
     for number in path:
         declared = [message for message in messages if not message.entry]

@@ -1,1 +1,1 @@
-"""Rules of the type CEL_FIELD, by the format of the payload."""
+"""Rules of type CEL_FIELD, by payload format."""

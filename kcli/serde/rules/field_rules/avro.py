@@ -1,8 +1,8 @@
-"""Rules of the type CEL_FIELD over payloads of Avro: a condition about each field, or what is stored in its place.
+"""CEL_FIELD rules for Avro payloads: a condition for each field, or an expression for the stored value.
 
-As with Confluent's serializers, a rule is about values without parts (no enum, no fixed), those in arrays and maps
-too, of the fields with one of its tags; a rule without tags is about all. Of a union the branch that is there counts,
-null too.
+As in Confluent's serializers, a rule applies to simple values (no enum, no fixed), including those in arrays and maps,
+of fields with one of its tags; a rule without tags applies to all fields. In a union the actual branch counts,
+including null.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kcli.serde.rules.expression import Expression
 
     class Place(NamedTuple):
-        """A field: its record and the value of that, its name and tags."""
+        """A field: its record's value, its name and tags."""
 
         record: Record
         message: dict[str, Any]
@@ -48,7 +48,7 @@ FITTING = {
     bytes: ("bytes",),
     type(None): ("null",),
 }
-"""Branches of a union for what an expression gives."""
+"""Branches of a union for the result of an expression."""
 
 
 class AvroFieldRule:
@@ -63,13 +63,13 @@ class AvroFieldRule:
         self._rule, self._field_rule = rule, FieldRule(rule, expression)
 
     def applied(self, payload: bytes, now: Any) -> bytes:
-        """The payload with what the rule puts into it. Raises BadValue for one that it refuses."""
+        """Return the payload with the rule's changes. Raises BadValue if the rule rejects it."""
         self._field_rule.now = now
         value = self._walk(self._type, json.loads(self._reader.json(payload)), None)
         return payload if self._rule.kind == "CONDITION" else self._writer.write(read_json(json.dumps(value)))
 
     def _walk(self, type: Type, value: Any, place: Place | None) -> Any:
-        """A value of the specification's own JSON with its fields replaced; `place` is the field around it."""
+        """Replace fields in a value of the specification's JSON; `place` is the enclosing field."""
         if isinstance(type, Union):
             return self._branch(type, value, place)
         if isinstance(type, Record):
@@ -88,7 +88,7 @@ class AvroFieldRule:
         return value if made is KEPT else _json(made)
 
     def _branch(self, union: Union, value: Any, place: Place | None) -> Any:
-        """The branch that is there, or another one where what is put into it is of another type."""
+        """Handle the actual branch; the result may be of another one if its type differs."""
         name, inner = ("null", None) if value is None else next(iter(value.items()))
         branch = next(one for one in union.branches if one.name == name)
         if branch.kind not in PRIMITIVES:
@@ -106,7 +106,7 @@ class AvroFieldRule:
         return None if chosen == "null" else {chosen: _json(made)}
 
     def _field(self, type: Type, value: Any, place: Place) -> Any:
-        """What the rule puts in place of a value; KEPT for the value itself. Raises BadValue."""
+        """Return the rule's result for a value; KEPT for the value itself. Raises BadValue."""
         path, kind = f"{place.record.name}.{place.name}", type.kind.upper()
         message = avro_value(place.record, place.message) if self._field_rule.sees_message else None
         made = self._field_rule.made(avro_value(type, value), path, kind, place.tags, message)
@@ -114,7 +114,7 @@ class AvroFieldRule:
 
 
 def _json(made: Any) -> Any:
-    """As the specification's own JSON has it."""
+    """Return it in the specification's JSON."""
     if isinstance(made, bytes):
         return made.decode("latin-1")
     if isinstance(made, float) and not isfinite(made):

@@ -1,4 +1,4 @@
-"""One field as a rule of the type CEL_FIELD sees it, and what the rule puts in its place."""
+"""A field as seen by a CEL_FIELD rule, and the rule's result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcli.serde.rules.expression import Expression
 
 KEPT = object()
-"""In place of what a rule makes of a value: the value itself."""
+"""Result of a rule that keeps the value."""
 
 
 class FieldRule:
@@ -27,12 +27,12 @@ class FieldRule:
         self.now: Any = None
 
     def concerns(self, tags: frozenset[str]) -> bool:
-        """Whether it is about a field with these tags."""
+        """Whether it applies to a field with these tags."""
         return not self.rule.tags or bool(self.rule.tags & tags)
 
     def made(self, value: Any, path: str, type: str, tags: Iterable[str], message: Any) -> Any:
-        """What it makes of a value of CEL, KEPT for the value itself. `path` ends with the name of the field, `type` is
-        what Confluent's serializers call its type. Raises BadValue."""
+        """Return the result for a CEL value, KEPT for the value itself. `path` ends with the name of the field, `type`
+        is Confluent's name for its type. Raises BadValue."""
         name = path.rpartition(".")[2]
         variables = {
             "value": value,
@@ -56,7 +56,7 @@ class FieldRule:
 
 
 def plain(made: Any, about: str) -> Any:
-    """What an expression gives, as a value of Python. Raises BadValue for what no field without parts holds."""
+    """Return the result of an expression as a Python value. Raises BadValue for a type that no simple field has."""
     if made is None or isinstance(made, celtypes.BoolType | bool):
         return None if made is None else bool(made)
     kinds: tuple[Any, ...] = (int, float, str, bytes)

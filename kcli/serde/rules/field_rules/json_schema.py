@@ -1,7 +1,8 @@
-"""Rules of the type CEL_FIELD over payloads of a JSON schema, walked as Confluent's serializers do.
+"""CEL_FIELD rules for payloads with a JSON schema, traversed like in Confluent's serializers.
 
-Fields are the `properties` of objects, by paths such as `$.buyer.mail`; one that is missing or null is passed over, and
-so is what has an `enum` or a `const`. Of `oneOf` the first branch that a value is valid by counts, of `anyOf` each.
+Fields are the `properties` of objects, with paths such as `$.buyer.mail`; missing and null ones are skipped, and so is
+anything with an `enum` or a `const`. For `oneOf` the first branch that validates the value counts, for `anyOf` each
+one.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
     from kcli.serde.rules.expression import Expression
 
     class Place(NamedTuple):
-        """A part of a schema: its file's name and the steps to it."""
+        """A part of a schema: its file's name and the path in it."""
 
         file: str
         steps: tuple[str, ...]
 
     class Around(NamedTuple):
-        """The field around a value: its object, path and tags."""
+        """The enclosing field of a value: its object, path and tags."""
 
         message: dict[str, Any]
         path: str
@@ -46,7 +47,7 @@ else:
     Around = namedtuple("Around", "message path tags")
 
 TYPES = {"string": "STRING", "integer": "INT", "number": "DOUBLE", "boolean": "BOOLEAN"}
-"""What a rule calls the types of values without parts."""
+"""Names of simple types in rules."""
 FITTING: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
     "string": (str,),
@@ -57,13 +58,13 @@ FITTING: dict[str, tuple[type, ...]] = {
     "number": (int, float),
 }
 OWN = "own.json"
-"""The name of the schema itself, as a reference."""
+"""The name of the schema itself as a reference."""
 MOST_STEPS = 100_000
-"""Parts of a schema that are looked at for one value: `allOf` may name the same ones again and again."""
+"""Schema parts to visit for one value: `allOf` may list the same ones again and again."""
 
 
 class JsonFieldRule:
-    """One rule over values of a schema."""
+    """One rule for values of a schema."""
 
     def __init__(self, schema: Schema, referred: Sequence[tuple[str, str]], rule: Rule, expression: Expression) -> None:
         """Raises SchemaRefused, UsageError."""
@@ -82,7 +83,7 @@ class JsonFieldRule:
         self._steps = 0
 
     def applied(self, payload: bytes, now: Any) -> bytes:
-        """The payload with what the rule puts into it. Raises BadValue for one that it refuses."""
+        """Return the payload with the rule's changes. Raises BadValue if the rule rejects it."""
         self._steps, self._field_rule.now = 0, now
         value = json.loads(payload)
         before = json.dumps(value)
@@ -107,7 +108,7 @@ class JsonFieldRule:
         return self._typed(value, schema, place, around)
 
     def _typed(self, value: Any, schema: dict[str, Any], place: Place, around: Around | None) -> Any:
-        """A value by a schema of one type."""
+        """Handle a value by a schema of one type."""
         word = next((word for word in ("allOf", "oneOf", "anyOf") if isinstance(schema.get(word), list)), None)
         if word is not None:
             value = self._branches(value, place, word, around)
@@ -153,7 +154,7 @@ class JsonFieldRule:
         if not isinstance(value, list):
             return value
         word = "prefixItems" if isinstance(schema.get("prefixItems"), list) else "items"
-        firsts = len(schema[word]) if isinstance(schema.get(word), list) else 0  # a schema for each place
+        firsts = len(schema[word]) if isinstance(schema.get(word), list) else 0  # one schema per position
         rest = "additionalItems" if isinstance(schema.get("items"), list) else "items"
         if not firsts and not isinstance(schema.get(rest), dict):
             return value
@@ -163,7 +164,7 @@ class JsonFieldRule:
         ]
 
     def _json(self, made: Any, around: Around) -> Any:
-        """What an expression gives, as JSON. Raises BadValue."""
+        """Return the result of an expression as JSON. Raises BadValue."""
         name = around.path.rpartition(".")[2]
         if isinstance(made, celtypes.BoolType | bool):
             return bool(made)
@@ -178,7 +179,7 @@ class JsonFieldRule:
         raise self._field_rule.refused(name, "what JSON does not have")
 
     def _valid(self, place: Place, value: Any) -> bool:
-        """Whether a value is valid by this part of the schema. Raises BadValue where that cannot be known."""
+        """Whether a value is valid by this part of the schema. Raises BadValue if that cannot be determined."""
         if place not in self._validators:
             pointer = "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in place.steps)
             text = {"$ref": f"{place.file}#{pointer}", **({"$schema": self._draft} if self._draft else {})}
@@ -194,7 +195,7 @@ class JsonFieldRule:
         return Place(self._names.get(name, name) if name else place.file, steps)
 
     def _at(self, place: Place) -> Any:
-        """A part of a schema; None for a place that the schema lacks."""
+        """Return a part of a schema; None if it does not exist."""
         found = self._files.get(place.file)
         for step in place.steps:
             if isinstance(found, list) and step.isdecimal() and int(step) < len(found):

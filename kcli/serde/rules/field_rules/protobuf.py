@@ -1,8 +1,8 @@
-"""Rules of the type CEL_FIELD over payloads of Protobuf.
+"""CEL_FIELD rules for Protobuf payloads.
 
-As with Confluent's serializers, a rule is about scalars, each item of a repeated field by itself, but not about enums
-and values of maps. A field with presence that is not set is passed over. A Timestamp is one value of the type LONG, a
-Decimal of Confluent's one of BYTES, which a rule may test and not make.
+As in Confluent's serializers, a rule applies to scalars, and to each item of a repeated field, but not to enums and map
+values. Unset fields with presence are skipped. A Timestamp counts as one value of type LONG, Confluent's Decimal as one
+of type BYTES, which a rule can test but not create.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TIMESTAMP = "google.protobuf.Timestamp"
 WHOLE = {TIMESTAMP: "LONG", "confluent.type.Decimal": "BYTES"}
-"""Messages that are one value for a rule, and what its type is called."""
+"""Messages that count as one value, and the name of their type."""
 INTS = (code.INT32, code.SINT32, code.UINT32, code.FIXED32, code.SFIXED32)
 TYPES = {
     code.STRING: "STRING",
@@ -45,12 +45,12 @@ TYPES = {
     code.BOOL: "BOOLEAN",
     **dict.fromkeys(INTS, "INT"),
 }
-"""What the types of scalars are called; LONG is the rest."""
+"""Names of scalar types; all others are LONG."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ProtobufFieldRule:
-    """One rule over bare payloads of a message, "" for the first."""
+    """One rule for bare payloads of a message, "" for the first."""
 
     def __init__(self, schema: Schema, texts: Sequence[str], message: str, rule: Rule, expression: Expression) -> None:
         """Raises SchemaRefused."""
@@ -62,14 +62,14 @@ class ProtobufFieldRule:
         self._field_rule = FieldRule(rule, expression)
 
     def applied(self, payload: bytes, now: Any) -> bytes:
-        """The payload with what the rule puts into it. Raises BadValue for one that it refuses, Fault."""
+        """Return the payload with the rule's changes. Raises BadValue if the rule rejects it, Fault."""
         self._field_rule.now = now
         tree = Payload(payload).tree(self._table)
         changed = self._walk(self._message, tree)
         return _written(self._message, tree, 0) if changed else payload
 
     def _walk(self, message: Message, tree: Tree) -> bool:
-        """Put into a message what the rule makes of its fields. Whether it changed."""
+        """Apply the rule to a message's fields; return whether it changed."""
         changed = False
         for field in message.fields.values():
             if field.presence and field.number not in tree:
@@ -90,7 +90,7 @@ class ProtobufFieldRule:
         return changed
 
     def _messages(self, field: Field, held: Any) -> bool:
-        """The messages in a field, which values of a map may be too."""
+        """Return the messages in a field, including values of a map."""
         type = field.type if field.entry is None else field.entry.fields[2].type
         if not isinstance(type, Message) or type.name in WHOLE:
             return False
@@ -98,7 +98,7 @@ class ProtobufFieldRule:
         return True in [self._walk(type, item) for item in inner]
 
     def _made(self, message: Message, tree: Tree, field: Field, held: Any) -> Any:
-        """What the rule puts in place of a value, as the tree has it. Raises BadValue."""
+        """Return the rule's result for a value, in the form of the tree. Raises BadValue."""
         path = f"{message.name}.{field.name}"
         tags = self._tags.of(path, field.tags)
         if isinstance(field.type, Enum) or not self._field_rule.concerns(tags):
@@ -133,7 +133,7 @@ class ProtobufFieldRule:
 
 
 def _written(message: Message, tree: Tree, depth: int) -> bytes:
-    """A tree as a payload, byte for byte as kcli writes its JSON. Raises BadValue."""
+    """Encode a tree, byte for byte as kcli encodes its JSON. Raises BadValue."""
     parts = []
     for number in sorted(tree):
         field, held = message.fields[number], tree[number]
@@ -154,7 +154,7 @@ def _written(message: Message, tree: Tree, depth: int) -> bytes:
 
 
 def _one(field: Field, held: Any, depth: int) -> bytes:
-    """A value without its tag. Raises BadValue."""
+    """Encode a value without its tag. Raises BadValue."""
     if isinstance(field.type, Message):
         return _written(field.type, held, depth + 1)
     if isinstance(field.type, Enum):
