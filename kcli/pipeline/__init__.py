@@ -1,1 +1,1 @@
-"""The pipeline on Spark: kcli's Python Data Source and the session it runs in. Imported only when it is used."""
+"""The pipeline on Spark: kcli's Python Data Source and its session. Imported only when used."""

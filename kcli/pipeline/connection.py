@@ -1,5 +1,5 @@
-"""Which cluster, and how: `context` (a profile) and `kafka.*`, as settings. Resolved once, on the driver, where the
-secrets are; tasks get them sealed. An explicit option goes before the profile."""
+"""The cluster and its settings: `context` (a profile) and `kafka.*` options, resolved once on the driver, which has the
+secrets; tasks get sealed settings. An explicit option overrides the profile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ REFUSED = {
 
 
 class Sealed(Frozen):
-    """The settings of a cluster's client. Its repr shows no secret; its pickle has them, as every task needs them."""
+    """The settings of a cluster's client. The repr shows no secrets; the pickle contains them, because every task needs
+    them."""
 
     client: ClientSettings = ClientSettings()
     consumer: ConsumerSettings = ConsumerSettings()
@@ -43,7 +44,7 @@ class Sealed(Frozen):
 
     @property
     def servers(self) -> str:
-        """Where it is, for messages."""
+        """The servers, for messages."""
         return ",".join(f"{address.host}:{address.port}" for address in self.client.bootstrap)
 
     def __reduce__(self) -> tuple[Callable[[bytes], Sealed], tuple[bytes]]:
@@ -51,8 +52,8 @@ class Sealed(Frozen):
 
 
 def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = None) -> Sealed:
-    """The settings that the options of a read or write say; their names are in lower case. `say` gets what is worth a
-    word: a property that means nothing here, a check that is off. Raises UsageError."""
+    """Return the settings of a read or write from its options, whose names are in lower case. `say` is called with
+    warnings: a property without effect, a disabled check. Raises UsageError."""
     from kcli.config.profiles import chosen, not_read
 
     named = options.get("context")
@@ -81,14 +82,14 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     mapped = [item for item in options.get("brokermap", "").split(",") if item]
     return Sealed(
         client=_profiled(client, profile, mapped),
-        # nothing else may decide where reading resumes: an offset that aged out has to be seen
+        # nothing else may decide where reading resumes: an expired offset has to be noticed
         consumer=ConsumerSettings().replace(**properties.consumer, reset="none"),
         producer=ProducerSettings().replace(**properties.producer),
     )
 
 
 def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
-    """The registry that `schemaRegistry`, `schema.registry.*` and the profile name; None without one. Raises
+    """Return the registry set by `schemaRegistry`, `schema.registry.*` or the profile; None without one. Raises
     UsageError."""
     from kcli.config.profiles import chosen
     from kcli.registry.settings import registry_of
@@ -105,11 +106,11 @@ def registry_settings(options: Mapping[str, str]) -> RegistrySettings | None:
     settings = registry_of(properties)
     if settings is None or not settings.folder:
         return settings
-    return settings.replace(folder=os.path.abspath(settings.folder))  # tasks work in other folders
+    return settings.replace(folder=os.path.abspath(settings.folder))  # tasks run in other folders
 
 
 def guard_of(options: Mapping[str, str]) -> tuple[str, str]:
-    """What the profile that the options name forbids, and its name; ("", "") without one. Raises UsageError."""
+    """Return what the profile in the options forbids, and its name; ("", "") without one. Raises UsageError."""
     from kcli.config.profiles import chosen
 
     named = options.get("context")
@@ -119,7 +120,7 @@ def guard_of(options: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _merged(profile: Profile | None, given: Mapping[str, str]) -> Properties:
-    """The properties of a profile, and before them those of `kafka.*` options."""
+    """Merge the properties of a profile with `kafka.*` options, which override them."""
     properties = Properties()
     if profile is not None:
         for key, value in profile.properties:
@@ -144,7 +145,7 @@ def _servers(bootstrap: str | None) -> tuple[Address, ...]:
 
 
 def _profiled(client: ClientSettings, profile: Profile | None, mapped: list[str]) -> ClientSettings:
-    """The settings with the guard of a profile, and with its broker map after the items of `mapped`."""
+    """Return the settings with the guard of a profile, and with its broker map after the items of `mapped`."""
     if profile is not None:
         mapped = [*mapped, *profile.broker_map]
         if profile.guard:
@@ -157,7 +158,7 @@ def _profiled(client: ClientSettings, profile: Profile | None, mapped: list[str]
 
 
 def plain(value: Any) -> Any:
-    """Settings as things that can be pickled: a Secret has none by itself, and a Frozen refuses to be filled."""
+    """Convert settings to picklable values: Secret cannot be pickled, and Frozen cannot be filled by unpickling."""
     if isinstance(value, Frozen):
         return "frozen", type(value), {f.name: plain(getattr(value, f.name)) for f in type(value).__fields__}
     if type(value).__name__ == "Secret":
@@ -177,5 +178,5 @@ def _filled(what: Any) -> Any:
 
 
 def opened(data: bytes) -> Any:
-    """The settings again that `plain` was made of, out of their pickle."""
+    """Restore the settings from the unpickled result of `plain`."""
     return _filled(pickle.loads(data))

@@ -1,6 +1,6 @@
-"""`format("kcli")`: a topic as a table, and a table into a topic. Found by Spark through `pyspark_kcli`.
+"""`format("kcli")`: reads a topic as a table, and writes a table to a topic. Spark finds it through `pyspark_kcli`.
 
-Only options are looked at here; whoever reads or writes imports what it needs.
+Only options are checked here; readers and writers import what they need.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class KcliDataSource(DataSource):
 
     options: MutableMapping[str, str]
     _found: dict[str, SealedSchemas] | None = None
-    """The schemas of keys and values that are in a registry: looked up once, as this object travels with its plan."""
+    """The registry's schemas of keys and values, looked up once, because this object is pickled with its plan."""
 
     @classmethod
     def name(cls) -> str:
-        """What `format` takes."""
+        """The name for `format`."""
         return "kcli"
 
     def schema(self) -> str:
-        """The columns of a read. Raises UsageError, and KcliError where a registry has not what it is asked for."""
+        """The columns of a read. Raises UsageError, and KcliError if a registry does not have a requested schema."""
         from kcli.pipeline.options import schema_of
 
         if not self._schemas():
@@ -94,8 +94,8 @@ class KcliDataSource(DataSource):
         return StreamWriter(options, sealed, schema, schemas)
 
     def _written(self, schema: StructType, options: WriteOptions) -> dict[str, SealedSchemas]:
-        """The schemas that keys and values are written by, registered if that is wanted, after everything else was
-        checked. Raises UsageError, KcliError."""
+        """Return the schemas for writing keys and values, registered if requested after all other checks. Raises
+        UsageError, KcliError."""
         from kcli.pipeline.schemas.wanted import wanted_of
         from kcli.pipeline.sink.write import check_schema
 
@@ -111,7 +111,7 @@ class KcliDataSource(DataSource):
         return {one.field: looked_up_to_write(one, settings, guard=guard, profile=profile) for one in wanted}
 
     def _schemas(self) -> dict[str, SealedSchemas]:
-        """The schemas of keys and values that are in a registry, by the column. Raises UsageError, KcliError."""
+        """Return the registry's schemas of keys and values, by column. Raises UsageError, KcliError."""
         if self._found is None:
             from kcli.pipeline.options import known
             from kcli.pipeline.schemas.wanted import wanted_of
@@ -129,7 +129,7 @@ class KcliDataSource(DataSource):
         return self._found
 
     def _sealed(self) -> Sealed:
-        """The settings; options without an effect here are reported in the log. Raises UsageError."""
+        """Return the settings; options without effect are logged. Raises UsageError."""
         from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import PASSED_OVER
 

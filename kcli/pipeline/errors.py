@@ -1,6 +1,6 @@
-"""What went wrong in Spark, in one sentence: our own error out of a Spark trace, else Spark's first words.
+"""Summarizes Spark failures in one sentence: kcli's own error from a Spark trace, or else Spark's first words.
 
-Our errors cross Spark as text, the last line of a Python traceback: `kcli.errors.UsageError: the sentence`.
+Our errors pass through Spark as text, the last line of a Python traceback: `kcli.errors.UsageError: the sentence`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kcli.model import TopicPartition
 _OURS = re.compile(r"^\s*(kcli(?:\.\w+)+)\.(\w+): (.*(?:\n(?!\s|$|kcli\.).*)*)", re.MULTILINE)
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _JAVA = re.compile(r"^: (?:[a-z]\w*\.)+\w+: (?=.)")
-"""Py4J's second line: what Java raised, and why."""
+"""Py4J's second line: Java's exception and its message."""
 _NOISE = re.compile(r"@[0-9a-f]{6,}|\s*SQLSTATE: \w+|^\[[A-Z_.0-9]+\]\s*")
 
 
@@ -26,7 +26,7 @@ _BUSY = re.compile(r"(?:failed|the Python worker) to connect back")
 
 
 class PipelineError(KcliError):
-    """The error for the user. `exit_code` is that of the error it came from."""
+    """The error for the user. `exit_code` is that of the original error."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class PipelineError(KcliError):
 
 
 def told(error: BaseException, log: Path | None = None) -> KcliError:
-    """The error to show for what Spark raised. One of ours stays as it is."""
+    """Return the error to show for a Spark exception. kcli's own errors are returned unchanged."""
     if isinstance(error, KcliError):
         return error
     text = _text(error)
@@ -57,18 +57,18 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
 
 
 def record_of(error: BaseException) -> tuple[TopicPartition, int] | None:
-    """The record whose fields or values do not fit, and that ended a batch; None where something else did."""
+    """Return the record whose fields or values did not fit and ended a batch; None for other errors."""
     found = _PLACE.search(_text(error))
     return None if found is None else (TopicPartition(found[1], int(found[2])), int(found[3]))
 
 
 def busy(error: BaseException) -> bool:
-    """Whether Spark gave up a Python process that did not start in time."""
+    """Whether Spark gave up on a Python process that did not start in time."""
     return _BUSY.search(_whole(error)) is not None
 
 
 def _whole(error: BaseException) -> str:
-    """The text of an error, and the traces of Java behind it, which that of a query lacks."""
+    """Return the text of an error with Java's traces, which a query's error lacks."""
     parts, cause = [_text(error)], getattr(error, "_cause", None)
     while cause is not None:
         parts.append(str(getattr(cause, "_stackTrace", cause)))
@@ -77,7 +77,7 @@ def _whole(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """The whole text of an error, causes included."""
+    """Return the whole text of an error, including its causes."""
     parts = [str(error)]
     desc = getattr(error, "_desc", None) or getattr(error, "desc", None)
     if desc:

@@ -1,7 +1,6 @@
-"""Which cluster and which topics offsets are of. A stream writes it into its checkpoint beside the offsets, under a
-name that no topic can have, so that a query never resumes in another cluster or in a topic that was created again: the
-same offsets are other records there.
-"""
+"""The identity of the cluster and topics that offsets belong to. A stream stores it in its checkpoint beside the
+offsets, under a name that no topic can have, so that a query never resumes in another cluster or in a recreated topic,
+where the same offsets are other records."""
 
 from __future__ import annotations
 
@@ -17,12 +16,15 @@ from kcli.proto.schema import NO_ID
 
 
 class NotTheSame(KcliError):
-    """A checkpoint was written for another cluster, or of a topic that is not there any more."""
+    """A checkpoint was written for another cluster, or for a topic that no longer exists."""
 
 
 def identity_of(log: Log, topics: Iterable[str], *, asked: bool = False) -> dict[str, Any]:
-    """`{"cluster": id, "topics": {name: id}}` as of now, ids as Kafka's tools write them. What the cluster does not
-    tell (topic ids came with Kafka 2.8) is missing. `asked`: their metadata came just now (`Log.partitions`)."""
+    """Return `{"cluster": id, "topics": {name: id}}` as of now, with ids in the form of Kafka's tools.
+
+    What the cluster does not report is missing (topic ids exist since Kafka 2.8). `asked`: the metadata was requested
+    just now (`Log.partitions`).
+    """
     names = sorted(set(topics))
 
     async def ask(client: Client) -> dict[str, Any]:
@@ -37,8 +39,8 @@ def identity_of(log: Log, topics: Iterable[str], *, asked: bool = False) -> dict
 
 
 def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str, *, lenient: bool = False) -> set[str]:
-    """Raise NotTheSame unless `now` is what the checkpoint knows. What one of them does not say is not compared. With
-    `lenient` topics that were created again are returned instead."""
+    """Raise NotTheSame unless `now` matches the checkpoint's `known`, comparing only what both contain. With `lenient`,
+    recreated topics are returned instead."""
     before, after = known.get("cluster"), now.get("cluster")
     if before and after and before != after:
         raise NotTheSame(

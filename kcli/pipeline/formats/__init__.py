@@ -1,1 +1,1 @@
-"""Bytes as typed columns: Arrow, JSON by the rules of Spark's `from_json`, msgpack, URL-encoded fields."""
+"""Converts bytes to typed columns: Arrow, JSON by the rules of Spark's `from_json`, msgpack, URL-encoded fields."""

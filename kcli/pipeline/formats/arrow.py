@@ -1,4 +1,4 @@
-"""Gathered records as Arrow record batches of exactly the schema Spark expects. Buffers are handed over, not copied."""
+"""Converts records to Arrow record batches with exactly Spark's schema. Buffers are passed on, not copied."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Convert = Callable[[pa.Array, Gathered], tuple[pa.Array, dict[int, str]]]
 Keep = Callable[[pa.Array, pa.Array, pa.Array, pa.Array, dict[int, str]], None]
 
 _HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-AT_ONCE = 65_536  # rows of a constant column that are made once and cut from then on
+AT_ONCE = 65_536  # rows of a constant column that are created once and sliced
 
 
 class BadRecord(KcliError):
-    """A key or a value is not what its format says."""
+    """A key or a value is not of its format."""
 
 
 class UnknownField(KcliError):
@@ -32,12 +32,13 @@ class UnknownField(KcliError):
 
 
 class Frame:
-    """Makes record batches of one range. `convert` turns key and value from binary into what the schema says; what does
-    not fit is an error, or with `null_bad` null and counted in `bad`; `keep` then gets the raw columns (offset,
-    timestamp, key, value) and what is wrong by row. With `drop_bad` too, rows with something wrong are left away.
+    """Creates the record batches of one range. `convert` converts key and value from binary to the schema's types.
 
-    `unknown` are where the conversions put the fields, by row, that the columns of key and value lack: `on_unknown`
-    says whether that is nothing (ignore), an error (fail), or what does not fit (bad)."""
+    Values that do not fit are an error, or with `null_bad` null and counted in `bad`; `keep` then gets the raw columns
+    (offset, timestamp, key, value) and the problems by row. With `drop_bad`, too, such rows are dropped. `unknown`
+    collects, by row, fields that the key and value columns lack; `on_unknown` decides whether these are ignored
+    (ignore), an error (fail), or count as not fitting (bad).
+    """
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Frame:
         self._made: dict[str, pa.Array] = {}
 
     def batch(self, got: Gathered) -> pa.RecordBatch:
-        """The rows as the schema's columns, in its order. Raises BadRecord."""
+        """Return the rows as columns of the schema, in its order. Raises BadRecord."""
         made = {name: self._payload(name, got) for name in ("key", "value") if name in self.schema.names}
         if self._keep is not None and any(errors for _, errors in made.values()):
             self._keep_bad(self._keep, {name: errors for name, (_, errors) in made.items()}, got)
@@ -93,7 +94,7 @@ class Frame:
 
     @staticmethod
     def _keep_bad(keep: Keep, errors: dict[str, dict[int, str]], got: Gathered) -> None:
-        """Hand on the records that did not fit, as they were."""
+        """Pass on the records that did not fit, unchanged."""
         assert got.keys is not None
         assert got.values is not None
         reasons: dict[int, str] = {}
@@ -104,7 +105,7 @@ class Frame:
         keep(fixed(pa.int64(), got.rows, got.offsets), times, binary(got.keys), binary(got.values), reasons)
 
     def _payload(self, name: str, got: Gathered) -> tuple[pa.Array, dict[int, str]]:
-        """The keys or the values, and what is wrong with some of them."""
+        """Return the keys or the values, and the problems of some of them."""
         spans = got.keys if name == "key" else got.values
         assert spans is not None
         cells = binary(spans)
@@ -128,7 +129,7 @@ class Frame:
         return made, errors
 
     def _at(self, row: int, got: Gathered) -> str:
-        """Where a record is: `of_place` of errors.py reads it."""
+        """Return the position of a record in a form that `errors.record_of` parses."""
         return f"{self._place} offset {fixed(pa.int64(), got.rows, got.offsets)[row].as_py()}"
 
     def _column(self, field: pa.Field, got: Gathered) -> pa.Array:
@@ -153,31 +154,31 @@ class Frame:
 
 
 def alone(decode: Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]) -> Convert:
-    """A conversion that looks at nothing but the cells."""
+    """Wrap a conversion that only needs the cells."""
     return lambda cells, _: decode(cells)
 
 
 def fixed(kind: pa.DataType, rows: int, data: object) -> pa.Array:
-    """A column without nulls over packed integers."""
+    """Return a column without nulls from packed integers."""
     return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(data)])
 
 
 def binary(spans: Spans, kind: pa.DataType | None = None) -> pa.Array:
-    """A binary (or string) column."""
+    """Return a binary (or string) column."""
     valid = None if spans.valid is None else pa.py_buffer(spans.valid)
     buffers = [valid, pa.py_buffer(spans.ends), pa.py_buffer(spans.data)]
     return pa.Array.from_buffers(kind or pa.binary(), spans.rows, buffers, spans.nulls)
 
 
 def sparse(texts: dict[int, str], rows: int) -> pa.Array:
-    """A text column of `rows`, of which few are not null."""
+    """Return a text column of `rows` rows, few of which are not null."""
     if not texts:
         return pa.nulls(rows, pa.string())
     return pa.array([texts.get(row) for row in range(rows)], pa.string())
 
 
 def micros(times: pa.Array) -> pa.Array:
-    """Milliseconds as Spark's microseconds. A time out of their range becomes the farthest one in it."""
+    """Return milliseconds as Spark's microseconds. A time out of range becomes the nearest valid one."""
     try:
         return times.cast(pa.timestamp("us", "UTC"))
     except pa.ArrowInvalid:
@@ -188,7 +189,7 @@ def micros(times: pa.Array) -> pa.Array:
 
 
 def text(cells: pa.Array) -> pa.Array:
-    """Bytes as text; what is not UTF-8 becomes U+FFFD, as in Java."""
+    """Return bytes as text; invalid UTF-8 becomes U+FFFD, as in Java."""
     try:
         return cells.cast(pa.string())
     except pa.ArrowInvalid:
@@ -197,7 +198,7 @@ def text(cells: pa.Array) -> pa.Array:
 
 
 def strict_text(cells: pa.Array, instead: str | None = None) -> tuple[pa.Array, dict[int, str]]:
-    """Bytes as text, and by row what is not UTF-8, which becomes `instead`."""
+    """Return bytes as text, and by row what is not UTF-8, which becomes `instead`."""
     try:
         return cells.cast(pa.string()), {}
     except pa.ArrowInvalid:
@@ -213,12 +214,13 @@ def strict_text(cells: pa.Array, instead: str | None = None) -> tuple[pa.Array, 
 
 
 def _replaced(cell: bytes) -> str:
-    """Half a surrogate pair, three bytes, is one wrong character to Java, and three to Python."""
+    """Replace an invalid cell: three bytes of an unpaired surrogate are one wrong character in Java, and three in
+    Python."""
     return _HALF.sub(b"\xef\xbf\xbd", cell).decode("utf-8", "replace")
 
 
 def headers(got: Gathered, kind: pa.DataType) -> pa.Array:
-    """The headers column: null for a record without any, as in Spark's own source."""
+    """Return the headers column: null for a record without headers, as in Spark's own source."""
     assert got.header_ends is not None
     assert got.header_names is not None
     assert got.header_values is not None

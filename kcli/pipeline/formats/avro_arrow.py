@@ -1,4 +1,4 @@
-"""Avro payloads as Arrow arrays: the columns that the record core fills, put together without a copy."""
+"""Converts Avro payloads to Arrow arrays from the columns that the record core fills, without copying."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIMPLE = {
 
 
 def arrow_type(column: Column) -> pa.DataType:
-    """Arrow's type of a column, as Spark wants it: everything but the keys of maps may be null."""
+    """Return the Arrow type of a column in Spark's form: everything except map keys is nullable."""
     if column.kind == "decimal":
         return pa.decimal128(column.precision, column.scale)
     if column.kind == "array":
@@ -52,8 +52,8 @@ class AvroColumns:
     def read(
         self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[core.AvroReader]
     ) -> tuple[pa.Array, dict[int, str]]:
-        """Binary cells as the columns' type, each read by its reader after `skips` bytes; -1 makes a row null. Rows
-        that could not be read are null too, each with its reason."""
+        """Convert binary cells to the columns' type, each with its reader after `skips` bytes; -1 makes a row null.
+        Unreadable rows are null, too, each with its reason."""
         data, starts, lengths = spans_of(cells)
         buffers, faults = core.avro_columns(self._layout, data, starts, lengths, skips, which, readers)
         made = _array(self.type, iter(buffers))
@@ -61,7 +61,7 @@ class AvroColumns:
 
 
 def spans_of(cells: pa.Array) -> tuple[Any, Any, Any]:
-    """The bytes of a binary array, and where each cell starts and how long it is; -1 for null."""
+    """Return the bytes of a binary array, and the start and length of each cell; -1 for null."""
     rows = len(cells)
     if not rows:
         return b"", np.empty(0, np.int32), np.empty(0, np.int32)
@@ -73,7 +73,7 @@ def spans_of(cells: pa.Array) -> tuple[Any, Any, Any]:
 
 
 def _array(kind: pa.DataType, buffers: Iterator[Any]) -> pa.Array:
-    """The next column of the core's, with those of its parts."""
+    """Return the core's next column, with its parts."""
     rows, valid, data, text = next(buffers)
     bits = None if valid is None else pa.py_buffer(valid)
     if pa.types.is_null(kind):

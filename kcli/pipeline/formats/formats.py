@@ -1,10 +1,10 @@
-"""keyFormat and valueFormat: bytes as typed columns, cell by cell as Spark's `from_json` makes them.
+"""keyFormat and valueFormat: converts bytes to typed columns, with the same cells as Spark's `from_json`.
 
-JSON goes through Arrow's reader for a whole batch at a time. Arrow refuses what it is not sure of; then the batch is
-halved until the odd records are single, and those are read one by one (`json_document.py`, `json_cell.py`).
+Arrow's reader parses the JSON of a whole batch at once. It rejects anything ambiguous; then the batch is halved until
+the unusual records are isolated, which are parsed individually (`json_document.py`, `json_cell.py`).
 
-A field that the type does not name is no error here, as in `from_json`. Where somebody asks (`Unknown`), Arrow tells
-which records have such fields: it refuses the batch, and then infers them.
+As in `from_json`, a field that the type lacks is not an error. If such fields are wanted (`Unknown`), Arrow finds the
+records that have them: it rejects the batch, and then infers the fields.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from kcli.pipeline.formats.json_cell import Cell, Misfit, Notes, cell_of, is_jso
 from kcli.pipeline.formats.json_document import SPACE, Malformed, document
 
 Decoded = tuple[pa.Array, dict[int, str]]
-"""The cells, and by row what is wrong with a record that did not fit."""
+"""The cells, and by row the problems of records that did not fit."""
 Decode = Callable[[pa.Array], Decoded]
 
 FEW = 16
-"""Records that are no longer halved."""
+"""Number of records that are no longer halved."""
 TOGETHER = 2000
-"""Records whose unknown fields Arrow infers together: each name is a column, and names may be keys of a map."""
+"""Number of records whose unknown fields Arrow infers together: each name is a column, and names may be map keys."""
 MANY = 200
-"""Unknown fields that are read as columns of their own."""
+"""Number of unknown fields that are read as separate columns."""
 NAMED = 5
-"""Unknown fields of a record that are named."""
+"""Number of a record's unknown fields in messages."""
 _QUICK = ("int8", "int16", "int32", "int64", "float", "double", "bool", "string")
-"""Types that Arrow reads as Spark does, or refuses."""
+"""Types that Arrow either reads like Spark or rejects."""
 _ODD = r"[:,\[]\s*-?(?:NaN|Inf)"
-"""Numbers of which Arrow knows more than Spark."""
+"""Numbers that Arrow accepts and Spark does not."""
 
 
 class Unknown:
-    """The rows of a batch whose records have fields that their type lacks, by what these are called: a decoder notes
-    them. Of a type that has a part of its records only, just the fields behind the paths of `within` count."""
+    """Collects the rows of a batch with fields that the type lacks, and the names of these fields. If a type covers
+    only part of the records, only fields under the paths of `within` count."""
 
     def __init__(self, within: Sequence[str] = ()) -> None:
         self._within = tuple(within)
@@ -57,30 +57,30 @@ class Unknown:
         self._rows.clear()
 
     def counts(self, path: str) -> bool:
-        """Whether a field of this path counts."""
+        """Whether a field at this path counts."""
         return not self._within or path.startswith(self._within)
 
     def named(self, paths: Iterable[str]) -> str:
-        """The first of those that count, for a sentence; "" for none."""
+        """Return the first of those that count, for a message; "" for none."""
         once = sorted(path for path in set(paths) if self.counts(path))
         return ", ".join(once[:NAMED]) + (f" and {len(once) - NAMED} more" if len(once) > NAMED else "")
 
     def note(self, rows: Any, paths: Iterable[str]) -> None:
-        """Rows (numbers) with these fields."""
+        """Note rows (numbers) with these fields."""
         name = self.named(paths)
         if name:
             self._rows.setdefault(name, []).append(np.asarray(rows, np.int64))
 
     def first(self) -> tuple[int, str]:
-        """The first row, and its fields."""
+        """Return the first row, and its fields."""
         return min((int(rows.min()), name) for name, parts in self._rows.items() for rows in parts)
 
     def by_row(self) -> dict[int, str]:
-        """All of them."""
+        """Return all rows with their fields."""
         return {row: name for name, parts in self._rows.items() for rows in parts for row in rows.tolist()}
 
     def keep(self, good: Any) -> None:
-        """Only the rows for which an array of flags is true."""
+        """Keep only the rows for which an array of flags is true."""
         kept = {name: [rows[good[rows]] for rows in parts] for name, parts in self._rows.items()}
         self._rows = {name: parts for name, parts in kept.items() if any(len(rows) for rows in parts)}
 
@@ -98,8 +98,8 @@ class Unknown:
 
 
 def converter(form: str, kind: pa.DataType, unknown: Unknown | None = None) -> Decode | None:
-    """How binary cells become `kind`; None for binary itself. `unknown` gets the fields that `kind` does not have.
-    Raises UsageError where the decoder is not installed, or a type cannot be decoded."""
+    """Return the conversion of binary cells to `kind`; None for binary itself. `unknown` collects fields that `kind`
+    lacks. Raises UsageError if the decoder is not installed, or a type cannot be decoded."""
     if form == "binary":
         return None
     if form == "string":
@@ -125,7 +125,7 @@ def _is_quick(kind: pa.DataType) -> bool:
 
 
 class JsonDecoder:
-    """JSON objects as structs. A record that does not fit is null where it does not, and reported."""
+    """Converts JSON objects to structs. A record that does not fit is null where it does not, and reported."""
 
     def __init__(self, kind: pa.DataType, unknown: Unknown | None = None) -> None:
         self._kind = kind
@@ -133,8 +133,8 @@ class JsonDecoder:
         self._quick = _is_quick(kind)
         self._unknown = unknown
         self._errors: dict[int, str] = {}
-        self._seen = False  # whether there were unknown fields: then there will be others
-        self._wide = kind  # with the unknown fields that were there
+        self._seen = False  # whether there were unknown fields: then more are expected
+        self._wide = kind  # including the unknown fields seen so far
 
     def __call__(self, cells: pa.Array) -> Decoded:
         self._errors = {}
@@ -144,7 +144,7 @@ class JsonDecoder:
         return made, {**self._errors, **errors}
 
     def _parts(self, cells: pa.Array, first: int) -> list[pa.Array]:
-        """The cells from row `first` on, in as many pieces as it took."""
+        """Return the cells from row `first` on, in as many pieces as needed."""
         column = self._at_once(cells, first) if self._quick else None
         if column is not None:
             return [column]
@@ -154,7 +154,8 @@ class JsonDecoder:
         return [one for at in range(0, len(cells), cut) for one in self._parts(cells.slice(at, cut), first + at)]
 
     def _at_once(self, cells: pa.Array, first: int) -> pa.Array | None:
-        """All of them by Arrow; None where one is odd, or where unknown fields are to be looked for in less."""
+        """Parse all cells with Arrow; return None if one is unusual, or if unknown fields have to be searched in
+        smaller parts."""
         if self._unknown is None:
             return at_once(cells, self._kind)
         try:
@@ -204,9 +205,11 @@ class Unexpected(ValueError):
 
 
 def at_once(cells: pa.Array, kind: pa.DataType, *, unexpected: str = "ignore") -> pa.Array | None:
-    """All of them by Arrow; None where one is odd. Each is in an object of its own beside its number, so that no
-    text can be taken for two records, or two for one. `unexpected` says what becomes of fields that `kind` lacks; with
-    error Unexpected is raised."""
+    """Parse all cells with Arrow; return None if one is unusual. Each is wrapped in a separate object next to its
+    number, so that no text can be taken for two records, or two for one.
+
+    `unexpected` determines what happens to fields that `kind` lacks; with error, Unexpected is raised.
+    """
     from pyarrow import json as reader
 
     given = cells
@@ -243,7 +246,7 @@ def at_once(cells: pa.Array, kind: pa.DataType, *, unexpected: str = "ignore") -
 
 
 def _unknown_in(column: pa.Array, kind: pa.DataType, path: str, rows: Any, count: int, masks: dict[str, Any]) -> None:
-    """Put into `masks` by the paths of fields that `kind` lacks which of `count` rows have them. `rows` has the row of
+    """Add to `masks`, by the paths of fields that `kind` lacks, which of `count` rows have them. `rows` has the row of
     each cell."""
     if pa.types.is_list(kind):
         inside = rows[pc.list_parent_indices(column).to_numpy(zero_copy_only=False)]
@@ -260,13 +263,12 @@ def _unknown_in(column: pa.Array, kind: pa.DataType, path: str, rows: Any, count
 
 
 def _size(kind: pa.DataType) -> int:
-    """How many columns a type has."""
+    """Return the number of columns of a type."""
     return 1 + sum(_size(kind.field(number).type) for number in range(kind.num_fields))
 
 
 def _widened(kind: pa.DataType) -> pa.DataType:
-    """A type that Arrow inferred, as it is read from then on: a time is a text like any other, and what was null may
-    be a text, too."""
+    """Return a type inferred by Arrow for later batches: a time is read as text, and what was null may be text."""
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(field.name, _widened(field.type)) for field in kind])
     if pa.types.is_list(kind):
@@ -275,7 +277,7 @@ def _widened(kind: pa.DataType) -> pa.DataType:
 
 
 def _projected(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The column without the fields that `kind` lacks."""
+    """Return the column without the fields that `kind` lacks."""
     if column.type == kind:
         return column
     if pa.types.is_list(kind):
@@ -287,7 +289,7 @@ def _projected(column: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _minus_zero(column: pa.Array) -> bool:
-    """Whether a number is -0.0, which to Spark is 0.0 where it is written -0."""
+    """Whether a number is -0.0, which Spark reads as 0.0 if written -0."""
     if pa.types.is_struct(column.type):
         return any(map(_minus_zero, column.flatten()))
     if pa.types.is_list(column.type):
@@ -300,7 +302,7 @@ def _minus_zero(column: pa.Array) -> bool:
 
 @lru_cache(maxsize=8)
 def _numbers(count: int) -> tuple[pa.Array, pa.Array]:
-    """0, 1, … as numbers and as texts."""
+    """Return 0, 1, … as numbers and as texts."""
     numbers = pa.array(range(count), pa.int64())
     return numbers, numbers.cast(pa.string())
 
@@ -311,7 +313,7 @@ def _numbers(count: int) -> tuple[pa.Array, pa.Array]:
 def _from_msgpack(
     cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any], unknown: Unknown | None = None
 ) -> Decoded:
-    """Record by record; null for one that is no map."""
+    """Decode record by record; null for one that is not a map."""
     rows: list[Any] = []
     errors: dict[int, str] = {}
     for number, cell in enumerate(cells.to_pylist()):
@@ -326,7 +328,7 @@ def _from_msgpack(
                     notes.append("not a msgpack map")
             except RecursionError:
                 notes.append("a msgpack map that is nested too deep")
-            except (ValueError, TypeError):  # such as a map whose key is a list or a map
+            except (ValueError, TypeError):  # such as a map with a list or map as key
                 notes.append("not msgpack")
         rows.append(row)
         if notes:
@@ -337,8 +339,8 @@ def _from_msgpack(
 
 
 def fitting(value: Any, kind: pa.DataType, notes: Notes, path: str = "") -> Any:
-    """The value as Arrow takes it for `kind`; null where it is of another type, which is noted. Raises nothing: a
-    record that fits badly must not end a task."""
+    """Return the value in Arrow's form of `kind`; null if it is of another type, which is noted. Raises nothing,
+    because a bad record must not end a task."""
     if value is None:
         return None
     if pa.types.is_struct(kind) and isinstance(value, dict):
@@ -353,7 +355,7 @@ def fitting(value: Any, kind: pa.DataType, notes: Notes, path: str = "") -> Any:
     if not pa.types.is_nested(kind):
         try:
             found = _cell(value, kind)
-        except (ValueError, TypeError, OverflowError, NotImplementedError):  # Arrow's own are kinds of these
+        except (ValueError, TypeError, OverflowError, NotImplementedError):  # Arrow's errors are subclasses of these
             found = None
         if found is not None:
             return found
@@ -363,7 +365,7 @@ def fitting(value: Any, kind: pa.DataType, notes: Notes, path: str = "") -> Any:
 
 
 def _map(value: dict[Any, Any], kind: pa.DataType, notes: Notes, path: str) -> Any:
-    """The entries whose keys fit: Arrow knows no null there."""
+    """Return the entries whose keys fit, because Arrow does not allow null keys."""
     entries = (
         (fitting(key, kind.key_type, notes), fitting(one, kind.item_type, notes, path)) for key, one in value.items()
     )
@@ -372,13 +374,13 @@ def _map(value: dict[Any, Any], kind: pa.DataType, notes: Notes, path: str) -> A
 
 def _cell(value: Any, kind: pa.DataType) -> Any:
     if isinstance(value, float) and pa.types.is_integer(kind):
-        return None  # Arrow would cut it off
+        return None  # Arrow would truncate it
     if pa.types.is_string(kind) and not isinstance(value, str):
         if isinstance(value, bytes):
             return None
         value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if isinstance(value, str):
-        value = value.encode("utf-8", "replace").decode()  # half a surrogate pair is ? as in Java
+        value = value.encode("utf-8", "replace").decode()  # an unpaired surrogate becomes ? as in Java
         if pa.types.is_temporal(kind):
             return pa.scalar(value).cast(kind).as_py()
     if isinstance(value, bool) != pa.types.is_boolean(kind):

@@ -1,8 +1,8 @@
-"""A value out of a JSON document as a cell of a Spark type, by the rules of `from_json`: a number with a fraction is no
-BIGINT, a text is no number, an overflow is no value.
+"""Converts a JSON value to a cell of a Spark type by the rules of `from_json`: a number with a fraction is not a
+BIGINT, a string is not a number, an overflow is not a value.
 
-`cell_of` raises Misfit where the value does not fit at all. Where it fits in part (a struct of which one field is bad)
-the part is kept and the misfit is noted.
+`cell_of` raises Misfit if the value does not fit at all. If part of it does not fit (one field of a struct), the rest
+is kept and the misfit is noted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ JSON_TEXT = {b"kcli": b"json"}
 
 
 class Notes(list[str]):
-    """What is wrong with a record. `unknown` are the paths of its fields that the type does not have, and that are not
-    null."""
+    """The problems of a record. `unknown` are the paths of its non-null fields that the type lacks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +38,7 @@ class Misfit(ValueError):
 
 
 _WHOLE = {
-    "int8": (-128, 255),  # as Jackson's getByteValue
+    "int8": (-128, 255),  # like Jackson's getByteValue
     "int16": (-(2**15), 2**15 - 1),
     "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1),
@@ -74,7 +73,7 @@ _ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 
 
 def named(kind: pa.DataType) -> str:
-    """The type as Spark names it."""
+    """Return Spark's name of the type."""
     if pa.types.is_timestamp(kind):
         return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
     if pa.types.is_decimal(kind):
@@ -85,9 +84,8 @@ def named(kind: pa.DataType) -> str:
 
 
 def cell_of(kind: pa.DataType, path: str = "", *, json: bool = False) -> Cell:
-    """How a value of a document becomes a cell; what fits in part is noted in the list that is passed. `path` is where
-    the value is, `json` says that the cell is its JSON text. Raises UsageError for a type that JSON values are not
-    decoded as."""
+    """Return the conversion of values to cells; misfits of parts are added to the list passed to it. `path` is where
+    the value is; `json`: the cell is its JSON text. Raises UsageError for a type into which JSON cannot be decoded."""
     read = _reader(kind, path) if not json else lambda value, notes: _written(value)
 
     def cell(value: Any, notes: Notes) -> Any:
@@ -145,7 +143,7 @@ def _whole(kind: pa.DataType) -> Cell:
     def read(value: Any, notes: Notes) -> int:
         if type(value) is not Whole or not least <= (number := int(value)) <= most:
             raise _misfit(value, what)
-        return number - 256 if most == 255 and number > 127 else number  # a byte of Java's wraps
+        return number - 256 if most == 255 and number > 127 else number  # a Java byte wraps
 
     return read
 
@@ -153,7 +151,7 @@ def _whole(kind: pa.DataType) -> Cell:
 def _double(value: Any) -> float:
     if type(value) in (Whole, Real) or (type(value) is str and value in _NUMBERS):
         if type(value) is Whole:
-            return float(int(value)) if len(value) < 300 else float(value)  # -0 is 0
+            return float(int(value)) if len(value) < 300 else float(value)  # -0 becomes 0
         return _NUMBERS[value] if value in _NUMBERS else float(value)
     raise _misfit(value, "DOUBLE")
 
@@ -194,15 +192,15 @@ def _text(value: Any) -> str:
 
 
 class _Mark(str):
-    """A bracket, a comma or a name, as it is written."""
+    """A bracket, a comma or a name to write."""
 
     __slots__ = ()
 
 
 def _written(value: Any) -> str:
-    """A value as Jackson writes it again, however deep it is nested."""
+    """Return a value as Jackson writes it, however deeply it is nested."""
     parts: list[str] = []
-    left: list[Any] = [value]  # what is still to be written, the next last
+    left: list[Any] = [value]  # still to be written, the next one last
     while left:
         node = left.pop()
         if not isinstance(node, (tuple, list)):
@@ -240,7 +238,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _real(number: float) -> str:
-    """As Java writes a double, from version 19 on: the shortest text that is read as this number."""
+    """Format a double like Java 19 and later: the shortest text that parses as this number."""
     if number != number:
         return '"NaN"'
     if number in (float("inf"), float("-inf")):
@@ -248,7 +246,7 @@ def _real(number: float) -> str:
     if number == 0 or 1e-3 <= abs(number) < 1e7:
         shown = np.format_float_positional(number, trim="0")
         return shown if "." in shown else f"{shown}.0"
-    two = f"{number:.1e}"  # Java always writes two digits at least, and those next to the number
+    two = f"{number:.1e}"  # Java writes at least two digits, those nearest to the number
     shown = two if float(two) == number else np.format_float_scientific(number, trim="0")
     digits, _, exponent = shown.partition("e")
     return f"{digits}E{int(exponent)}"

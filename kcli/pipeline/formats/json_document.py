@@ -1,7 +1,7 @@
-"""One JSON document, read as Jackson reads it for Spark's `from_json`: single quotes, NaN and infinities are taken,
-what follows the first object is not looked at.
+"""Parses a JSON document like Jackson for Spark's `from_json`: it accepts single quotes, NaN and infinities, and
+ignores what follows the first object.
 
-Objects are tuples of (name, value), so that names that are there twice stay; arrays are lists; numbers keep their text.
+Objects are tuples of (name, value), so that duplicate names are kept; arrays are lists; numbers keep their text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 SPACE = " \t\r\n"
 MOST_DIGITS, DEEPEST = 1000, 1000
-"""Limits of Jackson, as Spark sets them."""
+"""Jackson's limits, as set by Spark."""
 
 
 class Malformed(ValueError):
@@ -20,13 +20,13 @@ class Malformed(ValueError):
 
 
 class Whole(str):
-    """A number without fraction or exponent, as its text."""
+    """A number without fraction or exponent, as text."""
 
     __slots__ = ()
 
 
 class Real(str):
-    """Any other number, as its text."""
+    """Any other number, as text."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ _ODD = {"+Infinity": "Infinity", "+INF": "Infinity", "-INF": "-Infinity"}
 
 
 class _Careful:
-    """Reads what Python's own reader refuses, and Jackson takes."""
+    """Parses what Python's own reader rejects and Jackson accepts."""
 
     def __init__(self, text: str, place: int) -> None:
         self._text = text
@@ -97,7 +97,7 @@ class _Careful:
         return kind, match[kind]
 
     def value(self, depth: int) -> Any:
-        """The value that begins here."""
+        """Return the value that begins here."""
         return self._value(*self._next(), depth)
 
     def _value(self, kind: str, text: str, depth: int) -> Any:
@@ -156,7 +156,7 @@ def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     made = _ESCAPE.sub(_one, text)
-    # pairs of surrogates, which are two escapes, are one character
+    # a surrogate pair, two escapes, is one character
     return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 

@@ -1,5 +1,5 @@
-"""Dates and times in texts as Spark casts them: `2024`, `2024-1-2`, `2024-01-02 03:04:05.123 Europe/Paris`, `T03:04`.
-A time without a zone is UTC, as in kcli's sessions. None for what is none."""
+"""Parses dates and times like Spark's casts: `2024`, `2024-1-2`, `2024-01-02 03:04:05.123 Europe/Paris`, `T03:04`. A
+time without a zone is UTC, as in kcli's sessions. Returns None for invalid texts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ ZONES = {
 
 
 def day_of(text: str) -> int | None:
-    """Days since 1970. A number that is no year is the days themselves."""
-    for one in (text, text.replace("GMT", "")):  # older Sparks wrote GMT in front
+    """Return days since 1970. A number that cannot be a year is the days themselves."""
+    for one in (text, text.replace("GMT", "")):  # older Spark versions wrote GMT before it
         match = _DAY.fullmatch(one.strip(SPACES))
         day = _days(*match.group(1, 2, 3, 4)) if match is not None else None
         if day is not None:
@@ -42,7 +42,7 @@ def day_of(text: str) -> int | None:
 
 
 def instant_of(text: str) -> int | None:
-    """Microseconds since 1970; a time alone is one of today."""
+    """Return microseconds since 1970; a time without date is today's."""
     found = _instant_of(text.strip(SPACES))
     return _instant_of(text.replace("GMT", "").strip(SPACES)) if found is None and "GMT" in text else found
 
@@ -61,7 +61,7 @@ def _instant_of(plain: str) -> int | None:
 
 
 def local_of(text: str) -> int | None:
-    """Microseconds of a time without a zone."""
+    """Return the microseconds of a time without a zone."""
     match = _TIME.fullmatch(text.strip(SPACES))
     if match is None or match[9]:
         return None
@@ -71,7 +71,7 @@ def local_of(text: str) -> int | None:
 
 def _days(sign: str, year: str, month: str | None, day: str | None) -> int | None:
     y, m, d = int(sign + year), int(month or 1), int(day or 1)
-    # every 400 years the calendar is the same one
+    # the calendar repeats every 400 years
     if not 1 <= m <= 12 or not 1 <= d <= monthrange(y % 400 + 400, m)[1]:
         return None
     same = datetime(y % 400 + 400, m, d) - datetime(1970, 1, 1)
@@ -94,7 +94,7 @@ def _instant(
 
 
 def _offset(zone: str, clock: int) -> int | None:
-    """Seconds before UTC, of a zone at a time of its own."""
+    """Return a zone's offset from UTC in seconds, at a time in that zone."""
     zone = ZONES.get(zone, zone)
     if zone in ("Z", "UTC", "GMT", "UT"):
         return 0

@@ -1,1 +1,1 @@
-"""What the pipeline's commands do with Spark, one job a file. Nothing is printed here."""
+"""The Spark jobs of the pipeline commands, one per file. Nothing is printed here."""

@@ -1,5 +1,5 @@
-"""Records that did not fit their format, and are null or in quarantine (--on-bad), counted by Spark where they are
-read."""
+"""Counts records that did not fit their format, and are null or in quarantine (--on-bad); Spark counts them while
+reading."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _numbers = count(1)
 ERRORS = ("keyError", "valueError")
 UNKNOWN = ("keyUnknown", "valueUnknown")
 PATIENCE = 5.0
-"""Seconds in which Spark tells the count, after the rows were written: its listeners run behind."""
+"""Seconds to wait for the count after rows were written, because Spark's listeners run late."""
 
 
 class BadRows:
-    """`frame` is the one to use from here: counted, without the columns that say what is wrong and which fields no
-    column has, and with `leave_out` without the bad rows. A stream's counts are in its progress, see `bad_of`."""
+    """`frame` is the one to use from now on: counted, without the columns for problems and unknown fields, and with
+    `leave_out` without the bad rows. A stream's counts are in its progress, see `bad_of`."""
 
     def __init__(self, frame: DataFrame, *, leave_out: bool = False) -> None:
         from pyspark.sql import Observation
@@ -31,7 +31,7 @@ class BadRows:
         unknown = [name for name in UNKNOWN if name in frame.columns]
         bad = f.coalesce(f.lit(None), *[f.col(name) for name in errors]).isNotNull()
         fields = f.coalesce(f.lit(None).cast("string"), *[f.col(name) for name in unknown])
-        # two topics of one query are counted under two names
+        # two topics in one query are counted under two names
         counted = frame.observe(
             f"{NAME}_{next(_numbers)}" if self._seen is None else self._seen,
             f.count_if(bad).alias("bad"),
@@ -43,17 +43,17 @@ class BadRows:
 
     @property
     def rows(self) -> int:
-        """After the action: how many; 0 where the frame was not run."""
+        """The number of bad rows, after the action; 0 if the frame was not run."""
         return int(self._found.get("bad", 0))
 
     @property
     def unknown(self) -> int:
-        """After the action: how many had fields that no column has."""
+        """The number of rows with unknown fields, after the action."""
         return int(self._found.get("unknown", 0))
 
     @property
     def fields(self) -> list[str]:
-        """After the action: some of these fields."""
+        """Some of these fields, after the action."""
         return _fields(self._found)
 
     @property
@@ -67,17 +67,17 @@ def _fields(seen: Any) -> list[str]:
 
 
 def bad_of(progress: Any) -> int:
-    """Of a batch of a stream, by its progress."""
+    """Return the number for a batch of a stream, from its progress."""
     return sum(int(seen["bad"]) for seen in _observed(progress))
 
 
 def unknown_of(progress: Any) -> int:
-    """Its records with fields that no column has."""
+    """Return its number of records with unknown fields."""
     return sum(int(seen["unknown"]) for seen in _observed(progress))
 
 
 def fields_of(progress: Any) -> list[str]:
-    """Some of these fields."""
+    """Return some of these fields."""
     return [one for seen in _observed(progress) for one in _fields(seen.asDict() if hasattr(seen, "asDict") else seen)]
 
 
@@ -86,7 +86,7 @@ def _observed(progress: Any) -> list[Any]:
 
 
 class Counted:
-    """`frame` is the one to write. A stream is not counted here: its progress says it."""
+    """`frame` is the one to write. A stream is not counted here: its progress has the number."""
 
     def __init__(self, frame: DataFrame) -> None:
         self.frame = frame
@@ -100,14 +100,15 @@ class Counted:
 
     @property
     def rows(self) -> int:
-        """After the action: its rows; -1 where they were not counted, because a sink never ran this frame (Spark's
-        own waits for ever then)."""
+        """The number of rows, after the action; -1 if they were not counted, because a sink never ran this frame (Spark
+        would wait forever then)."""
         found = None if self._seen is None else observed(self._seen)
         return -1 if found is None else int(found["rows"])
 
 
 def observed(seen: Any) -> Any:
-    """What an observation saw, after the action; None where its frame was not run (Spark's own waits for ever then)."""
+    """Return the result of an observation, after the action; None if its frame was not run (Spark would wait forever
+    then)."""
     known = getattr(seen, "_jo", None)
     deadline = time.monotonic() + PATIENCE
     while known is not None and not known.future().isCompleted():

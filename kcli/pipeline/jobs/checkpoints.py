@@ -1,5 +1,5 @@
-"""What a checkpoint of Spark's holds: the last batch, the offsets it read up to, whether it was committed. It is a
-folder of this machine (a Path), or in a store (a URI), of which kcli reads s3a:// ones."""
+"""Reads Spark's checkpoints: the last batch, its end offsets, whether it was committed. A checkpoint is a folder of
+this machine (a Path), or in a store (a URI), of which kcli reads s3a://."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from kcli.values import Frozen, Value, field
 
 ELSEWHERE = "checkpoint: of a stream into a table it is a folder of this machine, or s3://BUCKET/PATH"
 MOST = 16 << 20
-"""Bytes of a file beside a checkpoint."""
+"""Maximum size of a file beside a checkpoint."""
 
 
 class Checkpoint(Value):
-    """`batch` is the last that was begun, `committed` the last that is whole (-1: none). `offsets` are where the next
-    batch begins; `planned` where the one ends that was begun and is not whole. `sources` have what the reader noted of
-    each: its cluster, and the ids of its topics. `store` is the URI of one that is in a store, whose `path` is none."""
+    """`batch` is the last one started, `committed` the last complete one (-1: none). `offsets` are where the next batch
+    begins; `planned` where an incomplete batch ends. `sources` have the reader's notes for each: its cluster, and the
+    ids of its topics. `store` is the URI of a checkpoint in a store, which has no `path`."""
 
     path: Path = Path()
     store: str = ""
@@ -42,19 +42,19 @@ class Checkpoint(Value):
 
     @property
     def where(self) -> str:
-        """The same in a sentence."""
+        """The location in a sentence."""
         return str(self.place)
 
 
 def by_kcli(path: Path) -> bool:
-    """Whether kcli's reader wrote the last batch: its offsets name the cluster and the ids of the topics, which Spark's
-    own connector takes for topics."""
+    """Whether kcli's reader wrote the last batch: its offsets contain the cluster and the topic ids, which Spark's own
+    connector takes for topics."""
     last = path / "offsets" / str(latest(names(path, "offsets")))
     return last.is_file() and f'"{KEY}":' in files.read_text(last, files.TEXT).replace(" ", "")
 
 
 def read(place: Path | str) -> Checkpoint:
-    """Raises UsageError for a folder that is no checkpoint, KcliError for a store that cannot be read."""
+    """Read a checkpoint. Raises UsageError for a folder that is not one, KcliError for a store that cannot be read."""
     found = names(place, "offsets")
     if not found and not (isinstance(place, Path) and (place / "offsets").is_dir()):
         raise UsageError(f"{place} is no checkpoint: it has no folder offsets")
@@ -75,18 +75,18 @@ def read(place: Path | str) -> Checkpoint:
 
 
 def begun(checkpoint: Path | str) -> bool:
-    """Whether a checkpoint has a batch: then something may be written of it. Raises KcliError for a store that cannot
-    be read."""
+    """Whether a checkpoint has a batch, so that part of it may be written. Raises KcliError for a store that cannot be
+    read."""
     return any(name.isdigit() for name in names(checkpoint, "offsets"))
 
 
 def stored(checkpoint: Path | str) -> bool:
-    """Whether kcli reads it in a store."""
+    """Whether it is in a store that kcli reads."""
     return isinstance(checkpoint, str) and checkpoint.startswith("s3a://")
 
 
 def names(checkpoint: Path | str, folder: str) -> list[str]:
-    """The files of a folder in it. Raises KcliError for a store that cannot be read."""
+    """Return the names of the files of a folder in it. Raises KcliError for a store that cannot be read."""
     if isinstance(checkpoint, str):
         return storage_here().names(f"{checkpoint}/{folder}") if stored(checkpoint) else []
     place = checkpoint / folder
@@ -94,8 +94,8 @@ def names(checkpoint: Path | str, folder: str) -> list[str]:
 
 
 def batch_of(place: Path | str, number: int) -> Checkpoint:
-    """What a checkpoint says of a batch that Spark has begun: `offsets` are where it begins, `planned` where it ends.
-    Raises KcliError for a batch that it does not have."""
+    """Return the state of a batch that Spark has started: `offsets` are where it begins, `planned` where it ends.
+    Raises KcliError if the checkpoint does not have it."""
     state = Checkpoint(store=place) if isinstance(place, str) else Checkpoint(path=place)
     state.batch, state.committed = number, number - 1
     state.query = str(json.loads(_needed(state, "metadata"))["id"])
@@ -113,8 +113,8 @@ def _needed(state: Checkpoint, name: str) -> str:
 
 
 class Beside:
-    """A JSON object kept in a file beside a checkpoint, such as checkpoint.schema.json. What was kept of a checkpoint
-    without a batch holds nothing. Raises UsageError for a file that is none."""
+    """A JSON object stored in a file beside a checkpoint, such as checkpoint.schema.json. It is ignored if the
+    checkpoint has no batch. Raises UsageError for an invalid file."""
 
     def __init__(self, checkpoint: Path | str, word: str, what: str) -> None:
         name = f"{checkpoint}.{word}.json"
@@ -124,7 +124,7 @@ class Beside:
         self.known: dict[str, str] = self._read(text) if text and begun(checkpoint) else {}
 
     def _text(self) -> str:
-        """What the file has; "" without one."""
+        """Return the content of the file; "" if it does not exist."""
         if isinstance(self.path, str):
             return storage_here().read(self.path, MOST).decode(errors="replace")
         try:
@@ -142,7 +142,8 @@ class Beside:
             raise UsageError(f"{self.path} is not {self._what}: {problem}") from problem
 
     def keep(self, texts: Mapping[str, str]) -> None:
-        """Write it down, with what is known. Raises UsageError, KcliError for a store that cannot be written."""
+        """Store it together with what is already known. Raises UsageError, KcliError for a store that cannot be
+        written."""
         text = json.dumps({**self.known, **texts}, indent=1) + "\n"
         if isinstance(self.path, str):
             storage_here().write(self.path, text.encode())
@@ -157,28 +158,29 @@ class Beside:
 
 
 class Sink(Frozen):
-    """What a pipeline writes to, in a file beside its checkpoint: `folder` of files, "" for a topic or a table."""
+    """The destination of a pipeline, stored in a file beside its checkpoint: `folder` of files, "" for a topic or a
+    table."""
 
     folder: str = ""
 
     @classmethod
     def of(cls, checkpoint: Path) -> Sink | None:
-        """None where no run of kcli noted it."""
+        """Read it; None if no run of kcli stored it."""
         known = Beside(checkpoint, "sink", "the sink of a pipeline").known
         return cls(folder=known["folder"]) if "folder" in known else None
 
     def note(self, checkpoint: Path) -> None:
-        """Write it down. Raises UsageError."""
+        """Store it. Raises UsageError."""
         Beside(checkpoint, "sink", "the sink of a pipeline").keep({"folder": self.folder})
 
 
 def latest(batches: Iterable[str]) -> int:
-    """The last batch that has a file, -1 for none."""
+    """Return the last batch that has a file, -1 for none."""
     return max((int(name) for name in batches if name.isdigit()), default=-1)
 
 
 def text_of(place: Path | str, name: str) -> str:
-    """A file of a checkpoint; "" without it."""
+    """Return a file of a checkpoint; "" if it does not exist."""
     if isinstance(place, str):
         return storage_here().read(f"{place}/{name}", MOST).decode()
     file = place / name
@@ -186,7 +188,8 @@ def text_of(place: Path | str, name: str) -> str:
 
 
 def _offsets(text: str, checkpoint: Checkpoint) -> dict[TopicPartition, int]:
-    """The offsets of a batch: a line of version, one of Spark's settings, then one for each source."""
+    """Return the offsets of a batch: its file has a line with the version, one with Spark's settings, then one for each
+    source."""
     ends: dict[TopicPartition, int] = {}
     for line in text.splitlines()[2:]:
         if line.strip() in ("", "-"):

@@ -1,5 +1,5 @@
-"""What the fields of JSON values are like: types, how often they are null or missing, distinct values, least and most,
-examples. Made of parts that can be added up, so that each task looks at its records."""
+"""Statistics of fields in JSON values: types, how often they are null or missing, distinct values, minimum and maximum,
+examples. They can be added up, so that each task processes its own records."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 from kcli.values import Value, field
 
 KEPT = 256
-"""Smallest hashes that are kept for an estimate of distinct values: off by 6 % in two of three cases."""
+"""Smallest hashes kept to estimate distinct values; the error is below 6 % in two of three cases."""
 EXAMPLES, LONGEST = 3, 60
 DEEPEST, MOST = 8, 500
-"""Levels and fields that are looked at; what is beyond is one field `…`."""
+"""Nesting levels and fields that are examined; everything beyond is one field `…`."""
 SPACE = 1 << 64
 TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 
 
 class Field(Value):
-    """One path, such as user.name or items[].sku. `seen` counts values that are not null; `nulls` nulls; `parents` how
-    often it could have been there."""
+    """One path, such as user.name or items[].sku. `seen` counts non-null values; `nulls` nulls; `parents` how often it
+    could have been present."""
 
     seen: int = 0
     nulls: int = 0
@@ -36,13 +36,13 @@ class Field(Value):
 
     @property
     def distinct(self) -> int:
-        """About how many different values; exact up to 256."""
+        """The approximate number of distinct values; exact up to 256."""
         if len(self.hashes) < KEPT:
             return len(self.hashes)
         return min(round((KEPT - 1) * SPACE / sorted(self.hashes)[KEPT - 1]), self.seen)
 
     def note(self, value: Any) -> None:
-        """One value more."""
+        """Add a value."""
         if value is None:
             self.nulls += 1
             return
@@ -57,7 +57,8 @@ class Field(Value):
                 size = len(value)
             else:
                 size = -1
-                if not isinstance(value, bool) and value - value == 0:  # no NaN, no Infinity: JSON could not say them
+                # excludes NaN and Infinity, which JSON cannot express
+                if not isinstance(value, bool) and value - value == 0:
                     self.least = value if self.least is None else min(self.least, value)
                     self.most = value if self.most is None else max(self.most, value)
         if size >= 0:
@@ -74,7 +75,7 @@ class Field(Value):
             self.hashes = set(sorted(hashes)[:KEPT])
 
     def add(self, other: Field) -> None:
-        """What another part saw."""
+        """Add the statistics of another part."""
         self.seen += other.seen
         self.nulls += other.nulls
         self.types.update(other.types)
@@ -89,14 +90,14 @@ class Field(Value):
 
 
 class Fields(Value):
-    """All fields of some values: how many were looked at, and how many were objects of JSON."""
+    """All fields of some values: the number of values, and of JSON objects among them."""
 
     values: int = 0
     objects: int = 0
     paths: dict[str, Field] = field(factory=dict)
 
     def note(self, data: bytes) -> None:
-        """One value of a record."""
+        """Add a record's value."""
         self.values += 1
         try:
             value = json.loads(data)
@@ -123,7 +124,7 @@ class Fields(Value):
                         self._walk(item, f"{path}[].", depth + 1)
 
     def add(self, other: Fields) -> None:
-        """What another task saw."""
+        """Add the statistics of another task."""
         self.values += other.values
         self.objects += other.objects
         for path, counted in other.paths.items():
@@ -131,7 +132,7 @@ class Fields(Value):
 
 
 def look(values: Iterable[bytes | bytearray | None]) -> Fields:
-    """The fields of these values."""
+    """Return the fields of these values."""
     fields = Fields()
     for value in values:
         if value is not None:

@@ -1,4 +1,4 @@
-"""DataFrames of topics: with kcli's source or Spark's own, the columns that SQL asks for, typed values."""
+"""DataFrames of topics: from kcli's source or Spark's own, with the columns that SQL uses, and typed values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 VIEW = "records"
 PLACE = ("topic", "partition", "offset", "timestamp", "timestampType")
-"""Columns that say where a record is."""
+"""Columns with the position of a record."""
 MADE = {"date": "to_date(timestamp)", "hour": "hour(timestamp)"}
-"""Columns that are made of the timestamp when they are asked for."""
+"""Columns derived from the timestamp on request."""
 
 
 def columns_for(texts: Sequence[str], *, everything: bool, headers: bool) -> list[str]:
-    """The columns that SQL texts can mean; all where one has a `*`, or without any text. One that is read in vain only
-    costs time."""
+    """Return the columns that SQL texts may use; all if one contains `*`, or without any text. Reading an unused column
+    only costs time."""
     whole = [*COLUMNS, "headers"] if headers else list(COLUMNS)
     if everything or any("*" in text for text in texts):
         return whole
@@ -36,7 +36,7 @@ def columns_for(texts: Sequence[str], *, everything: bool, headers: bool) -> lis
 
 def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streaming: bool, times: str = "") -> DataFrame:
     """`format("kcli")` or `format("kafka")`. `times` is a condition on the timestamps of records: a range of offsets
-    has others too, where timestamps are out of order."""
+    may contain others, if timestamps are out of order."""
     reader = spark.readStream if streaming else spark.read
     wanted = [name for name in options.get("columns", "").split(",") if name]
     added = [name for name in ("partition", "timestamp") if times and wanted and name not in wanted]
@@ -47,7 +47,7 @@ def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streamin
 
 
 def _planned(load: Callable[[], DataFrame]) -> DataFrame:
-    """What a Python process of Spark's plans: once more where a busy machine did not start it in time."""
+    """Plan with Spark's Python process, once more if a busy machine did not start it in time."""
     from kcli.pipeline.errors import busy
 
     for _ in range(2):
@@ -67,7 +67,8 @@ def as_ours(
     text: bool,
     null_bad: bool = False,
 ) -> DataFrame:
-    """What kcli's source would give, of Spark's own: the columns, keys and values in their formats."""
+    """Convert a frame of Spark's own source to the form of kcli's: the columns, and keys and values in their
+    formats."""
     for part, (form, schema) in formats.items():
         if form == "json":
             frame = from_json(frame, part, schema, null_bad=null_bad)
@@ -77,8 +78,8 @@ def as_ours(
 
 
 def as_text(frame: DataFrame, part: str, *, null_bad: bool) -> DataFrame:
-    """Keys or values as text by Spark. What is not UTF-8 is an error that says where, or null, and then a column
-    keyError or valueError says so."""
+    """Convert keys or values to text with Spark. Invalid UTF-8 is an error that names the record, or null, reported in
+    a column keyError or valueError."""
     from pyspark.sql import functions as f
 
     read = frame[part].cast("string")
@@ -89,7 +90,7 @@ def as_text(frame: DataFrame, part: str, *, null_bad: bool) -> DataFrame:
 
 
 def _refused(part: str, why: str, *, null_bad: bool) -> Column:
-    """Null, or the error of a record."""
+    """Return null, or the error of a record."""
     from pyspark.sql import functions as f
 
     if null_bad:
@@ -100,8 +101,8 @@ def _refused(part: str, why: str, *, null_bad: bool) -> Column:
 
 
 def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> DataFrame:
-    """Keys or values decoded by Spark. What does not fit is an error that says where, or null, and then a column
-    keyError or valueError says so."""
+    """Decode keys or values with Spark. A misfit is an error that names the record, or null, reported in a column
+    keyError or valueError."""
     from pyspark.sql import functions as f
 
     mark = "_kcli_bad"
@@ -117,8 +118,8 @@ def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> Da
 
 
 def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]], *, null_bad: bool = False) -> DataFrame:
-    """Keys and values in their formats, for SQL to look into; `raw` has them as they are. Raises UsageError for a
-    format that Spark has no function for."""
+    """Decode keys and values in their formats, for SQL; `raw` has them unchanged. Raises UsageError for a format for
+    which Spark has no function."""
     from pyspark.sql import functions as f
 
     raw = [f.col(part) for part in ("key", "value") if part in frame.columns]
@@ -142,8 +143,8 @@ def chosen(
     extra: Sequence[str] = (),
     more: Sequence[tuple[str, str]] = (),
 ) -> DataFrame:
-    """The rows and columns that SQL says. `extra` are columns of MADE that are wanted beside them, if they are not
-    there; `more` has names and SQL of others. Raises UsageError for SQL that is none, or names what is not there."""
+    """Return the rows and columns selected by SQL. `extra` are columns of MADE to add, if missing; `more` has names and
+    SQL of others. Raises UsageError for invalid SQL, or unknown names."""
     spark = frame.sparkSession
     for condition in where:
         frame = tried(f"where {condition}", partial(frame.where, condition))
@@ -163,13 +164,13 @@ def chosen(
 
 
 def with_column(frame: DataFrame, name: str, sql: str) -> DataFrame:
-    """The frame with a column more. Raises UsageError for SQL that is none, or names what is not there."""
+    """Return the frame with an additional column. Raises UsageError for invalid SQL, or unknown names."""
     return tried(f"column {name}", partial(frame.selectExpr, "*", f"{sql} AS `{name}`"), option=False)
 
 
 def placed(frame: DataFrame, where: Sequence[str]) -> tuple[DataFrame, list[str]]:
-    """The frame after the conditions that are about nothing but where a record is, and the other conditions: those
-    about its place may still be looked up in the log, whatever is counted behind them."""
+    """Return the frame with the conditions that only concern a record's position applied, and the other conditions:
+    positions can be looked up in the log, whatever is counted afterwards."""
     from pyspark.errors import AnalysisException, ParseException
 
     place = frame.select(*[name for name in PLACE if name in frame.columns])
@@ -185,8 +186,8 @@ def placed(frame: DataFrame, where: Sequence[str]) -> tuple[DataFrame, list[str]
 
 
 def tried(what: str, make: Callable[[], DataFrame], *, option: bool = True) -> DataFrame:
-    """What `make` gives, with its columns looked up. Raises UsageError that says which text it was;
-    with `option` that begins with the name of a setting."""
+    """Return the result of `make`, with its columns resolved. Raises UsageError that quotes the failing text; with
+    `option`, it begins with the name of a setting."""
     from pyspark.errors import AnalysisException, ParseException
 
     from kcli.pipeline.errors import told
@@ -201,5 +202,5 @@ def tried(what: str, make: Callable[[], DataFrame], *, option: bool = True) -> D
 
 
 def _first(sentence: str) -> str:
-    """Spark's words without its name, and without where in which plan it was."""
+    """Return Spark's message without its name, and without the position in a plan."""
     return sentence.removeprefix("Spark: ").split("; line ")[0].split(" == SQL ==")[0].rstrip(" .;")

@@ -1,1 +1,1 @@
-"""Files that jobs write and read: formats, folders, Delta tables, what a crash left."""
+"""Files that jobs write and read: formats, folders, Delta tables, leftovers of a crash."""

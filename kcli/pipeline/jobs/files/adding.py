@@ -1,6 +1,5 @@
-"""Files that are added to a folder of files: of one format, with one set of columns, in folders by the same columns.
-Spark adds any files, and a folder of two kinds of files cannot be read, or is read with columns missing.
-"""
+"""Checks that files added to a folder have the same format, columns and partitioning. Spark adds any files, and a
+folder of mixed files cannot be read, or is read with missing columns."""
 
 from __future__ import annotations
 
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
 
 FORMS = re.compile(r"\.(parquet|orc|json|csv)(\.[a-z0-9]+)?$")
 GLOB = re.compile(r"([\\{}\[\]*?])")
-"""What Spark takes for a pattern in a path to read."""
+"""Characters that Spark takes for a pattern in a path."""
 ROWS = 100
-"""Rows of a JSON file that are looked at."""
+"""Rows of a JSON file that are examined."""
 KINDS = ((bool, "boolean"), (int | float, "number"), (str, "text"), (list, "list"), (dict, "object"))
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 def files_in(root: str) -> Iterator[str]:
-    """The data files in a folder of this machine, as paths in it."""
+    """Iterate over the data files in a local folder, as relative paths."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(folder for folder in folders if not folder.startswith(("_", ".")))
         for name in sorted(names):
@@ -36,7 +35,7 @@ def files_in(root: str) -> Iterator[str]:
 
 
 def check_files(place: str, there: Sequence[str], form: str, partition_by: Sequence[str]) -> None:
-    """Raise UsageError where files of this form do not fit to those that are there (paths in the folder)."""
+    """Raise UsageError if files of this form do not match the existing ones (relative paths)."""
     for file in there:
         known = FORMS.search(file)
         if known is not None and known[1] != form:
@@ -54,7 +53,7 @@ def check_files(place: str, there: Sequence[str], form: str, partition_by: Seque
 
 
 def check_columns(frame: DataFrame, target: str, form: str, partition_by: Sequence[str]) -> None:
-    """Raise UsageError where the columns are not those of the files in the folder; nothing is written before."""
+    """Raise UsageError if the columns differ from those of the files in the folder, before anything is written."""
     spark = frame.sparkSession
     place = target.removeprefix("file://")
     if "://" in place or place.startswith("hdfs:"):
@@ -75,7 +74,8 @@ def check_columns(frame: DataFrame, target: str, form: str, partition_by: Sequen
 
 
 def compare(place: str, theirs: Mapping[str, str], ours: Mapping[str, str], form: str) -> None:
-    """Raise UsageError for the first column that differs. JSON omits nulls: there one more is no difference."""
+    """Raise UsageError for the first column that differs. JSON omits nulls, so an additional column there is not a
+    difference."""
     names = theirs if form == "json" else {**theirs, **ours}
     wrong = next((name for name in names if theirs.get(name) != ours.get(name)), None)
     if wrong is not None:
@@ -90,7 +90,7 @@ def compare(place: str, theirs: Mapping[str, str], ours: Mapping[str, str], form
 
 
 def kind_of(type_name: str) -> str:
-    """What a value of one of Spark's types is in JSON."""
+    """Return the JSON type for a Spark type."""
     name = re.split(r"[(<]", type_name)[0]
     if name in ("struct", "map", "variant"):
         return "object"
@@ -100,7 +100,7 @@ def kind_of(type_name: str) -> str:
 
 
 def _columns(spark: SparkSession, file: str, form: str) -> dict[str, str]:
-    """The columns of one file, with what they are; empty where it does not say."""
+    """Return the columns of one file and their types; empty if unknown."""
     if form == "json":
         columns: dict[str, str] = {}
         for row in spark.read.text(file).limit(ROWS).collect():
@@ -126,7 +126,7 @@ def _kinds(line: str) -> dict[str, str]:
 
 
 def _listed(spark: SparkSession, target: str) -> list[str]:
-    """The data files of a folder elsewhere, as paths in it; none where there is no folder."""
+    """Return the data files of a remote folder, as relative paths; empty if the folder does not exist."""
     from pyspark.errors import AnalysisException
 
     root = target.rstrip("/") + "/"

@@ -1,7 +1,7 @@
-"""CSV as RFC 4180 has it, by Spark's reader and writer: what was written is read as what it was.
+"""CSV by RFC 4180 with Spark's reader and writer, so that values are read back as they were written.
 
-A null is nothing between two commas, an empty text is `""`; quotes are doubled, a backslash is itself, spaces stay, and
-lines end with LF. Spark's own defaults quote with backslashes, trim spaces and read `""` as null.
+A null is nothing between two commas, an empty text is `""`; quotes are doubled, a backslash is not special, spaces are
+kept, and lines end with LF. Spark's own defaults quote with backslashes, trim spaces and read `""` as null.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ USUAL = {
 }
 WRITE = USUAL | {"nullValue": "", "emptyValue": '""', "lineSep": "\n"}
 NULL = "\ufdd0kcli null\ufdd1"
-"""What Spark's parser calls nothing between two commas, as it takes what equals this for null: `""` does not, then. A
-text of characters that Unicode reserves for no text."""
+"""Spark's parser returns this for nothing between two commas, and takes values equal to it for null, so `""` is not
+null. It consists of characters that Unicode reserves for internal use."""
 READ = USUAL | {"multiLine": "true", "nullValue": NULL, "emptyValue": ""}
 MOST = 1 << 20
-"""Bytes of a file in which its first line is looked for."""
+"""Bytes of a file in which the end of its first line is searched."""
 
 
 def line_end(files: Sequence[Path]) -> str:
-    """How the lines of files end, by the first line of each; "" where that is unknown, or not the same. Spark guesses
-    by the first end that it sees, which may be one between quotes."""
+    """Return the line end used by files, from the first line of each; "" if unknown or mixed. Spark guesses by the
+    first line end it sees, which may be between quotes."""
     ends = {_end(path) for path in files}
     return ends.pop() if len(ends) == 1 else ""
 

@@ -1,4 +1,4 @@
-"""Delta tables as they are read: by the files that their log names, so without Delta's jars."""
+"""Reads Delta tables by the files in their log, without Delta's jars."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 UNREAD = {"deletionVectors", "columnMapping"}
-"""Features of tables whose files alone are not their rows."""
+"""Features of tables whose rows are not just those of their files."""
 
 
 def check() -> None:
-    """Raise UsageError unless the package is there."""
+    """Raise UsageError unless the package is installed."""
     try:
         import deltalake  # noqa: F401
     except ImportError:
@@ -26,8 +26,8 @@ def check() -> None:
 
 
 def load(spark: Any, path: Path, table: Any = None) -> DataFrame:
-    """The rows of a table as it is now, or of the version that is loaded. Raises UsageError for a table that is more
-    than its files."""
+    """Return the rows of a table, in its current version or the loaded one. Raises UsageError for a table that needs
+    more than its files."""
     from functools import reduce
 
     from deltalake import DeltaTable

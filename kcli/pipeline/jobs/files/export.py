@@ -1,4 +1,4 @@
-"""Topics into files, and rows counted on the way."""
+"""Writes topics to files, counting the rows."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ CODECS = {
 }
 USUAL = {"parquet": "zstd", "delta": "zstd", "iceberg": "zstd", "orc": "zstd"}
 TEXT = ("json", "csv")
-"""The formats in which keys and values are strings by default."""
+"""Formats in which keys and values are strings by default."""
 UNITS = {
     "year": "date_format({}, 'yyyy')",
     "month": "date_format({}, 'yyyy-MM')",
     "day": "to_date({})",
     "hour": "date_format({}, 'yyyy-MM-dd-HH')",
 }
-"""As Iceberg shows the values of its transforms: each sorts as the time does. In Spark's session zone, which is UTC."""
+"""The values of Iceberg's transforms as Iceberg shows them, which sort like the time. In Spark's session zone, which is
+UTC."""
 _UNIT = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
 
 
 class FileForm(Frozen):
-    """How files are written. `made` has (name, SQL) of columns of `partition_by` that are made of a time. `files` 0
-    leaves their number to Spark; `size` 0 lets them be of the usual size; `compact` is how often
-    small ones are merged, in seconds. `jars`: Delta tables by Delta's own jars.
-    `evolve`: a stream adds columns to its table and widens them."""
+    """How files are written. `made` has (name, SQL) of `partition_by` columns derived from a time. `files` 0 leaves
+    their number to Spark; `size` 0 means the default size; `compact` is the interval for merging small ones, in
+    seconds. `jars`: write Delta tables with Delta's own jars. `evolve`: a stream adds and widens columns of its table.
+    """
 
     form: str = "parquet"
     compression: str = ""
@@ -63,12 +64,12 @@ class FileForm(Frozen):
 
     @property
     def plain_delta(self) -> bool:
-        """A Delta table, without Delta's jars."""
+        """A Delta table, written without Delta's jars."""
         return self.form == "delta" and not self.jars
 
     @property
     def is_table(self) -> bool:
-        """A table of a lake, and no folder of files."""
+        """A table of a lake rather than a folder of files."""
         return self.form in ("delta", "iceberg")
 
     @property
@@ -78,7 +79,7 @@ class FileForm(Frozen):
 
 
 def check(form: FileForm) -> None:
-    """Raise UsageError for a codec that the format does not have, or a package that is missing."""
+    """Raise UsageError for a codec that the format does not support, or a missing package."""
     if form.plain_delta:
         from kcli.pipeline.jobs.files import delta
 
@@ -93,9 +94,9 @@ def check(form: FileForm) -> None:
 
 
 class Export:
-    """A frame to write: into files, or into a `table` of a lake, by `merge` where its rows have keys. `rows` is known
-    after a batch ended well. `written` has the batches of a stream into a table by number, -1 for a batch that is none
-    of a stream's; `tell` gets a sentence where a stream found its table ahead of its checkpoint."""
+    """Writes a frame to files, or to a `table` of a lake, by `merge` if its rows have keys. `rows` is known after a
+    batch succeeded. `written` has the batches that a stream wrote to a table by number, -1 for a batch outside a
+    stream; `tell` is called with a sentence if a stream found its table ahead of its checkpoint."""
 
     def __init__(
         self,
@@ -134,11 +135,11 @@ class Export:
         self._frame = self._counted.frame
 
     def batch(self, target: str, mode: str) -> Action:
-        """All of it, once."""
+        """Write all of it, once."""
         return Action(self._frame.sparkSession, lambda: self.write(target, mode))
 
     def write(self, target: str, mode: str) -> None:
-        """All of it, now. Raises UsageError where the rows do not fit to the files that they would be added to."""
+        """Write all of it now. Raises UsageError if the rows do not match the files to which they would be added."""
         if self._table is not None:
             self._put(self._table, self._frame, mode, None, -1)
             return
@@ -156,7 +157,7 @@ class Export:
         stop_file: Path | None,
         start: Callable[[Any], StreamingQuery] = lambda writer: writer.start(),
     ) -> Stream:
-        """As it comes; `start` begins the query of a table."""
+        """Write it as it arrives; `start` starts the query of a table."""
         if self._table is not None:
             return self._table_stream(self._table, checkpoint, trigger, stop_file, start)
         check_and_keep(self._frame, checkpoint, self._form.form)
@@ -165,7 +166,7 @@ class Export:
         return Stream(writer.start, stop_file)
 
     def _put(self, table: Table, rows: DataFrame, mode: str, commit: Commit | None, batch: int) -> None:
-        """Rows, as one commit."""
+        """Write rows as one commit."""
         evolve = self._form.evolve
         if self._merge is None:
             written = table.write(rows, mode, commit, evolve=evolve)
@@ -186,7 +187,7 @@ class Export:
         stop_file: Path | None,
         start: Callable[[Any], StreamingQuery],
     ) -> Stream:
-        """Each batch is a commit of the table, once."""
+        """Write a stream; each batch is committed to the table once."""
         from kcli.pipeline.jobs.lake.merging.latest import bare, check_columns
         from kcli.pipeline.jobs.lake.table import Batches
 
@@ -221,22 +222,22 @@ class Export:
 
     @property
     def rows(self) -> int:
-        """The number of records written; -1 where they were not counted."""
+        """The number of records written; -1 if they were not counted."""
         return self._counted.rows
 
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder is called whose rows have null: a text that is this cannot be told from it."""
+"""The name of the folder for rows with null; a text equal to it cannot be distinguished."""
 
 
 def _texts(frame: DataFrame, names: Sequence[str]) -> list[str]:
-    """Which of these columns are texts."""
+    """Return which of these columns are texts."""
     return [name for name in names if frame.schema[name].dataType.typeName() == "string"]
 
 
 def _folders(frame: DataFrame, names: Sequence[str], *, null_bad: bool) -> DataFrame:
-    """The frame, in which no value of these columns is the name that means null: it is an error, or with `null_bad`
-    null, and then a column valueError says so."""
+    """Return the frame with no value of these columns equal to the name that means null: such a value is an error, or
+    with `null_bad` null, reported in a column valueError."""
     from pyspark.sql import functions as f
 
     for name in names:
@@ -255,7 +256,7 @@ def _folders(frame: DataFrame, names: Sequence[str], *, null_bad: bool) -> DataF
 
 
 def _without_bytes(frame: DataFrame) -> DataFrame:
-    """The frame with bytes as base64, as in JSON: CSV is text."""
+    """Return the frame with bytes as base64, as in JSON, because CSV is text."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import BinaryType
 
@@ -264,11 +265,11 @@ def _without_bytes(frame: DataFrame) -> DataFrame:
 
 
 class ColumnsChanged(KcliError):
-    """Files with these columns and those that are there cannot be read together."""
+    """Files with these columns cannot be read together with the existing ones."""
 
 
 def check_and_keep(frame: DataFrame, checkpoint: Path | str, form: str) -> None:
-    """Hold the columns against those of earlier runs, then write them down. Raises ColumnsChanged."""
+    """Compare the columns with those of earlier runs, then store them. Raises ColumnsChanged."""
     from kcli.pipeline.jobs.schemas import ddl_of, struct_of
 
     if isinstance(checkpoint, str):
@@ -301,8 +302,8 @@ def _check_types(known: StructType, now: StructType, form: str) -> None:
 
 
 class Partitioning(Frozen):
-    """`names` are the columns of the folders, in order; `made` has (name, SQL) of those that are made of a time,
-    and `units` (name, unit, the time's SQL)."""
+    """`names` are the columns of the folders, in order; `made` has (name, SQL) of those derived from a time, and
+    `units` (name, unit, the time's SQL)."""
 
     names: tuple[str, ...] = ()
     made: tuple[tuple[str, str], ...] = ()
@@ -310,7 +311,8 @@ class Partitioning(Frozen):
 
 
 def partitioning_of(given: str | None) -> Partitioning:
-    """`region, day(value.created)`: the second is the column created_day. Raises UsageError for another function."""
+    """Parse `region, day(value.created)`: the second becomes the column created_day. Raises UsageError for an unknown
+    function."""
     names: list[str] = []
     made: dict[str, str] = {}
     units: list[tuple[str, str, str]] = []

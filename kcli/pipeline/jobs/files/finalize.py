@@ -1,8 +1,8 @@
-"""Files that a stream wrote, for all readers: the files of a batch that a crash cut short are removed.
+"""Deletes files that unfinished batches of a stream left in a folder.
 
-Spark's readers look into _spark_metadata, which names the files of every batch that is whole. Others read all that is
-in the folder, so files of a batch that was cut short, and is done again under other names, are there twice for them.
-Files that the log does not name are removed; missing ones are reported. Never while a job writes there.
+Spark's own readers consult _spark_metadata, which lists the files of every complete batch. Other readers read
+everything in the folder, so they see the files of a batch twice if it was interrupted and repeated under other names.
+Files that the log does not list are deleted; missing ones are reported. Never run while a job writes there.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from kcli.values import Value, field
 
 
 class Leavings(Value):
-    """What `look` found: files (or folders) that belong to nothing whole, their bytes, what the log names (`committed`
-    files, `missing` those that are not there)."""
+    """The result of `look`: files (or folders) left by unfinished batches, their size, the files in the log
+    (`committed`), and those of them that are `missing`."""
 
     orphans: list[Path] = field(factory=list)
     sizes: dict[Path, int] = field(factory=dict)
@@ -31,15 +31,15 @@ class Leavings(Value):
 
 
 def finalize(path: Path) -> Leavings:
-    """Look and take away. Raises UsageError as `look`."""
+    """Find and delete such files. Raises UsageError like `look`."""
     leavings = look(path)
     remove(leavings)
     return leavings
 
 
 def look(path: Path) -> Leavings:
-    """What is to go. Raises UsageError for a folder that no stream of Spark's wrote and no export left anything of, and
-    while a pipeline writes there."""
+    """Return the files to delete. Raises UsageError for a folder that was not written by a Spark stream or an export,
+    and while a pipeline writes there."""
     path = path.absolute()
     leavings = Leavings()
     parts, _, _ = parts_of(path.resolve())
@@ -58,7 +58,7 @@ def look(path: Path) -> Leavings:
 
 
 def remove(leavings: Leavings) -> None:
-    """Take away what `look` found, and folders that are empty then."""
+    """Delete what `look` found, and folders that are then empty."""
     for orphan in leavings.orphans:
         if orphan.is_dir():
             shutil.rmtree(orphan)
@@ -70,7 +70,7 @@ def remove(leavings: Leavings) -> None:
 
 
 def _against_the_log(path: Path, leavings: Leavings) -> None:
-    # Spark puts a random UUID into each name, so a name is enough, also where the folder was moved
+    # Spark puts a random UUID into each name, so names are enough, even if the folder was moved
     named = committed(path)
     there = {
         path.name: path
@@ -85,7 +85,8 @@ def _against_the_log(path: Path, leavings: Leavings) -> None:
 
 
 def committed(path: Path) -> set[str]:
-    """The names of the files of whole batches, by Spark's log. Raises UsageError for a log that cannot be read."""
+    """Return the names of the files of complete batches, from Spark's log. Raises UsageError for a log that cannot be
+    read."""
     numbers: dict[int, Path] = {}
     compact = -1
     for entry in (path / LOG).iterdir():

@@ -1,5 +1,5 @@
-"""The folder that files are written to. A batch fills one beside it and renames it when it is whole: so there is all of
-an export or nothing, and what it replaces is there until then. What is not on this machine is left to Spark.
+"""The destination folder of files. A batch writes to a temporary folder beside it, which is renamed when complete: an
+export is visible completely or not at all, and what it replaces is kept until then. Remote folders are left to Spark.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from kcli.system.processes import born, machine
 
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)
-"""What Spark leaves in a folder that it wrote."""
+"""Entries that Spark leaves in a folder it wrote."""
 PART = re.compile(r"\.part-([0-9a-f]{8})-([0-9]{1,10})")
 
 
 class Folder:
-    """`place` is a path or a URI; `mode` is error, append or overwrite. `recover` and `check` first, write to `target`,
-    then `settle` or `undo`."""
+    """`place` is a path or a URI; `mode` is error, append or overwrite. Call `recover` and `check` first, write to
+    `target`, then call `settle` or `undo`."""
 
     table = None
-    """It is none: see `lake.destination.Destination`."""
+    """Not a table, unlike `lake.destination.Destination`."""
 
     def __init__(self, place: str, mode: str, *, direct: bool = False) -> None:
         self.place = place.removeprefix("file://") if place.startswith("file:///") else place
         self.mode = mode
         self.local = "://" not in self.place and not self.place.startswith("hdfs:")
-        # what a link leads to is written and renamed, never the link
+        # the target of a link is written and renamed, never the link
         self._path = Path(os.path.realpath(self.place) if os.path.islink(self.place) else self.place)
         beside = part_of(self._path.absolute())
         self._part = beside if self.local and mode != "append" and not direct else None
 
     def recover(self) -> list[str]:
-        """Put away what killed exports left; a sentence about each."""
+        """Clean up after killed exports; return a sentence about each."""
         return recover(self._path.absolute()) if self.local else []
 
     @property
     def target(self) -> str:
-        """Where Spark writes."""
+        """Return where Spark writes."""
         if self._part is not None:
             return uri_of(self._part)
         return uri_of(self._path) if self.local else as_s3a(self.place)
 
     @property
     def spark_mode(self) -> str:
-        """Spark's word for what to do with what is there."""
+        """Return Spark's word for how to treat existing data."""
         return "error" if self._part is not None else self.mode
 
     def check(self, form: str = "", partition_by: Sequence[str] = ()) -> None:
-        """Raise UsageError for a place that is no place for this; with a form, for files that do not fit to those that
-        are there."""
+        """Raise UsageError if the place cannot be written like this; with a form, also if files do not match the
+        existing ones."""
         if not self.local:
             return
         there = self._listed()
@@ -74,8 +74,8 @@ class Folder:
             raise UsageError(f"{self._path} has {there[0]} in it and is no export to replace; remove it yourself")
 
     def _check_adding(self, form: str, partition_by: Sequence[str]) -> None:
-        """Raise UsageError for files that do not fit to those that are there, and for a Delta table: its log would not
-        name them."""
+        """Raise UsageError for files that do not match the existing ones, and for a Delta table, whose log would not
+        list them."""
         from kcli.pipeline.jobs.files.adding import check_files, files_in
 
         if (self._path / DELTA).is_dir():
@@ -85,7 +85,7 @@ class Folder:
         check_files(str(self._path), list(files_in(str(self._path))), form, partition_by)
 
     def _listed(self) -> list[str]:
-        """What is there, sorted. Raises UsageError where no folder can be written."""
+        """Return what exists there, sorted. Raises UsageError if no folder can be written."""
         path = self._path
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; an export is a folder of files")
@@ -97,8 +97,8 @@ class Folder:
         return sorted(os.listdir(path)) if path.exists() else []
 
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
-        """Raise UsageError unless folder and checkpoint are of one pipeline: both new, or both there. With a form, as
-        `check`."""
+        """Raise UsageError unless folder and checkpoint belong to the same pipeline: both new, or both existing. With a
+        form, like `check`."""
         if not self.local:
             self._one_pipeline(checkpoint)
             return
@@ -108,7 +108,7 @@ class Folder:
             return
         known = begun(checkpoint)
         if there == [LOG] and not known and last(self._path, LOG) < 0:
-            there = []  # Spark makes its log first: a run that was stopped before its first batch wrote nothing
+            there = []  # Spark creates its log first: a run stopped before its first batch wrote nothing
         if there and not known:
             raise UsageError(
                 f"{self._path} is not empty and was not written by this pipeline ({checkpoint} knows nothing of it): "
@@ -125,9 +125,9 @@ class Folder:
             self._one_pipeline(checkpoint)
 
     def _one_pipeline(self, checkpoint: Path | str) -> None:
-        """Raise UsageError where the numbers of the batches say that the folder is ahead of the checkpoint, or of
-        another pipeline: Spark's file sink skips a batch whose number is in the folder's log, whatever is in it. Only
-        of folders and checkpoints that kcli reads."""
+        """Raise UsageError if the batch numbers show that the folder is ahead of the checkpoint, or belongs to another
+        pipeline: Spark's file sink skips a batch whose number is in the folder's log, whatever its content. Only for
+        folders and checkpoints that kcli can read."""
         place = self._path if self.local else as_s3a(self.place)
         if not all(isinstance(one, Path) or stored(one) for one in (place, checkpoint)):
             return
@@ -152,53 +152,53 @@ class Folder:
             )
 
     def settle(self) -> int:
-        """Put what was written where it belongs. Returns its bytes, -1 where that is unknown."""
+        """Move what was written to its place. Returns its size in bytes, -1 if unknown."""
         if self._part is not None:
             old = old_of(self._path.absolute())
             if self._path.exists():
-                shutil.rmtree(old, ignore_errors=True)  # of a run that was killed while it took that away
+                shutil.rmtree(old, ignore_errors=True)  # from a run that was killed while deleting it
                 self._path.rename(old)
             self._part.rename(self._path)
             shutil.rmtree(old, ignore_errors=True)
         return size_of(self._path) if self.local else -1
 
     def undo(self) -> None:
-        """Leave nothing behind."""
+        """Remove everything that was written."""
         if self._part is not None:
             shutil.rmtree(self._part, ignore_errors=True)
 
 
 def last(place: Path | str, folder: str) -> int:
-    """The number of the last batch that a folder of Spark's (its log, offsets, commits) has; -1 for none."""
+    """Return the number of the last batch in one of Spark's folders (its log, offsets, commits); -1 for none."""
     found = names(place, folder)
     return max((int(one) for name in found if (one := name.removesuffix(".compact")).isdigit()), default=-1)
 
 
 def uri_of(path: Path) -> str:
-    """A path of this machine for Spark, whatever its default file system: Hadoop takes the text as it is, so nothing is
-    escaped."""
+    """Return the URI of a local path, whatever Spark's default file system. Nothing is escaped, because Hadoop takes
+    the text literally."""
     return f"file://{path.absolute()}"
 
 
 def size_of(path: Path) -> int:
-    """Bytes of the data files in a folder."""
+    """Return the size of the data files in a folder."""
     return sum(
         path.stat().st_size for path in path.rglob("*") if path.is_file() and not path.name.startswith((".", "_"))
     )
 
 
 def part_of(path: Path) -> Path:
-    """Where a batch of this process fills the folder `path`."""
+    """Return the temporary folder of this process for the folder `path`."""
     return path.parent / f".{path.name}.part-{machine()}-{os.getpid()}"
 
 
 def old_of(path: Path) -> Path:
-    """Where the export is that is being replaced."""
+    """Return where the replaced export is kept."""
     return path.parent / f".{path.name}.old"
 
 
 def parts_of(path: Path) -> tuple[list[Path], list[Path], list[Path]]:
-    """The parts beside a folder: of processes of this machine that are gone, of such that run, and of other
+    """Return the temporary folders beside a folder: of dead processes of this machine, of running ones, and of other
     machines."""
     gone: list[Path] = []
     running: list[Path] = []
@@ -214,8 +214,8 @@ def parts_of(path: Path) -> tuple[list[Path], list[Path], list[Path]]:
 
 
 def recover(path: Path) -> list[str]:
-    """Remove what killed exports of this machine left, and give the name back to an export whose replacement was killed
-    between the two renames. Returns a sentence for each, and for what may be of a run on another machine."""
+    """Remove what killed exports of this machine left, and restore an export whose replacement was killed between the
+    two renames. Returns a sentence for each, and for what may belong to a run on another machine."""
     gone, running, others = parts_of(path)
     said = [f"{one} is of an export on another machine: if none runs there, it was killed; remove it" for one in others]
     old = old_of(path)

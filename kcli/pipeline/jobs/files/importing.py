@@ -1,4 +1,4 @@
-"""Files as frames of records: which format they have, which columns are key and value, in which order they go."""
+"""Reads files as frames of records: their format, which columns are key and value, and the order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4", ".deflate")
 
 
 def files_of(places: Sequence[str]) -> list[Path]:
-    """The data files of this machine that paths, folders and patterns mean. Raises UsageError for one that is none."""
+    """Return the local data files that paths, folders and patterns select. Raises UsageError for a path that selects
+    none."""
     files: list[Path] = []
     for place in (place for place in places if "://" not in place):
         paths = [Path(name) for name in sorted(glob.glob(place))]
@@ -44,13 +45,13 @@ def files_of(places: Sequence[str]) -> list[Path]:
 
 
 def hidden(file: Path, root: Path) -> bool:
-    """Whether Spark passes it over: names with . and _ in front, but folders such as `_day=1` are partitions."""
+    """Whether Spark skips it: names that begin with . or _, except partition folders such as `_day=1`."""
     parts = file.relative_to(root).parts if file != root else ()
     return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in parts)
 
 
 def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
-    """The format, by names. Raises UsageError where they say nothing, or different things."""
+    """Return the format, by file names. Raises UsageError if they are inconclusive or mixed."""
     if any(os.path.isdir(os.path.join(place, DELTA)) for place in places):
         return "delta"
     named = [*files, *(Path(place) for place in places if "://" in place)]
@@ -68,7 +69,7 @@ def _suffix(path: Path) -> str:
 
 
 def count_of(form: str, files: Sequence[Path]) -> int | None:
-    """Rows, where the files say it by themselves."""
+    """Return the number of rows, if the files contain it."""
     if form not in ("parquet", "orc"):
         return None
     if form == "parquet":
@@ -89,8 +90,8 @@ def load(
     streaming: bool,
     texts: Collection[str] = (),
 ) -> DataFrame:
-    """The files as they are. A stream takes one folder, and the schema of what is in it now. `texts` are columns of CSV
-    that become keys and values: 007 is no number there."""
+    """Return the files as a frame. A stream reads one folder, with the schema of its current content. `texts` are CSV
+    columns that become keys and values, in which 007 is not a number."""
     if form == "delta-files":
         from kcli.pipeline.jobs.files import delta
 
@@ -108,7 +109,7 @@ def load(
 
 
 def _csv(places: Sequence[str]) -> dict[str, str]:
-    """How CSV is read, unless --reader says otherwise."""
+    """Return the options for reading CSV, which --reader overrides."""
     end = csv.line_end(files_of(places)) if not any("://" in place for place in places) else ""
     return csv.READ | {"inferSchema": "true"} | ({"lineSep": end} if end else {})
 
@@ -129,8 +130,8 @@ def records(
     timestamps: bool,
     typed: Collection[str] = (),
 ) -> DataFrame:
-    """Rows as records. `whole` is the row as JSON; for a value of `typed`, by a schema of a registry, it is a struct,
-    and taken where no column is the value. Raises UsageError for a column that is not there."""
+    """Convert rows to records. `whole` is the row as JSON; for a value of `typed`, with a registry's schema, it is a
+    struct, used if no column is the value. Raises UsageError for a missing column."""
     from pyspark.sql import functions as f
 
     there = frame.columns
@@ -154,7 +155,7 @@ def records(
 
 
 def _check(there: Sequence[str], *, key: str | None, value: str | None, partitions: bool, timestamps: bool) -> None:
-    """Raise UsageError for a column that is not there."""
+    """Raise UsageError for a missing column."""
     for option, name in (("key_column", key), ("value_column", value)):
         if name is not None and name not in there:
             raise UsageError(f"{option} {name}: unknown column; the columns are {', '.join(there)}").hinted(OPTION)

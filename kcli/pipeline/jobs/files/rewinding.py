@@ -1,8 +1,8 @@
-"""Move a checkpoint, back or forth. Numbers of batches stay without gaps, as Spark's file sink wants them.
+"""Moves a checkpoint back or forward. Batch numbers remain without gaps, as Spark's file sink requires.
 
-A reset records that the last whole batch ended at the new place. A batch that was begun and is not whole is forgotten,
-unless a folder of files has it already: then it is whole, and ended there, because Spark's file sink skips a number
-that it has seen. `skip_to` adds a whole batch that ends where a table is.
+A reset records that the last complete batch ended at the new offsets. An incomplete batch is dropped, unless a folder
+of files already contains it: then it counts as complete and ended there, because Spark's file sink skips a number that
+it has seen. `skip_to` adds a complete batch that ends where a table is.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from kcli.pipeline.offset_options import from_offsets, to_json
 from kcli.pipeline.sink.storage import storage_here
 
 VERSION = "v1"
-"""Of the files that are understood here."""
+"""Supported version of the files."""
 COMMITTED = f'{VERSION}\n{{"nextBatchWatermarkMs":0}}'
 
 
 def check(checkpoint: Checkpoint) -> None:
-    """Raise UsageError for a checkpoint whose offsets are not all that it remembers, that has none yet, or that is in a
-    store."""
+    """Raise UsageError for a checkpoint with more state than offsets, without offsets, or in a store."""
     if checkpoint.store:
         raise UsageError(
             f"{checkpoint.store} is in a store, where kcli moves nothing: begin another pipeline with another "
@@ -56,8 +55,8 @@ def _check_form(checkpoint: Checkpoint) -> None:
 
 
 def rewrite(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: bool = False) -> int:
-    """Let the next batch begin at `offsets`; partitions that are not in it stay. `sunk`: the batch that is not whole is
-    in the sink. Returns the number of the batch that says so. Raises UsageError as `check`."""
+    """Make the next batch begin at `offsets`; other partitions are unchanged. `sunk`: the incomplete batch is in the
+    sink. Returns the number of the batch that records this. Raises UsageError like `check`."""
     check(checkpoint)
     made = _moved(checkpoint, checkpoint.committed, offsets)
     planned = checkpoint.batch > checkpoint.committed
@@ -72,9 +71,12 @@ def rewrite(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int], *, su
 
 
 def skip_to(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int]) -> None:
-    """Let the next batch begin at `offsets`, which a table has already. The batch that is not whole, or else one more,
-    is whole and ended there. Killed in between, the next run finds a batch that the table has. Raises UsageError for a
-    checkpoint that also keeps state."""
+    """Make the next batch begin at `offsets`, which a table already has. The incomplete batch, or else an additional
+    one, counts as complete and ended there.
+
+    If this is killed in between, the next run finds a batch that the table has. Raises UsageError for a checkpoint that
+    also has other state.
+    """
     _check_form(checkpoint)
     number = checkpoint.batch if checkpoint.batch > checkpoint.committed else checkpoint.batch + 1
     _put(checkpoint.place, f"offsets/{number}", _moved(checkpoint, checkpoint.batch, offsets))
@@ -83,25 +85,25 @@ def skip_to(checkpoint: Checkpoint, offsets: Mapping[TopicPartition, int]) -> No
 
 
 def sunk(checkpoint: Checkpoint, destination: str) -> bool:
-    """Whether the files in the folder that is written to are of the batch that is not whole, too. Raises UsageError
-    for a folder that cannot be looked into from here."""
+    """Whether the destination folder already has files of the incomplete batch. Raises UsageError for a folder that
+    cannot be read from here."""
     if "://" in destination:
         raise UsageError(
             f"batch {checkpoint.batch} is not complete, and this machine cannot see whether {destination} has its "
             "files: let the pipeline end the batch first, then reset it"
         )
-    log = Path(destination) / LOG  # every tenth batch is in a file with those before it
+    log = Path(destination) / LOG  # every tenth batch is in a file with the previous ones
     return any((log / f"{checkpoint.batch}{suffix}").exists() for suffix in ("", ".compact"))
 
 
 def _moved(checkpoint: Checkpoint, number: int, offsets: Mapping[TopicPartition, int]) -> str:
-    """The offsets of a batch, with others in their place."""
+    """Return the offsets of a batch, with some replaced."""
     lines = text_of(checkpoint.place, f"offsets/{number}").splitlines()
     return "\n".join([*lines[:2], *(_line(line, offsets) for line in lines[2:])])
 
 
 def _line(text: str, offsets: Mapping[TopicPartition, int]) -> str:
-    """A source's offsets, with those of its topics in the place of the old ones."""
+    """Return a source's offsets, with those of its topics replaced."""
     if text.strip() in ("", "-"):
         return text
     before: dict[str, Any] = json.loads(text)
@@ -112,7 +114,7 @@ def _line(text: str, offsets: Mapping[TopicPartition, int]) -> str:
 
 
 def _put(place: Path | str, name: str, text: str) -> None:
-    """The file as a whole, and not the checksum of another before it (Hadoop keeps them beside)."""
+    """Write the file atomically, and remove the checksum of its previous content, which Hadoop keeps beside it."""
     if isinstance(place, str):
         storage_here().write(f"{place}/{name}", text.encode())
         return

@@ -1,1 +1,1 @@
-"""Tables of a lake: Iceberg and Delta, each committed once by the driver."""
+"""Lake tables: Iceberg and Delta, each batch committed once by the driver."""

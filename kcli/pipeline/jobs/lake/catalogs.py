@@ -1,5 +1,4 @@
-"""Catalogs of Iceberg: one embedded in SQLite, in the warehouse; one behind a URL; or one that pyiceberg is configured
-for by its name."""
+"""Iceberg catalogs: embedded in SQLite, in the warehouse; behind a URL; or configured by name in pyiceberg."""
 
 from __future__ import annotations
 
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table, Transaction
 
 NAME = "kcli"
-"""The name of the embedded catalog, which its rows in SQLite have."""
+"""The name of the embedded catalog, used in its SQLite rows."""
 FILE = "catalog.db"
 PATIENT = {"s3.retry-strategy-impl": "kcli.pipeline.sink.storage.patient"}
-"""What pyiceberg calls for how requests to a store are tried again."""
+"""pyiceberg's settings for retrying requests to a store."""
 
 
 class CatalogPlace(Frozen):
-    """What --warehouse and --catalog say: one of them, or both with the URL of a catalog."""
+    """--warehouse and --catalog: one of them, or both with the URL of a catalog."""
 
     warehouse: str = ""
     catalog: str = ""
@@ -42,7 +41,7 @@ class CatalogPlace(Frozen):
 
     @property
     def database(self) -> Path | None:
-        """The file of the embedded catalog: in a local warehouse; that of an object store is on this machine."""
+        """The file of the embedded catalog: in a local warehouse; for an object store on this machine."""
         if self.catalog:
             return None
         if self.root.startswith("file://"):
@@ -51,11 +50,11 @@ class CatalogPlace(Frozen):
 
     @property
     def known(self) -> bool:
-        """Whether there may be tables: an embedded catalog is made by the first write."""
+        """Whether there may be tables: an embedded catalog is created by the first write."""
         return self.database is None or self.database.exists()
 
     def opened(self) -> Catalog:
-        """The catalog. Raises UsageError for a name that is not configured, KcliError where it cannot be reached."""
+        """Open the catalog. Raises UsageError for a name that is not configured, KcliError if it cannot be reached."""
         check()
         from pyiceberg.catalog import load_catalog
 
@@ -87,7 +86,7 @@ class CatalogPlace(Frozen):
 
 
 def place_of(warehouse: str | None, catalog: str | None) -> CatalogPlace:
-    """What a warehouse and a catalog say. Raises UsageError."""
+    """Return the place for a warehouse and a catalog. Raises UsageError."""
     place = CatalogPlace(warehouse=warehouse or "", catalog=catalog or "")
     if not warehouse and not catalog:
         raise UsageError(
@@ -103,7 +102,7 @@ def place_of(warehouse: str | None, catalog: str | None) -> CatalogPlace:
 
 
 def check() -> None:
-    """Raise UsageError unless the package is there."""
+    """Raise UsageError unless the package is installed."""
     try:
         import pyiceberg  # noqa: F401
         import sqlalchemy  # noqa: F401
@@ -113,8 +112,8 @@ def check() -> None:
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Errors of pyiceberg and of its packages, as one sentence about `what`. Raises ConnectError where a catalog cannot
-    be reached, or refuses the credentials."""
+    """Convert errors of pyiceberg and its packages to a sentence about `what`. Raises ConnectError if a catalog cannot
+    be reached, or rejects the credentials."""
     from pyiceberg.exceptions import ForbiddenError, OAuthError, RESTError, UnauthorizedError
     from requests import RequestException
     from requests.exceptions import ConnectionError as Unreached
@@ -138,7 +137,7 @@ def told(what: str) -> Iterator[None]:
 
 @contextmanager
 def refused(label: str) -> Iterator[None]:
-    """Errors of a commit: NotCommitted where it is certainly not in the table, else KcliError."""
+    """Convert errors of a commit: NotCommitted if it is certainly not in the table, else KcliError."""
     from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError, ValidationException
 
     try:
@@ -154,8 +153,8 @@ def refused(label: str) -> Iterator[None]:
 
 
 def sent(transaction: Transaction, label: str) -> Table:
-    """Send a change of a table; the table with it. Raises KcliError where the catalog does not answer, as it may have
-    done it."""
+    """Commit a change of a table; return the updated table. Raises KcliError if the catalog does not respond, because
+    it may have executed it."""
     from pyiceberg.exceptions import CommitStateUnknownException
     from requests import RequestException
 
@@ -169,13 +168,13 @@ def sent(transaction: Transaction, label: str) -> Table:
 
 
 def first_of(problem: BaseException) -> str:
-    """The first line of what went wrong."""
+    """Return the first line of an error."""
     lines = str(problem).strip().splitlines()
     return lines[0] if lines else type(problem).__name__
 
 
 def _reason(problem: BaseException) -> str:
-    """What the system said, below what each package wrapped around it."""
+    """Return the underlying error inside the wrappers of each package."""
     deeper: BaseException | None = problem
     while deeper is not None:
         if isinstance(deeper, OSError) and deeper.strerror:

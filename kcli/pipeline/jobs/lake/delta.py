@@ -1,8 +1,8 @@
-"""A Delta table, written by the package deltalake in the driver: one machine, and no jars.
+"""A Delta table, written in the driver by the package deltalake: one machine, and no jars.
 
-Each commit of a stream carries the query's transaction (`txn`), as Delta's own sink does. deltalake refuses a commit if
-the same query has committed since the version that this one is based on. That version is checked before the commit, so
-of two drivers with one checkpoint exactly one commits a batch.
+Each commit of a stream has the query's transaction (`txn`), as in Delta's own sink. deltalake rejects a commit if the
+same query has committed since the version on which it is based. That version is checked before the commit, so of two
+drivers with one checkpoint exactly one commits a batch.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.table import Commit
 
 GENERATED = "delta.generationExpression"
-"""In a column's metadata: Delta makes its values."""
+"""In a column's metadata: Delta generates its values."""
 REFUSED = ("violate", "invariant", "append-only", "appendonly", "not null", "non-nullable", "generated")
-"""Words of deltalake where it refuses rows, before it commits anything."""
+"""Words in deltalake's errors for rejected rows, before anything is committed."""
 
 
 class DeltaTable:
-    """A table in a folder of this machine, or in s3://BUCKET/PATH; it need not be there yet. `size` is in bytes."""
+    """A table in a local folder, or in s3://BUCKET/PATH; it need not exist yet. `size` is in bytes."""
 
     def __init__(self, place: str, *, by: Sequence[str] = (), compression: str = "zstd", size: int = 128 << 20) -> None:
         self.where = self.label = as_s3(place)
@@ -60,13 +60,13 @@ class DeltaTable:
         self._options = delta_options() if self._stored else None
 
     def exists(self) -> bool:
-        """Whether the table is there. Raises KcliError where its store cannot be read."""
+        """Whether the table exists. Raises KcliError if its store cannot be read."""
         if self._stored:
             storage_here().check(self._uri)
         return self._opened() is not None
 
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
-        """Raise UsageError where the rows do not fit to a table that is there."""
+        """Raise UsageError if the rows do not match an existing table."""
         known = self._opened()
         if known is not None:
             self._check(known, frame.schema, evolve=evolve)
@@ -77,12 +77,12 @@ class DeltaTable:
         fits(self.label, now, there, by, self._by, made=made, evolve=evolve)
 
     def last(self, query: str) -> Commit | None:
-        """The newest commit of a query that the table has. Raises KcliError."""
+        """Return a query's newest commit in the table. Raises KcliError."""
         known = self._opened()
         return None if known is None else self._last(known, query).commit
 
     def write(self, rows: DataFrame, mode: str, commit: Commit | None, *, evolve: bool) -> Written:
-        """The rows, as one version."""
+        """Write the rows as one version."""
         known = self._opened()
         if known is not None and mode == "error":
             raise UsageError(f"the table {self.label} exists").hinted("append-overwrite")
@@ -94,8 +94,8 @@ class DeltaTable:
             return self._written(known, made.reader(), "append" if mode == "error" else mode, commit, about, evolve)
 
     def merge(self, rows: DataFrame, merge: Merge, commit: Commit | None, *, evolve: bool) -> Written:
-        """The rows, as one version in which each replaces or deletes the row of its key, or is added. A table that is
-        not there yet has the rows that stay."""
+        """Write the rows as one version in which each replaces or deletes the row with its key, or is added. A new
+        table gets the rows that are not deletions."""
         known = self._opened()
         plain = rows.drop(DELETED)
         if known is not None:
@@ -111,14 +111,14 @@ class DeltaTable:
         begun, before = time.monotonic(), known.version()
         with self._told(commit):
             merge_rows(known, changes, merge, about)
-        if commit is not None and known.version() == before:  # nothing changed: the offsets are a commit all the same
+        if commit is not None and known.version() == before:  # nothing changed, but the offsets have to be committed
             nothing = changes.drop_columns([DELETED]).slice(0, 0)
             return self._written(known, nothing.to_reader(), "append", commit, about, evolve)
         return self._figures(known, time.monotonic() - begun)
 
     def compact(self, every: float) -> None:
-        """Merge small files into such of at most one and a half times the size of a file, where the last time, or the
-        table's first version, is `every` seconds ago: the small last file of a task has to fit behind a full one."""
+        """Merge small files to at most one and a half times the size of a file, if the last time, or the table's first
+        version, is `every` seconds ago: the small last file of a task has to fit after a full one."""
         from deltalake.exceptions import CommitFailedError
 
         known = self._opened()
@@ -136,7 +136,7 @@ class DeltaTable:
             ) from problem
 
     def clean(self, older: float, *, delete: bool) -> Sequence[str]:
-        """Delta's VACUUM, which keeps the files of every version that the log has."""
+        """Run Delta's VACUUM, which keeps the files of every version in the log."""
         known = self._opened()
         if known is None:
             raise UsageError(f"{self.label} is no Delta table")
@@ -149,10 +149,10 @@ class DeltaTable:
                 keep_versions=[one.number for one in self._versions(known)],
             )
 
-    # -- what is there ----------------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------------------------
 
     def _opened(self) -> deltalake.DeltaTable | None:
-        """The table as it is now, None if it is missing."""
+        """Return the current table, None if it does not exist."""
         import deltalake
 
         with self._told(None):
@@ -174,7 +174,7 @@ class DeltaTable:
         return newest_first(read)
 
     def _last(self, known: deltalake.DeltaTable, query: str) -> Last:
-        """The last commit of a query. A query without a transaction has none, however long the log is."""
+        """Return the last commit of a query. A query without a transaction has none, however long the log is."""
         if known.transaction_version(query) is None:
             return Last()
         found = last_of(self._versions(known), query)
@@ -185,11 +185,12 @@ class DeltaTable:
             ).hinted("start-over")
         return found
 
-    # -- what is written --------------------------------------------------------------------------------------------
+    # -- writing ----------------------------------------------------------------------------------------------------
 
     def _about(self, known: deltalake.DeltaTable | None, commit: Commit | None) -> deltalake.CommitProperties | None:
-        """What the version says of itself. Raises NotCommitted for a commit that is not the query's next. The version
-        that makes a table is not tried again: deltalake would add it to a table that another writer made meanwhile."""
+        """Return the properties of a version. Raises NotCommitted for a commit that is not the query's next. The
+        version that creates a table is not retried, because deltalake would add it to a table created meanwhile by
+        another writer."""
         from deltalake import CommitProperties, Transaction
 
         retries = 0 if known is None else None
@@ -212,7 +213,7 @@ class DeltaTable:
         about: deltalake.CommitProperties | None,
         evolve: bool,
     ) -> Written:
-        """One version, made by deltalake."""
+        """Write one version with deltalake."""
         import deltalake
 
         begun = time.monotonic()
@@ -237,20 +238,20 @@ class DeltaTable:
         return WriterProperties(compression="UNCOMPRESSED" if codec == "NONE" else codec)  # type: ignore[arg-type]
 
     def _figures(self, known: deltalake.DeltaTable | None, seconds: float) -> Written:
-        """The files of the version that was just written."""
+        """Return the figures of the version that was just written."""
         log = "" if known is None else self._log(known.version())
         added = [json.loads(line)["add"]["size"] for line in log.splitlines() if line.startswith('{"add"')]
         return Written(files=len(added), bytes=sum(added), commit=seconds)
 
     def _log(self, version: int) -> str:
-        """What the log says of a version."""
+        """Return the log entry of a version."""
         file = f"{self._uri}/_delta_log/{version:020}.json"
         if self._stored:
             return storage_here().read(file, DOCUMENT).decode()
         return read_text(Path(file), DOCUMENT)
 
     def _added(self, rows: DataFrame, known: deltalake.DeltaTable) -> deltalake.DeltaTable:
-        """The table with the columns that it lacks, before a merge."""
+        """Return the table with missing columns added, before a merge."""
         import deltalake
         from pyspark.sql.types import StructType
 
@@ -266,8 +267,8 @@ class DeltaTable:
         return self._current(known)
 
     def _wider(self, rows: DataFrame, known: deltalake.DeltaTable) -> deltalake.DeltaTable:
-        """The table, with wider types where the rows have such: its rows are written again, in one version, as Delta
-        has no wider type for them. Refused where another writer changes the table meanwhile."""
+        """Return the table with wider types if the rows have them: its rows are rewritten in one version, because Delta
+        has no type widening for them. Rejected if another writer changes the table meanwhile."""
         import deltalake
 
         from kcli.pipeline.jobs.files.delta import load
@@ -298,8 +299,9 @@ class DeltaTable:
 
     @contextmanager
     def _told(self, commit: Commit | None) -> Iterator[None]:
-        """Errors of deltalake, as one sentence about the table. A commit whose answer was lost is looked for: a store
-        that answers 500 may have written it, and deltalake's second try then conflicts with the first."""
+        """Convert errors of deltalake to a sentence about the table. A commit whose response was lost is looked up: a
+        store that responds with 500 may have written it, and deltalake's second attempt then conflicts with the first.
+        """
         from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
         try:
@@ -318,7 +320,7 @@ class DeltaTable:
             raise KcliError(f"{self.label}: {text}") from problem
 
     def _said(self, problem: Exception) -> str:
-        """What deltalake says. Of rows that fail a check it says no more than how many and what they are."""
+        """Return deltalake's message. For rows that fail a check it only has their number and the check."""
         rows = re.findall(r"^\| (.*) \|$", str(problem), re.MULTILINE)
         known = self._opened() if "failed validation check" in str(problem) else None
         if known is None or len(rows) < 2:
@@ -331,7 +333,7 @@ class DeltaTable:
         return f"a row violates a constraint of the table ({'; '.join(rules)}), such as {of}"
 
     def _has(self, commit: Commit) -> bool:
-        """Whether a commit is in the table, for all that can be seen now."""
+        """Whether a commit is in the table, as far as can be determined now."""
         try:
             known = self._opened()
             return known is not None and has(self._versions(known), commit)
@@ -340,14 +342,14 @@ class DeltaTable:
 
 
 def _columns(known: deltalake.DeltaTable) -> StructType:
-    """The columns of a table, as Spark's."""
+    """Return the columns of a table as Spark types."""
     from pyspark.sql.types import StructType
 
     return StructType.fromJson(json.loads(known.schema().to_json()))
 
 
 def _version(one: dict[str, Any]) -> Version:
-    """An entry of deltalake's history."""
+    """Convert an entry of deltalake's history."""
     return Version(
         number=one["version"],
         operation=str(one.get("operation") or ""),
@@ -358,7 +360,7 @@ def _version(one: dict[str, Any]) -> Version:
 
 
 def sentence(text: str) -> str:
-    """What a writer of Delta says, in better words where it has poor ones."""
+    """Return a Delta writer's message, reworded where it is unclear."""
     if re.search(r"append.?only", text, re.IGNORECASE):
         return "the table is append-only (delta.appendOnly): rows in it cannot be replaced or deleted"
     return text
@@ -374,8 +376,8 @@ def fits(
     made: Collection[str] = (),
     evolve: bool,
 ) -> None:
-    """Raise UsageError for rows with other columns than the table's, or folders by other columns. The columns of `made`
-    may be missing: Delta makes their values. With `evolve` rows may lack columns, have more, and have wider types."""
+    """Raise UsageError for rows with columns other than the table's, or other partitioning. Generated columns (`made`)
+    may be missing. With `evolve`, rows may lack columns, have additional ones, and have wider types."""
     from kcli.pipeline.jobs.schemas import difference
 
     ours = {one.name: one.dataType.simpleString() for one in now.fields}

@@ -1,7 +1,7 @@
-"""What the log of a Delta table says of its versions, whichever writer made them: the commits of a query, restores,
-the last compaction. And a merge by deltalake.
+"""Reads the versions in a Delta table's log, whichever writer made them: the commits of a query, restores, the last
+compaction. Also merges with deltalake.
 
-Both writers keep the text of a commit under `userMetadata` of a version's commitInfo.
+Both writers store the text of a commit under `userMetadata` of a version's commitInfo.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.merging.latest import Merge
 
 TEXT = "userMetadata"
-"""Where a version keeps the text of its commit."""
+"""Field of a version with the text of its commit."""
 FIRST, MORE = 8, 8
-"""Versions that are read at first, and how many times as many each time after."""
+"""Number of versions read at first, and the factor for each further read."""
 
 
 class Version(Frozen):
@@ -37,15 +37,15 @@ class Version(Frozen):
 
 
 class Last(Frozen):
-    """The newest commit of a query that a table has. `version` is the newest version that the query wrote, even where
-    a restore took it out again; -1 for none."""
+    """A query's newest commit in a table. `version` is the newest version that the query wrote, even if a restore
+    removed it; -1 for none."""
 
     commit: Commit | None = None
     version: int = -1
 
 
 def newest_first(read: Callable[[int], list[Version]]) -> Iterator[Version]:
-    """The versions of a table, of which `read` returns the newest N. It is asked for more only as they are needed."""
+    """Iterate over the versions of a table; `read` returns the newest N, and is called for more only as needed."""
     limit, seen = FIRST, 0
     while True:
         found = read(limit)
@@ -56,8 +56,8 @@ def newest_first(read: Callable[[int], list[Version]]) -> Iterator[Version]:
 
 
 def last_of(versions: Iterable[Version], query: str) -> Last:
-    """The newest commit of a query. What a RESTORE took out of the table does not count. Raises KcliError for a RESTORE
-    that does not say where to."""
+    """Return the newest commit of a query. Commits that a RESTORE removed do not count. Raises KcliError for a RESTORE
+    without a target."""
     newest, bound = -1, Version(number=1 << 62, time=1 << 62)
     for one in versions:
         commit = Commit.of(one.text)
@@ -74,7 +74,7 @@ def last_of(versions: Iterable[Version], query: str) -> Last:
 
 
 def _restored(one: Version) -> Version:
-    """The version, or the time, that a RESTORE went back to."""
+    """Return the version, or the time, to which a RESTORE went back."""
     number = one.parameters.get("version")
     if number not in (None, "", "null"):
         return Version(number=int(str(number).strip('"')), time=1 << 62)
@@ -89,7 +89,7 @@ def _restored(one: Version) -> Version:
 
 
 def _milliseconds(text: Any) -> int:
-    """A time as a log has it: a number of milliseconds, or ISO 8601 (Spark writes a space), in UTC unless it says."""
+    """Return a time in a log, a number of milliseconds or ISO 8601 (Spark writes a space), in UTC by default."""
     from datetime import UTC, datetime
 
     if isinstance(text, int) or str(text).isdigit():
@@ -110,7 +110,7 @@ def check_next(label: str, last: Last, commit: Commit) -> None:
 
 
 def has(versions: Iterable[Version], commit: Commit) -> bool:
-    """Whether a commit is in the table, which is looked for among the commits that are not older than it."""
+    """Whether a commit is in the table; only commits that are not older are searched."""
     for one in versions:
         found = Commit.of(one.text)
         if found is not None and found.query == commit.query:
@@ -122,8 +122,8 @@ def has(versions: Iterable[Version], commit: Commit) -> bool:
 
 
 def compaction_due(versions: Iterable[Version], every: float, now: float) -> bool:
-    """Whether the last compaction, or the table's first version, is `every` seconds ago. Versions older than that are
-    not looked at."""
+    """Whether the last compaction, or the table's first version, is `every` seconds ago. Older versions are not
+    read."""
     for one in versions:
         old = now - one.time / 1000 >= every
         if old or one.operation == "OPTIMIZE":
@@ -134,8 +134,8 @@ def compaction_due(versions: Iterable[Version], every: float, now: float) -> boo
 def merge_rows(
     known: deltalake.DeltaTable, rows: pa.Table, merge: Merge, about: deltalake.CommitProperties | None
 ) -> None:
-    """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
-    the table's changes nothing. A batch that changes nothing is no version. Raises what deltalake does."""
+    """Replace or delete rows with existing keys, and add others. A row that is older than the table's by `order_by`
+    changes nothing. A batch without changes creates no version. Raises deltalake's errors."""
     columns = {quoted(name): f"s.{quoted(name)}" for name in rows.column_names if name != DELETED}
     same = " AND ".join(f"t.{quoted(key)} = s.{quoted(key)}" for key in merge.keys)
     gone, later = f"s.{DELETED}", ""
@@ -150,5 +150,5 @@ def merge_rows(
 
 
 def quoted(name: str) -> str:
-    """A column, as SQL has it."""
+    """Quote a column name for SQL."""
     return f"`{name.replace('`', '``')}`"

@@ -1,7 +1,7 @@
-"""A table of Delta, written by Delta's own writer in Spark: on any cluster, in any store that Spark reaches.
+"""A Delta table, written by Delta's own writer in Spark: on any cluster, in any store that Spark reaches.
 
-Delta passes over a write without a word where the transaction of its application is not newer than the table's. So
-after each write of a stream its commit is looked for in the table, and one that is not there was refused.
+Delta silently ignores a write if the transaction of its application is not newer than the table's. So after each write
+of a stream its commit is looked up in the table; a missing one was ignored.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ APPLICATION, NUMBER = "spark.databricks.delta.write.txnAppId", "spark.databricks
 FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
 WIDENING = "delta.enableTypeWidening"
 MAKING = {"generatedColumns", "identityColumns", "allowColumnDefaults"}
-"""Features of tables that make values of columns which rows lack."""
+"""Features of tables that generate values of columns which rows lack."""
 REFUSED = re.compile(r"\bDELTA_(?!STATE_RECOVER|LOG_)\w+|io\.delta\.exceptions\.|InvariantViolationException")
-"""In an error of Spark: a reason of Delta's own, for which it commits nothing."""
+"""Errors of Delta for which it commits nothing."""
 
 
 class SparkDeltaTable:
-    """A table in a folder, in s3://BUCKET/PATH, or at another URI of Spark's; it need not be there yet. `size` is in
-    bytes, of the files that `compact` makes; 0 leaves it to Delta."""
+    """A table in a folder, in s3://BUCKET/PATH, or at another Spark URI; it need not exist yet. `size` is in bytes, of
+    the files that `compact` creates; 0 leaves it to Delta."""
 
     def __init__(self, place: str, *, by: Sequence[str] = (), compression: str = "zstd", size: int = 0) -> None:
         self.where = self.label = as_s3(place)
@@ -61,8 +61,8 @@ class SparkDeltaTable:
         self._checked: StructType | None = None
 
     def exists(self) -> bool | None:
-        """Whether the table is there; None for a place that only Spark reaches, before it runs. Raises KcliError where
-        its store cannot be read."""
+        """Whether the table exists; None for a place that only Spark reaches, before it runs. Raises KcliError if its
+        store cannot be read."""
         if self._uri.startswith("file://"):
             log = Path(self._uri.removeprefix("file://")) / "_delta_log"
             return log.is_dir() and any(log.iterdir())
@@ -73,19 +73,19 @@ class SparkDeltaTable:
 
     @property
     def _spark(self) -> SparkSession:
-        """The session of the last rows that were written, or the running one."""
+        """Return the session of the last rows written, or the running one."""
         from pyspark.sql import SparkSession
 
         return self._kept or SparkSession.builder.getOrCreate()
 
     def _there(self, spark: SparkSession) -> bool:
-        """By Hadoop's file systems, as Spark has them."""
+        """Check with Hadoop's file systems, as configured in Spark."""
         jvm: Any = spark._jvm
         log = jvm.org.apache.hadoop.fs.Path(f"{self._uri}/_delta_log")
         return bool(log.getFileSystem(spark._jsc.hadoopConfiguration()).exists(log))
 
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
-        """Raise UsageError where the rows do not fit to a table that is there."""
+        """Raise UsageError if the rows do not match an existing table."""
         spark = self._kept = frame.sparkSession
         if self._checked == frame.schema or not self._there(spark):
             return  # Delta itself checks each write
@@ -100,12 +100,12 @@ class SparkDeltaTable:
         self._checked = frame.schema
 
     def _columns(self) -> StructType:
-        """Those of a table that is there."""
+        """Return the columns of an existing table."""
         with self._told(None):
             return self._spark.read.format("delta").load(self._uri).schema
 
     def _check_wider(self, there: StructType, now: StructType, properties: Mapping[str, str]) -> None:
-        """Raise UsageError for a type that gets wider, where Delta does not widen it."""
+        """Raise UsageError for a wider type that Delta does not widen to."""
         from kcli.pipeline.jobs.schemas import difference
 
         widened = difference(there, now).widened
@@ -121,11 +121,11 @@ class SparkDeltaTable:
                 raise UsageError(f"{self.label}: the column {path} is {old}, here {new}; {how}; nothing was written")
 
     def last(self, query: str) -> Commit | None:
-        """The newest commit of a query that the table has. Raises KcliError."""
+        """Return a query's newest commit in the table. Raises KcliError."""
         return last_of(self._versions(), query).commit if self._there(self._spark) else None
 
     def write(self, rows: DataFrame, mode: str, commit: Commit | None, *, evolve: bool) -> Written:
-        """The rows, as one version."""
+        """Write the rows as one version."""
         spark = self._kept = rows.sparkSession
         if mode == "error" and self._there(spark):
             raise UsageError(f"the table {self.label} exists").hinted("append-overwrite")
@@ -145,8 +145,8 @@ class SparkDeltaTable:
         return self._settled(commit)
 
     def merge(self, rows: DataFrame, merge: Merge, commit: Commit | None, *, evolve: bool) -> Written:
-        """The rows, as one version in which each replaces or deletes the row of its key, or is added. A table that is
-        not there yet has the rows that stay."""
+        """Write the rows as one version in which each replaces or deletes the row with its key, or is added. A new
+        table gets the rows that are not deletions."""
         from kcli.pipeline.jobs.schemas import difference
 
         spark = self._kept = rows.sparkSession
@@ -155,7 +155,7 @@ class SparkDeltaTable:
             return self.write(rows.where(f"NOT {DELETED}").drop(DELETED), "append", commit, evolve=evolve)
         self.check(plain, evolve=evolve)
         if evolve and difference(self._columns(), plain.schema).added:
-            with self._told(None):  # a version of the table's metadata alone
+            with self._told(None):  # a version with only the table's metadata
                 none = plain.limit(0).write.format("delta").mode("append").option("mergeSchema", "true")
                 none.save(self._uri)
         conf = {}
@@ -189,7 +189,7 @@ class SparkDeltaTable:
         )
 
     def compact(self, every: float) -> None:
-        """OPTIMIZE, where the last time, or the table's first version, is `every` seconds ago."""
+        """Run OPTIMIZE, if the last time, or the table's first version, is `every` seconds ago."""
         spark = self._spark
         if not (self._there(spark) and compaction_due(self._versions(), every, time.time())):
             return
@@ -197,7 +197,7 @@ class SparkDeltaTable:
             spark.sql(f"OPTIMIZE {self._name}")
 
     def clean(self, older: float, *, delete: bool) -> Sequence[str]:
-        """By deltalake, which needs no Spark."""
+        """Clean with deltalake, which needs no Spark."""
         from kcli.pipeline.jobs.lake.delta import DeltaTable
 
         return DeltaTable(self.where).clean(older, delete=delete)
@@ -210,7 +210,7 @@ class SparkDeltaTable:
         return f"delta.{quoted(self._uri)}"
 
     def _versions(self, newest: list[Row] | None = None) -> Iterator[Version]:
-        """Newest first; `newest` are the rows of the history that were read already."""
+        """Iterate over versions, newest first; `newest` are rows of the history already read."""
 
         def read(limit: int) -> list[Version]:
             rows = newest if newest is not None and limit == FIRST else self._newest(limit)
@@ -228,18 +228,18 @@ class SparkDeltaTable:
         return newest_first(read)
 
     def _newest(self, limit: int) -> list[Row]:
-        """Rows of the table's history."""
+        """Return rows of the table's history."""
         with self._told(None):
             return self._spark.sql(f"DESCRIBE HISTORY {self._name} LIMIT {limit}").collect()
 
     def _next(self, commit: Commit) -> int:
-        """The number of the query's next transaction. Raises NotCommitted for a commit that is not its next."""
+        """Return the number of the query's next transaction. Raises NotCommitted for a commit that is not its next."""
         last = last_of(self._versions(), commit.query) if self._there(self._spark) else Last()
         check_next(self.label, last, commit)
         return last.version + 1
 
     def _settled(self, commit: Commit | None) -> Written:
-        """The figures of the version that was just written. Raises NotCommitted where it is not in the table."""
+        """Return the figures of the version just written. Raises NotCommitted if it is not in the table."""
         newest = self._newest(FIRST)
         if commit is not None and not has(self._versions(newest), commit):
             raise NotCommitted(
@@ -253,7 +253,7 @@ class SparkDeltaTable:
 
     @contextmanager
     def _told(self, commit: Commit | None) -> Iterator[None]:
-        """Errors of Delta, as one sentence about the table. A commit whose answer was lost is looked for."""
+        """Convert errors of Delta to a sentence about the table. A commit whose response was lost is looked up."""
         from py4j.protocol import Py4JError
         from pyspark.errors import AnalysisException, PySparkException
 
@@ -268,7 +268,7 @@ class SparkDeltaTable:
             raise KcliError(f"{self.label}: {text}") from problem
 
     def _has(self, commit: Commit) -> bool:
-        """Whether a commit is in the table, for all that can be seen now."""
+        """Whether a commit is in the table, as far as can be determined now."""
         try:
             return has(self._versions(), commit)
         except KcliError:
@@ -276,7 +276,7 @@ class SparkDeltaTable:
 
 
 def _reason(problem: Exception) -> str:
-    """What Delta says of an error, else the first words of Spark."""
+    """Return Delta's message for an error, else Spark's first words."""
     from kcli.pipeline.errors import told
 
     found = re.search(r"\[DELTA_[\w.]+\]\s*(.+?)(?=\n\s*at |\nCaused by|\nDriver stack|\Z)", str(problem), re.DOTALL)
@@ -287,7 +287,7 @@ def _reason(problem: Exception) -> str:
 
 @contextmanager
 def _set(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
-    """These settings of the session for a while."""
+    """Set these session settings temporarily."""
     before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in conf}
     try:
         for name, value in conf.items():

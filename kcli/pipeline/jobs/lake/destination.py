@@ -1,4 +1,4 @@
-"""A table as the place that an export writes to, beside `Folder` of files: what may be written there, and when."""
+"""A table as destination of an export, with the interface of `Folder`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcli.pipeline.jobs.lake.table import Table
 
 
 class Destination:
-    """`mode` is error, append or overwrite. It is used as a `Folder` is: `check`, write, `settle` or `undo`."""
+    """`mode` is error, append or overwrite. Used like a `Folder`: `check`, write, `settle` or `undo`."""
 
     local = False
 
@@ -22,17 +22,17 @@ class Destination:
         self.place = table.where
 
     def recover(self) -> list[str]:
-        """Nothing: files without a commit are in no table, and `pipeline clean` deletes them."""
+        """Do nothing: files without a commit are in no table, and `pipeline clean` deletes them."""
         return []
 
     def check(self, form: str = "", partition_by: Sequence[str] = ()) -> None:
-        """Raise UsageError for a table that is there, unless rows are added to it or replace its own."""
+        """Raise UsageError for an existing table, unless rows are added to it or replace its own."""
         there = self.table.exists()
         if there and self.mode == "error":
             raise UsageError(f"the table {self.table.label} exists").hinted("append-overwrite")
 
     def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
-        """Raise UsageError unless table and checkpoint are of one pipeline, or it is added to."""
+        """Raise UsageError unless table and checkpoint belong to the same pipeline, or rows are added."""
         added, self.mode = self.mode == "append", "append"
         if isinstance(checkpoint, str) and not stored(checkpoint):
             raise UsageError(ELSEWHERE).hinted(OPTION)
@@ -49,8 +49,8 @@ class Destination:
             )
 
     def settle(self) -> int:
-        """Nothing: the commit was all. The bytes are those of the export."""
+        """Do nothing: the commit was all. The size is that of the export."""
         return -1
 
     def undo(self) -> None:
-        """Nothing: what is not committed is in no table."""
+        """Do nothing: what is not committed is in no table."""

@@ -1,7 +1,7 @@
-"""A table of Iceberg, by pyiceberg: no jars, whatever Spark's version is.
+"""An Iceberg table, written with pyiceberg: no jars, whatever Spark's version.
 
-The tasks write Parquet files under names of their own; pyiceberg adds them to the table, with their statistics and
-partition values, in one change of the table's metadata in its catalog. A file that no change names is in no table.
+Tasks write Parquet files under unique names; pyiceberg adds them to the table, with their statistics and partition
+values, in one change of the table's metadata in its catalog. A file that no change lists is in no table.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.merging.latest import Merge
 
     Change = Callable[[Transaction, dict[str, str]], None]
-    """What is done in a transaction; the snapshot gets the properties."""
+    """The work of a transaction; the snapshot gets the properties."""
 
 
 class IcebergTable:
-    """A table, by its name NAMESPACE.TABLE in a catalog; it need not be there yet. `by` are the names of its partition
-    fields, `units` those of a time: (name, unit, SQL of the time). `tell` gets a sentence where old snapshots could not
-    be expired."""
+    """A table, by its name NAMESPACE.TABLE in a catalog; it need not exist yet. `by` are the names of its partition
+    fields, `units` those of a time: (name, unit, SQL of the time). `tell` is called with a sentence if old snapshots
+    could not be expired."""
 
     def __init__(
         self,
@@ -82,19 +82,19 @@ class IcebergTable:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog, opened when it is first asked."""
+        """The catalog, opened on first use."""
         if self._opened is None:
             self._opened = self.place.opened()
         return self._opened
 
     def exists(self) -> bool:
-        """Whether the table is there. Raises KcliError where its store cannot be read."""
+        """Whether the table exists. Raises KcliError if its store cannot be read."""
         if self.place.root.startswith("s3://"):
             storage_here().check(self.place.root)
         return self.table() is not None
 
     def table(self) -> Table | None:
-        """The table as it is now, None if it is missing. Raises KcliError."""
+        """Return the current table, None if it does not exist. Raises KcliError."""
         if not self.place.known:
             return None
         from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
@@ -106,7 +106,7 @@ class IcebergTable:
                 return None
 
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
-        """Before anything is written: raise UsageError where the rows do not fit to a table that is there."""
+        """Raise UsageError before anything is written if the rows do not match an existing table."""
         table = self.table()
         if table is not None:
             frame = self._fitting(frame, table, evolve=evolve)
@@ -114,13 +114,13 @@ class IcebergTable:
                 evolved_columns(frame.schema, table.schema(), self.label)
 
     def last(self, query: str) -> Commit | None:
-        """The newest commit of a query that the table has, None without one. Raises KcliError."""
+        """Return a query's newest commit in the table, None without one. Raises KcliError."""
         table = self.table()
         return None if table is None else last_commit(table.metadata, query, self.label)
 
     def write(self, rows: DataFrame, mode: str, commit: Commit | None, *, evolve: bool) -> Written:
-        """The rows, as one commit, which replaces the table's with mode overwrite. Raises UsageError, NotCommitted,
-        KcliError."""
+        """Write the rows as one commit, which replaces the table's rows with mode overwrite. Raises UsageError,
+        NotCommitted, KcliError."""
         from kcli.pipeline.sink.files import written
 
         frame, begun = self._begun(rows, evolve=evolve)
@@ -130,7 +130,8 @@ class IcebergTable:
         return Written(files=len(entries), bytes=sum(entry.size for entry in entries), commit=time.monotonic() - began)
 
     def merge(self, rows: DataFrame, merge: Merge, commit: Commit | None, *, evolve: bool) -> Written:
-        """One commit in which each row replaces or deletes the row of its key, or is added. Raises as `write`."""
+        """Write one commit in which each row replaces or deletes the row with its key, or is added. Raises like
+        `write`."""
         from kcli.pipeline.jobs.lake.merging.latest import DELETED
         from kcli.pipeline.jobs.lake.staged import collected
 
@@ -149,17 +150,17 @@ class IcebergTable:
     def add(
         self, entries: Sequence[FileEntry], mode: str, commit: Commit | None, begun: Transaction | None = None
     ) -> Table:
-        """Files, as one commit. Raises NotCommitted, KcliError."""
+        """Add files as one commit. Raises NotCommitted, KcliError."""
         from pyiceberg.expressions import AlwaysTrue
 
         def change(transaction: Transaction, about: dict[str, str]) -> None:
             metadata = transaction.table_metadata
             check_parts(entries, metadata, self.label)
             if mode == "overwrite" and metadata.current_snapshot_id is not None:
-                with warnings.catch_warnings():  # pyiceberg warns where there are no rows
+                with warnings.catch_warnings():  # pyiceberg warns if there are no rows
                     warnings.simplefilter("ignore")
                     transaction.delete(AlwaysTrue())
-            # the names are new: pyiceberg need not look for them in each manifest
+            # the names are new, so pyiceberg need not search for them in each manifest
             transaction.add_files([one.path for one in entries], about, check_duplicate_files=False)
 
         return self._commit(change, commit, begun)
@@ -167,13 +168,13 @@ class IcebergTable:
     def merge_rows(
         self, rows: pa.Table, merge: Merge, commit: Commit | None, begun: Transaction | None = None
     ) -> Table:
-        """Rows with DELETED, as one commit. Raises NotCommitted, KcliError."""
+        """Merge rows with DELETED as one commit. Raises NotCommitted, KcliError."""
         from kcli.pipeline.jobs.lake.merging.iceberg import merge_rows
 
         return self._commit(lambda transaction, about: merge_rows(transaction, rows, merge, about), commit, begun)
 
     def _commit(self, change: Change, commit: Commit | None, begun: Transaction | None) -> Table:
-        """One change of the table's metadata. That of a stream says which records it has, in its snapshot and in a
+        """Make one change of the table's metadata. For a stream it records the offsets, in the snapshot and in a
         property of the table. Raises NotCommitted, KcliError."""
         with refused(self.label):
             transaction = begun or self._guarded(commit)
@@ -188,8 +189,8 @@ class IcebergTable:
         return table
 
     def _begun(self, frame: DataFrame, *, evolve: bool) -> tuple[DataFrame, Transaction]:
-        """The rows without columns that are hidden in the partition, and a transaction that makes the table, or gives
-        it the columns of the rows. Raises UsageError where they do not fit."""
+        """Return the rows without columns that are hidden in the partition, and a transaction that creates the table,
+        or adds the columns of the rows. Raises UsageError if they do not match."""
         table = self.table()
         if table is None:
             return self._making(frame)
@@ -199,7 +200,7 @@ class IcebergTable:
         return frame, transaction
 
     def _again(self, begun: Transaction, frame: DataFrame, commit: Commit | None, *, evolve: bool) -> Transaction:
-        """The same transaction of the table as it is now, after the rows were read. Raises as `_guarded`."""
+        """Return the same transaction on the current table, after the rows were read. Raises like `_guarded`."""
         from pyiceberg.table import CreateTableTransaction
 
         if isinstance(begun, CreateTableTransaction):
@@ -211,14 +212,15 @@ class IcebergTable:
         return transaction
 
     def _guarded(self, commit: Commit | None) -> Transaction:
-        """A transaction of the table, in which a commit of a stream is the next of its query. Raises NotCommitted."""
+        """Return a transaction on the table, checking that a commit of a stream is its query's next. Raises
+        NotCommitted."""
         table = self.table()
         if table is None:
             raise NotCommitted(f"{self.label} was dropped while its rows were written; nothing was committed")
         return light(table) if commit is None else guarded(table, commit, self.label)
 
     def _making(self, frame: DataFrame) -> tuple[DataFrame, Transaction]:
-        """A transaction that makes the table."""
+        """Return a transaction that creates the table."""
         schema = iceberg_of(frame.schema)
         parts = parts_of(self._by, self._units, schema)
         hidden = [part.name for part in parts if part.unit]
@@ -232,7 +234,7 @@ class IcebergTable:
             )
 
     def _fitting(self, frame: DataFrame, table: Table, *, evolve: bool) -> DataFrame:
-        """The rows for a table that is there. Raises UsageError where they do not fit."""
+        """Return the rows for an existing table. Raises UsageError if they do not match."""
         schema = table.schema()
         parts = known_parts(table.spec(), schema, self.label)
         wanted = parts_of(self._by, self._units, schema)
@@ -247,7 +249,8 @@ class IcebergTable:
         return frame
 
     def _evolve(self, transaction: Transaction, frame: DataFrame, *, evolve: bool) -> None:
-        """Give the table the columns of the rows, in the same change. Raises KcliError for a type that cannot widen."""
+        """Add the columns of the rows to the table, in the same change. Raises KcliError for a type that cannot be
+        widened."""
         schema = transaction.table_metadata.schema()
         merged = evolved_columns(frame.schema, schema, self.label) if evolve else None
         if merged is not None:
@@ -255,8 +258,8 @@ class IcebergTable:
                 update.union_by_name(iceberg_of(merged))
 
     def _laid(self, frame: DataFrame, begun: Transaction) -> tuple[DataFrame, Layout]:
-        """The rows with their partition values, and how they are written: without Iceberg's numbers of columns, as
-        pyiceberg adds no files that have them."""
+        """Return the rows with their partition values, and how they are written: without Iceberg's column ids, because
+        pyiceberg does not add files that have them."""
         from pyiceberg.io.pyarrow import schema_to_pyarrow
         from pyspark.sql import functions as f
 
@@ -283,8 +286,8 @@ class IcebergTable:
         raise KcliError(f"{self.label}: pyiceberg has no compaction")
 
     def clean(self, older: float, *, delete: bool) -> Sequence[str]:
-        """Files of the table's folders that its metadata does not name and that are `older` seconds old, by their URIs;
-        `delete` removes those that it still does not name then. Raises KcliError."""
+        """Return files in the table's folders that its metadata does not list and that are older than `older` seconds,
+        by URI; `delete` removes those still unlisted then. Raises KcliError."""
         with told(self.label):
             table = self._there()
             if table.properties.get("write.data.path") or table.properties.get("write.metadata.path"):
@@ -314,7 +317,7 @@ class IcebergTable:
 
 
 def storage_of(properties: dict[str, str]) -> Storage:
-    """The store of a table, by the properties of its catalog; of those only what is no secret."""
+    """Return the store of a table from the properties of its catalog, without secrets."""
     here = storage_here()
     return Storage(
         endpoint=properties.get("s3.endpoint", here.endpoint), region=properties.get("s3.region", here.region)

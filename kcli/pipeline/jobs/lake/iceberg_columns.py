@@ -1,4 +1,4 @@
-"""Columns and partitions of an Iceberg table, as Spark has them and as pyiceberg does."""
+"""Converts columns and partitions of an Iceberg table between Spark and pyiceberg."""
 
 from __future__ import annotations
 
@@ -42,29 +42,29 @@ UNITS = {
     "day": "unix_date(to_date({0}))",
     "hour": "CAST(floor(unix_seconds(CAST({0} AS TIMESTAMP)) / 3600) AS INT)",
 }
-"""A time as Iceberg counts it: since 1970, in whole units."""
+"""Iceberg's representation of a time: whole units since 1970."""
 STORED = {
     "date": "unix_date({0})",
     "timestamptz": "unix_micros({0})",
     "timestamp": "unix_micros(CAST({0} AS TIMESTAMP))",
 }
-"""A value as Iceberg's manifests have it, where that is another than Spark's."""
+"""A value in Iceberg's manifests, if that differs from Spark's."""
 TIMES = ("date", "timestamptz", "timestamp")
 
 
 def said(parts: Sequence[Part]) -> str:
-    """Partition fields as --partition-by has them."""
+    """Return partition fields in the form of --partition-by."""
     return ", ".join(f"{part.unit}({part.column})" if part.unit else part.column for part in parts)
 
 
 def without_hidden(frame: DataFrame, schema: Schema, parts: Sequence[Part]) -> DataFrame:
-    """The rows without the columns that are hidden in the table's partition."""
+    """Return the rows without the columns that are hidden in the table's partition."""
     return frame.drop(*[part.name for part in parts if part.unit and part.name not in schema.column_names])
 
 
 def evolved_columns(now: StructType, schema: Schema, label: str) -> StructType | None:
-    """The columns of the table with those of the rows, None where they are the same: columns are added, int widens
-    to bigint. Raises KcliError for another change."""
+    """Return the table's columns merged with those of the rows, None if unchanged: columns are added, int widens to
+    bigint. Raises KcliError for any other change."""
     from kcli.pipeline.jobs.schemas import difference, evolved
 
     before, ours = spark_of(schema), spark_of(iceberg_of(now))
@@ -79,7 +79,7 @@ def evolved_columns(now: StructType, schema: Schema, label: str) -> StructType |
 
 
 def check_same_columns(now: StructType, schema: Schema, label: str) -> None:
-    """Raise UsageError for other columns than the table's."""
+    """Raise UsageError if the columns differ from the table's."""
     ours = {one.name: one.dataType.simpleString() for one in spark_of(iceberg_of(now)).fields}
     theirs = {one.name: one.dataType.simpleString() for one in spark_of(schema).fields}
     wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
@@ -91,7 +91,7 @@ def check_same_columns(now: StructType, schema: Schema, label: str) -> None:
 
 
 def iceberg_of(shape: StructType) -> Schema:
-    """The columns, numbered from 1. Raises UsageError for a type that Iceberg has not."""
+    """Return the columns, numbered from 1. Raises UsageError for a type that Iceberg does not support."""
     from pyiceberg.schema import Schema
 
     numbers = count(1)
@@ -133,7 +133,7 @@ def _type(kind: DataType, numbers: Iterator[int], path: str) -> Any:
 
 
 def spark_of(schema: Schema) -> StructType:
-    """Columns of a table, as Spark's. Raises UsageError for a type that Spark has not."""
+    """Return a table's columns as Spark types. Raises UsageError for a type that Spark does not support."""
     from pyiceberg.io.pyarrow import schema_to_pyarrow
     from pyspark.errors import PySparkTypeError
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -152,7 +152,7 @@ class Part(Frozen):
     unit: str = ""
 
     def sql(self, schema: Schema) -> str:
-        """The value of a row, as Iceberg has it."""
+        """Return the SQL of a row's value in Iceberg's form."""
         quoted = ".".join(f"`{one}`" for one in self.column.split("."))
         if self.unit:
             return UNITS[self.unit].format(quoted)
@@ -161,9 +161,11 @@ class Part(Frozen):
 
 
 def parts_of(names: Sequence[str], units: Sequence[tuple[str, str, str]], schema: Schema) -> list[Part]:
-    """What --partition-by says, for a table with these columns. `units` have (name, unit, SQL of a time): one of a
-    column that is in the table is hidden, any other is a column by itself, as is one of a field of a struct, whose
-    values pyiceberg does not find in the statistics of a file."""
+    """Return the fields of --partition-by for a table with these columns.
+
+    `units` have (name, unit, SQL of a time): one of a column in the table is hidden; any other becomes a separate
+    column, and so does one of a struct field, whose values pyiceberg does not find in a file's statistics.
+    """
     known = {name: Part(name=name, column=time, unit=unit) for name, unit, time in units if _is_time(schema, time)}
     return [known.get(name, Part(name=name, column=name)) for name in names]
 
@@ -173,7 +175,7 @@ def _is_time(schema: Schema, column: str) -> bool:
 
 
 def spec_of(parts: Sequence[Part], schema: Schema) -> PartitionSpec:
-    """The partition of a new table."""
+    """Return the partition of a new table."""
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.transforms import DayTransform, HourTransform, IdentityTransform, MonthTransform, YearTransform
 
@@ -198,7 +200,7 @@ def spec_of(parts: Sequence[Part], schema: Schema) -> PartitionSpec:
 
 
 def known_parts(spec: PartitionSpec, schema: Schema, label: str) -> list[Part]:
-    """The partition of a table that is there. Raises UsageError for one that kcli does not write."""
+    """Return the partition of an existing table. Raises UsageError for one that kcli cannot write."""
     parts = []
     for field in spec.fields:
         word = str(field.transform)
@@ -212,8 +214,8 @@ def known_parts(spec: PartitionSpec, schema: Schema, label: str) -> list[Part]:
 
 
 def check_parts(entries: Sequence[FileEntry], metadata: TableMetadata, label: str) -> None:
-    """Raise NotCommitted for a file whose partition values pyiceberg does not find in its statistics. It takes null
-    where a column has none: NaN alone, a text of more than 4 KB, a column that the table keeps no bounds of."""
+    """Raise NotCommitted for a file whose partition values pyiceberg does not find in its statistics. It assumes null
+    if a column has none: only NaN, a text above 4 KB, or a column without bounds in the table."""
     from pyarrow import parquet
     from pyiceberg.io.pyarrow import (
         compute_statistics_plan,
@@ -239,6 +241,6 @@ def check_parts(entries: Sequence[FileEntry], metadata: TableMetadata, label: st
 
 
 def shortened(value: Any) -> str:
-    """A value in a sentence."""
+    """Return a value shortened for a sentence."""
     text = str(value)
     return text if len(text) <= 40 else f"{text[:40]}… ({len(text)} characters)"

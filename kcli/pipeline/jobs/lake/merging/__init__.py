@@ -1,1 +1,1 @@
-"""Rows of a table that are updated and deleted by a key, a batch at a time."""
+"""Merges rows into a table by key, a batch at a time."""

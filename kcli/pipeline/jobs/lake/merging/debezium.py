@@ -1,6 +1,6 @@
-"""Change events of Debezium as rows: `after`, or what a delete had before, and whether the row goes.
+"""Converts Debezium change events to rows: `after`, or the row before a delete, and whether the row is deleted.
 
-An event is the value itself, or `payload` of it where the converter writes schemas into each record (JSON with
+An event is the value itself, or its `payload` if the converter writes schemas into each record (JSON with
 `schemas.enable`). A delete is followed by a record without a value (a tombstone), which deletes by the record's key.
 """
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 UNCHANGED = "__debezium_unavailable_value"
-"""What PostgreSQL's connector writes for a large column that an update did not change."""
+"""Written by PostgreSQL's connector for a large column that an update did not change."""
 
 
 def event_schema(shape: StructType, topic: str) -> StructType:
-    """Of the schema that samples show: only what is read, with the columns of the row both before and after, as
-    samples may have no delete. Raises UsageError where they are no change events."""
+    """Reduce the schema inferred from samples: only what is read, with the row's columns both before and after, because
+    samples may contain no delete. Raises UsageError if they are not change events."""
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     from kcli.pipeline.jobs.schemas import evolved
@@ -51,8 +51,8 @@ def event_schema(shape: StructType, topic: str) -> StructType:
 
 
 def unwrapped(frame: DataFrame) -> DataFrame:
-    """The records with the row as their value, and a column `op`: c, u, r or d, and d for a tombstone. The job fails
-    at an event that is no change of a row. Raises UsageError for values that have no such columns."""
+    """Return the records with the row as value, and a column `op`: c, u, r or d, and d for a tombstone. The job fails
+    at an event that is not a row change. Raises UsageError for values without the required columns."""
     from pyspark.sql import functions as f
 
     value, names, row = _event(frame)
@@ -71,7 +71,7 @@ def unwrapped(frame: DataFrame) -> DataFrame:
 
 
 def _event(frame: DataFrame) -> tuple[Column, list[str], StructType]:
-    """The event, the names of its fields, and the columns of its row. Raises UsageError."""
+    """Return the event, the names of its fields, and the columns of its row. Raises UsageError."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructType
 
@@ -87,7 +87,7 @@ def _event(frame: DataFrame) -> tuple[Column, list[str], StructType]:
 
 
 def _by_key(frame: DataFrame, row: StructType) -> list[Column]:
-    """The columns of the row that the record's key has: as a struct, or as JSON with or without a schema."""
+    """Return the row's columns that the record's key has: in a struct, or in JSON with or without a schema."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructField, StructType
 
@@ -101,7 +101,7 @@ def _by_key(frame: DataFrame, row: StructType) -> list[Column]:
 
 
 def _has(frame: DataFrame, key: Column, name: str) -> bool:
-    """Whether the key has a column of this name."""
+    """Whether the key has a column with this name."""
     from pyspark.sql.types import StructType
 
     shape = frame.select(key.alias("key")).schema["key"].dataType

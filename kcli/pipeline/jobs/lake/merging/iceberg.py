@@ -1,7 +1,7 @@
-"""A batch merged into an Iceberg table by pyiceberg: files with rows of its keys are written anew, in one snapshot.
+"""Merges a batch into an Iceberg table with pyiceberg: files with rows of its keys are rewritten in one snapshot.
 
-pyiceberg's own upsert compares row by row, and its filters hold an object for each key, 800 MB for a million keys. So
-the keys of a file are joined with those of the batch as columns, and a filter is the range of the keys.
+pyiceberg's own upsert compares row by row, and its filters have an object per key, 800 MB for a million keys. So a
+file's keys are joined with those of the batch as columns, and the filter is the range of keys.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: dict[str, str]) -> None:
-    """Rows whose key is in the table replace it or delete it, others are added. One that `order_by` says is older than
-    the table's changes nothing. `about` is what the snapshot says of itself. Raises what pyiceberg does."""
+    """Replace or delete rows with existing keys, and add others. A row that is older than the table's by `order_by`
+    changes nothing. `about` are the properties of the snapshot. Raises pyiceberg's errors."""
     import pyarrow.compute as pc
     from pyiceberg.io.pyarrow import schema_to_pyarrow
     from pyiceberg.table.snapshots import Operation
@@ -38,8 +38,8 @@ def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: di
             transaction.add_files([], about, check_duplicate_files=False)
         return
     with transaction.update_snapshot(snapshot_properties=about).overwrite(commit_uuid=written.uuid) as snapshot:
-        # rows that another writer adds in the range meanwhile may be of these keys: pyiceberg refuses the commit then,
-        # which it does not for its own appends
+        # Another writer may meanwhile add rows with these keys in the range: pyiceberg rejects the commit then, which
+        # it does not for its own appends.
         snapshot.delete_by_predicate(range_of_keys)
         if not replaced:
             snapshot._operation = Operation.APPEND
@@ -49,12 +49,12 @@ def merge_rows(transaction: Transaction, rows: pa.Table, merge: Merge, about: di
         for file in added:
             snapshot.append_data_file(file)
     if _scattered(transaction):
-        # pyiceberg merges manifests, and forgets those of deleted files alone, only where it appends
+        # pyiceberg merges manifests, and drops those with only deleted files, only when it appends
         transaction.add_files([], about, check_duplicate_files=False)
 
 
 def _scattered(transaction: Transaction) -> bool:
-    """Whether there are more small manifests than the table's properties say."""
+    """Whether there are more small manifests than the table's properties allow."""
     metadata = transaction.table_metadata
     snapshot, properties = metadata.current_snapshot(), metadata.properties
     if snapshot is None or properties.get("commit.manifest-merge.enabled", "").lower() != "true":
@@ -65,7 +65,7 @@ def _scattered(transaction: Transaction) -> bool:
 
 
 def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
-    """The rows by the columns of the table; one that they do not have is null."""
+    """Return the rows with the table's columns; missing ones are null."""
     import pyarrow as pa
 
     for one in schema:
@@ -75,8 +75,8 @@ def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
 
 
 def within(rows: pa.Table, merge: Merge, schema: pa.Schema) -> BooleanExpression:
-    """A filter by which a file is no candidate whose statistics say that it has no key of these rows: the range of each
-    column of the key. A column of nulls alone equals nothing."""
+    """Return a filter that excludes files whose statistics show that they have no key of these rows: the range of each
+    key column. A column with only nulls matches nothing."""
     from functools import reduce
 
     import pyarrow.compute as pc
@@ -89,15 +89,15 @@ def within(rows: pa.Table, merge: Merge, schema: pa.Schema) -> BooleanExpression
         least, most = ends["min"].as_py(), ends["max"].as_py()
         if least is None:
             return AlwaysFalse()
-        if not isinstance(least, bool):  # two values are no range
+        if not isinstance(least, bool):  # two values are not a range
             ranges.append(GreaterThanOrEqual(term=Reference(key), value=least))
             ranges.append(LessThanOrEqual(term=Reference(key), value=most))
     return reduce(And, ranges)
 
 
 class _Found(NamedTuple):
-    """A file with keys of the batch: the numbers of the rows of the batch, and those of the file's rows of the same
-    keys. pyiceberg reads the rows of a file in their order, whichever columns are wanted."""
+    """A file with keys of the batch: row numbers in the batch, and those of the file's rows with the same keys.
+    pyiceberg reads a file's rows in order, whichever columns are selected."""
 
     task: FileScanTask
     ours: Any
@@ -105,7 +105,7 @@ class _Found(NamedTuple):
 
 
 class _Written:
-    """What writes the rows of this change into files of the table."""
+    """Writes the rows of this change to files of the table."""
 
     def __init__(self, transaction: Transaction) -> None:
         self.uuid = uuid4()
@@ -113,7 +113,7 @@ class _Written:
         self._count = count()
 
     def files(self, rows: pa.Table) -> list[DataFile]:
-        """The files that have these rows now."""
+        """Write files with these rows and return them."""
         from pyiceberg.io.pyarrow import _dataframe_to_data_files
 
         if not rows.num_rows:
@@ -125,7 +125,7 @@ class _Written:
 def _found(
     transaction: Transaction, rows: pa.Table, merge: Merge, range_of_keys: BooleanExpression
 ) -> tuple[list[_Found], Any]:
-    """The files that have a key of the batch, and which rows of the batch are not older than the table's."""
+    """Return the files with a key of the batch, and which rows of the batch are not older than the table's."""
     import numpy as np
     import pyarrow as pa
 
@@ -145,7 +145,7 @@ def _found(
 def _replaced(
     transaction: Transaction, found: Sequence[_Found], fresh: Any, written: _Written
 ) -> Iterator[tuple[DataFile, list[DataFile]]]:
-    """Each file that has rows of keys that are replaced or deleted, and the files that have its other rows now."""
+    """Yield each file with rows that are replaced or deleted, and the new files with its other rows."""
     import numpy as np
     import pyarrow as pa
 
@@ -159,7 +159,7 @@ def _replaced(
 
 
 def _read(transaction: Transaction, task: FileScanTask, columns: Sequence[str]) -> pa.Table:
-    """The rows of a file that are not deleted, by these columns, () for all."""
+    """Return the rows of a file that are not deleted, with these columns, () for all."""
     from pyiceberg.expressions import AlwaysTrue
     from pyiceberg.io.pyarrow import ArrowScan
 
@@ -169,7 +169,7 @@ def _read(transaction: Transaction, task: FileScanTask, columns: Sequence[str]) 
 
 
 def _same(rows: pa.Table, there: pa.Table, merge: Merge) -> tuple[Any, Any]:
-    """Numbers of rows of the batch and of the table that have the same key, two arrays of one length."""
+    """Return row numbers of the batch and of the table with equal keys, as two arrays of the same length."""
     keys = list(merge.keys)
     ours = _numbered(rows.select(keys).cast(there.select(keys).schema), "_here")
     both = ours.join(_numbered(there.select(keys), "_there"), keys, join_type="inner")
@@ -177,7 +177,7 @@ def _same(rows: pa.Table, there: pa.Table, merge: Merge) -> tuple[Any, Any]:
 
 
 def _numbered(keys: pa.Table, name: str) -> pa.Table:
-    """The keys, and the number of their row."""
+    """Return the keys with their row numbers."""
     import numpy as np
     import pyarrow as pa
 
@@ -185,7 +185,7 @@ def _numbered(keys: pa.Table, name: str) -> pa.Table:
 
 
 def _older(rows: pa.Table, ours: Any, there: pa.Table, theirs: Any, order_by: str) -> Any:
-    """Which of the pairs are older in the batch than in the table. A table's null is older than all."""
+    """Return which pairs are older in the batch than in the table. A null in the table is older than everything."""
     import pyarrow.compute as pc
 
     before = there[order_by].take(theirs)
