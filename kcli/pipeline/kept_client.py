@@ -1,6 +1,5 @@
-"""The client of a task, which a Python process of Spark's keeps for its next one: the batches of a stream come one
-after another, and connecting anew takes longer than a small one.
-"""
+"""A client that one of Spark's Python processes keeps for its next task: a stream's batches follow one another, and
+connecting takes longer than a small batch."""
 
 from __future__ import annotations
 
@@ -21,19 +20,20 @@ from kcli.pipeline.connection import Sealed, plain
 from kcli.settings import ClientSettings
 
 MOST = 4
-"""Clients that are kept. Beyond this the least recently used one is closed: its settings may be gone."""
+"""Number of clients kept. Beyond this the least recently used one is closed, because its settings may no longer be in
+use."""
 IDLE = 300.0
-"""Seconds after which a client is too old: brokers end connections that nothing is sent over."""
+"""Seconds after which an unused client is discarded, because brokers close idle connections."""
 _kept: list[tuple[bytes, float, Background]] = []
-"""A digest of a client's settings, and since when it is not used; in the order of that. A task that reads and sends has
-two of the same settings."""
+"""Digest of a client's settings, and since when it is unused, in that order. A task that reads and sends has two with
+the same settings."""
 T = TypeVar("T")
 
 
 @contextmanager
 def client_of(sealed: Sealed) -> Iterator[Background]:
-    """A connected client; outside of a task one that ends with the block, as does one whose block raised. Raises what
-    the client raises."""
+    """Yield a connected client. Outside a task it ends with the block; in any case it ends if the block raised. Raises
+    the client's errors."""
     key = sha256(pickle.dumps(plain(sealed))).digest() if in_task() else b""
     kafka = _taken(key) or _made(sealed)
     done = False
@@ -48,13 +48,13 @@ def client_of(sealed: Sealed) -> Iterator[Background]:
 
 
 def close() -> None:
-    """End the clients that are kept."""
+    """Close the kept clients."""
     while _kept:
         _end_oldest()
 
 
 def in_task() -> bool:
-    """Whether this process runs a task of Spark's."""
+    """Whether this process runs a Spark task."""
     from pyspark import TaskContext
 
     return TaskContext.get() is not None
@@ -67,7 +67,7 @@ def _keep(key: bytes, kafka: Background) -> None:
 
 
 def _taken(key: bytes) -> Background | None:
-    """The client of these settings that was used last; all that are too old end."""
+    """Return the most recently used client with these settings, and close those that are too old."""
     while _kept and monotonic() - _kept[0][1] > IDLE:
         _end_oldest()
     for place in reversed(range(len(_kept))):
@@ -91,7 +91,8 @@ def _made(sealed: Sealed) -> Background:
 
 
 class Background:
-    """`with Background(settings) as kafka: kafka.run(something(kafka.client))`."""
+    """A client on an event loop in a thread: `with Background(settings) as kafka:
+    kafka.run(something(kafka.client))`."""
 
     client: Client
 
@@ -120,11 +121,11 @@ class Background:
             self._loop.close()
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begin something on the loop."""
+        """Start a coroutine on the loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of something on the loop. Interrupted, it is cancelled."""
+        """Return the result of a coroutine on the loop. If interrupted, it is cancelled."""
         doing = self.start(work)
         try:
             return doing.result()

@@ -1,4 +1,4 @@
-"""What the log says, asked from the driver: which partitions there are, where they begin and end, where a time is."""
+"""Looks up partitions, log starts and ends, and offsets at a time, from the driver."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kcli.sync.client import SyncClient
 from kcli.text.patterns import compiled, matcher
 
 PATIENCE = 30.0
-"""Seconds for which the offsets of a log are asked for: an election is waited for."""
+"""Seconds to retry offset look-ups, so that an election is waited for."""
 
 
 class Log:
-    """A client of the cluster for one driver-side process; `with Log(sealed) as log:`, or `close` at the end."""
+    """A client of the cluster for one driver-side process; use `with Log(sealed) as log:`, or `close` it at the end."""
 
     def __init__(self, sealed: Sealed) -> None:
         self.sealed = sealed
@@ -37,13 +37,13 @@ class Log:
         self.kafka.__exit__(kind, error, trace)
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self.kafka.__exit__(None, None, None)
 
     def partitions(self, options: ReadOptions) -> list[TopicPartition]:
-        """What subscribe, subscribePattern or assign says, in order; one request asks for it. Raises BrokerError for a
-        topic that is not there, UsageError for an assigned partition that is not there; with failOnDataLoss=false a
-        topic that is not there has none, where another is."""
+        """Return the partitions for subscribe, subscribePattern or assign, in order, with one request. Raises
+        BrokerError for a missing topic, UsageError for a missing assigned partition; with failOnDataLoss=false a
+        missing topic has no partitions, if another topic exists."""
 
         async def ask(client: Client) -> list[TopicPartition]:
             cluster = client.cluster
@@ -71,19 +71,19 @@ class Log:
         return self.kafka.run(ask)
 
     def earliest(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where each log starts. Raises the error of the first that has one."""
+        """Return where each log starts. Raises the first error of a partition."""
         return self._offsets(dict.fromkeys(ats, EARLIEST))
 
     def latest(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where each log ends; with read_committed its last stable offset. Raises as `earliest`."""
+        """Return where each log ends; with read_committed its last stable offset. Raises like `earliest`."""
         return self._offsets(dict.fromkeys(ats, LATEST))
 
     def high_watermarks(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where each log ends, also behind open transactions. Raises as `earliest`."""
+        """Return where each log ends, past open transactions. Raises like `earliest`."""
         return self._offsets(dict.fromkeys(ats, LATEST), "read_uncommitted")
 
     def at_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The first offset at or after each time (ms), or None."""
+        """Return the first offset at or after each time (ms), or None."""
         offsets = self._offsets(times)
         return {at: offset if offset >= 0 else None for at, offset in offsets.items()}
 
@@ -103,7 +103,7 @@ class Log:
         return offsets
 
     def resolve(self, places: Places, ats: list[TopicPartition], option: str) -> dict[TopicPartition, int]:
-        """Every place as an offset. JSON has to name exactly the partitions there are. Raises UsageError."""
+        """Return every position as an offset. JSON has to name exactly the existing partitions. Raises UsageError."""
         if places.kind == "earliest":
             return self.earliest(ats)
         if places.kind == "latest":
@@ -132,8 +132,8 @@ class Log:
 
 
 def exactly(given: Mapping[TopicPartition, int], ats: list[TopicPartition], option: str) -> None:
-    """Raise UsageError unless the partitions named are the partitions there are."""
-    there = set(ats)  # a list would be searched once for each of them
+    """Raise UsageError unless the named partitions are exactly the existing ones."""
+    there = set(ats)  # a list would be searched for each of them
     missing = [at for at in ats if at not in given]
     more = [at for at in given if at not in there]
     if missing or more:

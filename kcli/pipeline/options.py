@@ -1,6 +1,7 @@
-"""The options of `format("kcli")`: Spark's own Kafka names and defaults, and a few of ours. Names know no case.
+"""The options of `format("kcli")`: Spark's own Kafka names and defaults, and a few of kcli's. Names are
+case-insensitive.
 
-Everything is checked before anything is done; an unknown name is refused with the nearest known one.
+Everything is checked before anything is done; an unknown name is refused with the most similar known one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TYPES = {
     "valueUnknown": "STRING",
 }
 ABOUT = ("Error", "Unknown")
-"""Columns about key or value, by the ends of their names: what is wrong, and which fields no column has."""
+"""Suffixes of columns about key or value: problems, and unknown fields."""
 FORMATS = ("binary", "string", "json", "msgpack", *REGISTERED)
 KNOWN = """
 assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
@@ -47,14 +48,14 @@ schemaRegistry keySubject valueSubject keySubjectStrategy valueSubjectStrategy k
 keyWriterSchema writerSchema registerSchemas withoutRules
 """.split()
 TOPIC = "topic:"
-"""In front of a quarantine that is a topic."""
+"""Prefix of a quarantine that is a topic."""
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
-"""Of Spark's source, and without a meaning here: reading needs no group, and the client tries again by itself."""
+"""Options of Spark's source without effect here: reading needs no group, and the client retries by itself."""
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
 
 
 class ReadOptions(Carried):
-    """What is read, from where to where. `kind` is assign, subscribe or subscribePattern, `what` its value."""
+    """What to read, and the range. `kind` is assign, subscribe or subscribePattern, `what` its value."""
 
     kind: str = ""
     what: str = ""
@@ -86,8 +87,7 @@ class ReadOptions(Carried):
     stop_file: str = ""
 
     def ddl(self, types: Mapping[str, str] | None = None) -> str:
-        """The schema of what is read, as Spark writes it. `types` are those of keys and values whose schemas are in a
-        registry."""
+        """Return the schema of a read as Spark DDL. `types` are those of keys and values with a registry's schemas."""
         return ", ".join(f"`{name}` {(types or {}).get(name) or self._type(name)}" for name in self.columns)
 
     def _type(self, name: str) -> str:
@@ -100,8 +100,8 @@ class ReadOptions(Carried):
 
 
 class WriteOptions(Carried):
-    """Where rows go. `topic` goes before the topic column, `exactly_once` names a copy that writes none twice, and
-    `source_ids` are the ids of the topics that it reads."""
+    """Where rows are written. `topic` overrides the topic column, `exactly_once` names a copy that writes no record
+    twice, and `source_ids` are the ids of the topics that it reads."""
 
     topic: str = ""
     keep_timestamp: bool = False
@@ -111,15 +111,15 @@ class WriteOptions(Carried):
 
 
 def schema_of(options: Mapping[str, str], types: Mapping[str, str] | None = None) -> str:
-    """The schema that the options of a read say, before anybody knows whether it is a batch or a stream. `types` are
-    those of keys and values whose schemas are in a registry."""
+    """Return the schema for the options of a read, before it is known whether it is a batch or a stream. `types` are
+    those of keys and values with a registry's schemas."""
     given = {key.lower(): text for key, text in options.items()}
     known(given)
     return _shape(given).ddl(types)
 
 
 def _shape(given: Mapping[str, str]) -> ReadOptions:
-    """The options that decide the columns."""
+    """Return the options that determine the columns."""
     return ReadOptions(
         columns=_columns(given, _flag(given, "includeHeaders", False)),
         key_format=_format(given, "key"),
@@ -178,7 +178,7 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
 
 
 def known(given: Mapping[str, str]) -> None:
-    """Raise UsageError for a name that is no option. `kafka.*` and `schema.registry.*` are looked at elsewhere."""
+    """Raise UsageError for an unknown option. `kafka.*` and `schema.registry.*` are checked elsewhere."""
     names = {name.lower() for name in KNOWN}
     for key in given:
         if not key.startswith(("kafka.", "schema.registry.")) and key not in names:
@@ -207,7 +207,7 @@ def _subject(given: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _assigned(text: str) -> tuple[tuple[str, int], ...]:
-    """`{"orders":[0,1]}` as pairs."""
+    """Parse `{"orders":[0,1]}` into pairs."""
     import json
 
     try:
@@ -217,7 +217,7 @@ def _assigned(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _ids(text: str) -> tuple[tuple[str, str], ...]:
-    """`{"orders":"Xq2…"}` as pairs."""
+    """Parse `{"orders":"Xq2…"}` into pairs."""
     import json
 
     try:
@@ -288,7 +288,7 @@ def _format(given: Mapping[str, str], field: str) -> str:
 
 
 def _on_bad(given: Mapping[str, str]) -> str:
-    """What is done with a record that does not fit its format."""
+    """Return the action for a record that does not fit its format."""
     text = given.get("onbad", "fail").strip().lower()
     if text not in ("fail", "null", "quarantine"):
         raise UsageError(f"option onBad is fail, null or quarantine, not {text}")
@@ -296,7 +296,7 @@ def _on_bad(given: Mapping[str, str]) -> str:
 
 
 def _on_unknown(given: Mapping[str, str]) -> str:
-    """What is done with a record that has fields which its schema does not name."""
+    """Return the action for a record with fields that its schema lacks."""
     text = given.get("unknownfields", "ignore").strip().lower()
     if text not in ("ignore", "fail", "bad"):
         raise UsageError(f"option unknownFields is ignore, fail or bad, not {text}")
@@ -304,7 +304,7 @@ def _on_unknown(given: Mapping[str, str]) -> str:
 
 
 def _quarantine(given: Mapping[str, str]) -> str:
-    """The folder, or the topic, of records that did not fit; "" for none."""
+    """Return the folder, or the topic, for records that did not fit; "" for none."""
     place = given.get("quarantine", "").strip()
     if place and _on_bad(given) == "fail":
         raise UsageError("option quarantine goes with onBad=quarantine, or with onBad=null")

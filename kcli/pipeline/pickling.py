@@ -1,4 +1,4 @@
-"""Frozen values that travel to the tasks: with a pickle, which a Frozen by itself has none of."""
+"""Frozen values that are sent to tasks: they can be pickled, which Frozen doesn't support by itself."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class Carried(Frozen):
 
 
 def made(kind: type[Carried], fields: dict[str, Any]) -> Carried:
-    """The value again."""
+    """Restore the value."""
     return kind(**fields)

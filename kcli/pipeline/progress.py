@@ -1,6 +1,6 @@
-"""How far the tasks are, while they run: each sends a datagram every 200 ms to `progressAddr`, and one at its end.
+"""Progress of running tasks: each sends a datagram to `progressAddr` every 200 ms, and one at its end.
 
-Datagrams may be lost, doubled and late: each has totals of its attempt, so the last one that came is right.
+Datagrams may be lost, duplicated and late: each has totals of its attempt, so the newest one is right.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from kcli.values import Value, field
 
 EVERY = 0.2
 MANY = 8000
-"""Task attempts after which those of old stages are forgotten: a stream has new ones for ever."""
+"""Task attempts after which those of old stages are dropped, because a stream creates new ones forever."""
 Spans = Mapping[TopicPartition, tuple[int, int]]
 
 WINDOW = 10.0
-"""Seconds over which a rate is taken."""
+"""Seconds over which a rate is computed."""
 MANY_RANGES = 2000
-"""Ranges after which those that are done are added up and forgotten: a stream makes new ones for ever."""
+"""Ranges after which finished ones are added up and dropped, because a stream creates new ones forever."""
 
 
 class Figures(Value):
-    """One partition, or all of them. `total` -1: there is no end. `rate` is in rows a second, `eta` in seconds (-1:
+    """One partition, or all of them. `total` -1: there is no end. `rate` is in rows per second, `eta` in seconds (-1:
     unknown)."""
 
     done: int = 0
@@ -40,8 +40,8 @@ class Figures(Value):
 
 
 class Progress(Value):
-    """All of it at one moment; `written` is what writers of topics had acknowledged, `notes` are sentences for a
-    person."""
+    """All progress at one moment; `written` is what writers of topics had acknowledged, `notes` are sentences for
+    display."""
 
     whole: Figures = field(factory=Figures)
     parts: dict[TopicPartition, Figures] = field(factory=dict)
@@ -50,7 +50,7 @@ class Progress(Value):
 
 
 class Sum:
-    """`take` the reports from time to time. `spans` are the ranges of a batch; a stream has none."""
+    """Call `take` with the reports from time to time. `spans` are the ranges of a batch; a stream has none."""
 
     def __init__(self, spans: Spans | None = None) -> None:
         self._spans = spans
@@ -62,7 +62,7 @@ class Sum:
         self._samples: dict[TopicPartition | None, deque[tuple[float, int, int]]] = {}
 
     def take(self, reports: Iterable[Report], now: float) -> Progress:
-        """The figures at `now` (seconds of a monotonic clock)."""
+        """Return the figures at `now` (monotonic clock, in seconds)."""
         for report in reports:
             if report.note:
                 self._notes.setdefault(report.note)
@@ -113,7 +113,7 @@ class Sum:
         return progress
 
     def _paced(self, at: TopicPartition | None, figures: Figures, now: float) -> None:
-        """Rate and ETA, from the figures of the last seconds."""
+        """Set rate and ETA from the figures of the last seconds."""
         samples = self._samples.setdefault(at, deque())
         samples.append((now, figures.done, figures.rows))
         while len(samples) > 2 and now - samples[1][0] >= WINDOW:
@@ -128,8 +128,8 @@ class Sum:
 
 
 class Report(Value):
-    """One task attempt: `topic` is "" for one that writes; `offset` the next to be read, `end` where its range ends. Or
-    a `note` for a person, of the driver's half of a source."""
+    """A report of a task attempt: `topic` is "" for one that writes; `offset` is the next to read, `end` where its
+    range ends. Or a `note` for display, from the driver's part of a source."""
 
     stage: int = -1
     partition: int = -1
@@ -146,7 +146,7 @@ class Report(Value):
 
 
 class Reporter:
-    """The task's side; without an address it does nothing. Never raises: progress is not worth a task."""
+    """The task's side; without an address it does nothing. Never raises, because progress must not fail a task."""
 
     def __init__(self, address: str, topic: str = "", source: int = -1, start: int = -1, end: int = -1) -> None:
         self.report = Report(topic=topic, source=source, start=start, offset=start, end=end)
@@ -171,7 +171,7 @@ class Reporter:
             report.attempt = context.attemptNumber()
 
     def noted(self, rows: int, size: int, offset: int) -> None:
-        """Add rows and bytes; `offset` is the next to be read."""
+        """Add rows and bytes; `offset` is the next to read."""
         report = self.report
         report.rows += rows
         report.bytes += size
@@ -186,13 +186,13 @@ class Reporter:
         self.send()
 
     def close(self) -> None:
-        """The task reports nothing more; without `done` before it, the task failed or was cut short."""
+        """Stop reporting; without `done` before, the task failed or was interrupted."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
     def send(self) -> None:
-        """Send the report as it is; without an address nothing."""
+        """Send the current report, if there is an address."""
         if self._socket is None:
             return
         values = {f.name: getattr(self.report, f.name) for f in Report.__fields__}
@@ -203,7 +203,7 @@ class Reporter:
 
 
 def tell(address: str, note: str) -> None:
-    """Send a note; nothing without an address. It may be lost: it is in Spark's log too."""
+    """Send a note, if there is an address. It may be lost, but is also in Spark's log."""
     reporter = Reporter(address)
     reporter.report.note = note
     reporter.send()
@@ -211,12 +211,12 @@ def tell(address: str, note: str) -> None:
 
 
 class Listener:
-    """The driver's side: `with Listener() as progress:` and `progress.poll()` from time to time. `host` is by which
-    name or address tasks reach it."""
+    """The driver's side: `with Listener() as progress:` and `progress.poll()` from time to time. `host` is the name or
+    address at which tasks reach it."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((host if host == "127.0.0.1" else "", 0))  # the address may be that of a machine in front
+        self._socket.bind((host if host == "127.0.0.1" else "", 0))  # the address may belong to a machine in front
         self._socket.setblocking(False)
         self.address = f"{host}:{self._socket.getsockname()[1]}"
         self.reports: dict[tuple[int, int, int], Report] = {}
@@ -231,7 +231,7 @@ class Listener:
         self._socket.close()
 
     def poll(self) -> list[Report]:
-        """Take in what came. The last report of each task, of its last attempt; in order."""
+        """Return what arrived: the last report of each task, from its last attempt, in order."""
         while True:
             try:
                 data = self._socket.recv(65536)
@@ -239,7 +239,7 @@ class Listener:
                 break
             report = _report(data)
             if report is None:
-                continue  # a stranger's datagram
+                continue  # a foreign datagram
             key = report.stage, report.partition, report.attempt
             if report.note:
                 self._notes[report.note] = report
@@ -255,13 +255,13 @@ class Listener:
         return [*last.values(), *self._notes.values()]
 
     def _forget(self) -> None:
-        """All but the newest half; by then they were handed out many times."""
+        """Drop all but the newest half; they were returned many times."""
         for key in sorted(self.reports)[: len(self.reports) // 2]:
             del self.reports[key]
 
 
 def _report(data: bytes) -> Report | None:
-    """The content of a datagram; None for a foreign one: on a cluster any machine that reaches us can send some."""
+    """Parse a datagram; None for a foreign one, because any machine that reaches us can send some."""
     try:
         values = json.loads(data)
         report = Report(**values)

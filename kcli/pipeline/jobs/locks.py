@@ -1,4 +1,5 @@
-"""One run at a time on this machine for a checkpoint, and for a folder of files: a lock that ends with its process."""
+"""Ensures a single run on this machine per checkpoint and per folder of files, with locks that end with their
+process."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from kcli.system import files
 
 @contextmanager
 def held(places: Sequence[str], name: str) -> Iterator[None]:
-    """Hold the locks of these paths and URIs; "" is none. Raises UsageError where another process has one of them."""
+    """Hold the locks of these paths and URIs; "" is skipped. Raises UsageError if another process holds one of them."""
     with ExitStack() as stack:
         for place in dict.fromkeys(filter(None, places)):
             stack.enter_context(_held(place, name))
@@ -57,7 +58,7 @@ def _locked(path: Path, place: str) -> BinaryIO:
         if path.exists() and os.fstat(file.fileno()).st_ino == path.stat().st_ino:
             file.truncate()
             return file
-        file.close()  # its holder ended, and deleted it, between our two calls
+        file.close()  # its holder ended and deleted it between our two calls
 
 
 def _used(text: bytes, place: str) -> UsageError:
@@ -70,6 +71,6 @@ def _used(text: bytes, place: str) -> UsageError:
 
 
 def _path(place: str) -> Path:
-    """The file of a lock: links lead to the same one."""
+    """Return the file of a lock; links lead to the same one."""
     real = as_s3(place) if "://" in place else os.path.realpath(place)
     return Path(state_folder("pipelines")) / f"{sha256(real.encode()).hexdigest()[:16]}.lock"

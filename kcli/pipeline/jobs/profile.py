@@ -1,7 +1,7 @@
-"""What is in a topic, counted by Spark: partitions, sizes, keys, rate over time, fields of JSON.
+"""Statistics of a topic, computed by Spark: partitions, sizes, keys, rate over time, fields of JSON.
 
-The topic is read once into a narrow table of what has to be counted, which Spark keeps for the questions; a sample of
-the values is read a second time for their fields.
+The topic is read once into a narrow table, which Spark caches for all queries; a sample of the values is read a second
+time for their fields.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 PERCENTILES = (0.5, 0.9, 0.99, 0.999)
 BUCKETS = 60
-"""Steps of the rate over time, at most."""
+"""Maximum number of time steps in the rate."""
 STEPS = (1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800, 2592000)
-"""Seconds of such a step."""
+"""Possible lengths of such a step in seconds."""
 
 
 class Partition(Value):
-    """What a partition has between two offsets. `first` and `last` are its least and greatest timestamp, in ms."""
+    """Statistics of a partition between two offsets. `first` and `last` are its smallest and largest timestamp,
+    in ms."""
 
     partition: int = 0
     start: int = 0
@@ -41,12 +42,12 @@ class Partition(Value):
 
     @property
     def gaps(self) -> int:
-        """Offsets without a record."""
+        """Number of offsets without a record."""
         return self.end - self.start - self.records
 
 
 class Sizes(Value):
-    """How large keys or values are, in bytes; the histogram counts them by powers of two."""
+    """Sizes of keys or values, in bytes; the histogram counts them by powers of two."""
 
     part: str = ""
     count: int = 0
@@ -62,7 +63,7 @@ class Sizes(Value):
 
 
 class Key(Value):
-    """A frequent key; `partition` is None where it is in several."""
+    """A frequent key; `partition` is None if it is in several."""
 
     key: str = ""
     records: int = 0
@@ -71,7 +72,7 @@ class Key(Value):
 
 
 class Step(Value):
-    """What was written in a step of time that begins at `begin`, in ms."""
+    """The records of a time step that begins at `begin`, in ms."""
 
     begin: int = 0
     records: int = 0
@@ -80,7 +81,7 @@ class Step(Value):
 
 
 class Profile(Value):
-    """What is in a topic; `step` is how many seconds a step of the rate has."""
+    """The statistics of a topic; `step` is the length of a time step in seconds."""
 
     topic: str = ""
     distinct_keys: int = 0
@@ -97,17 +98,17 @@ class Profile(Value):
 
     @property
     def first(self) -> int | None:
-        """The least timestamp, in ms."""
+        """The smallest timestamp, in ms."""
         return min((part.first for part in self.partitions if part.first is not None), default=None)
 
     @property
     def last(self) -> int | None:
-        """The greatest timestamp, in ms."""
+        """The largest timestamp, in ms."""
         return max((part.last for part in self.partitions if part.last is not None), default=None)
 
     @property
     def seconds(self) -> float:
-        """Between the least and the greatest timestamp."""
+        """The time between the smallest and the largest timestamp."""
         return 0.0 if self.first is None or self.last is None else (self.last - self.first) / 1000
 
 
@@ -119,8 +120,8 @@ def profile(
     top: int,
     sample: int,
 ) -> Profile:
-    """Count. `load` gives a fresh frame of the topic with these columns; `top` is how many keys are named, `sample`
-    about how many values are looked into (0: all)."""
+    """Compute the statistics. `load` returns a new frame of the topic with these columns; `top` is the number of keys
+    to list, `sample` the approximate number of values to examine (0: all)."""
     from pyspark.sql import functions as f
 
     profile = Profile(topic=topic)

@@ -1,4 +1,4 @@
-"""Rows that become records: what keys and values may be, how they are written to a topic, and counted on the way."""
+"""Converts rows to records, writes them to a topic, and counts them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ OLDER = "spark.sql.sources.useV1SourceList"
 
 
 def as_records(frame: DataFrame, *, keep: tuple[str, ...], typed: Collection[str] = ()) -> DataFrame:
-    """The columns of `keep` that are there, as the sink takes them: a struct, map or array becomes JSON, anything else
-    that is neither text nor bytes its text; those of `typed` stay what they are, for a schema of a registry. Raises
-    UsageError where there is no value, and where one of `typed` is missing."""
+    """Return the existing columns of `keep` in the sink's form: a struct, map or array becomes JSON, anything else
+    except text and bytes its text; those of `typed` are unchanged, for a registry's schema. Raises UsageError without a
+    value column, and if one of `typed` is missing."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType
 
@@ -51,7 +51,7 @@ def as_records(frame: DataFrame, *, keep: tuple[str, ...], typed: Collection[str
 
 
 class Sink:
-    """A frame to write to a topic. `rows` is known after a batch ended well."""
+    """A frame to write to a topic. `rows` is known after a batch succeeded."""
 
     def __init__(self, frame: DataFrame, form: str, options: Mapping[str, str]) -> None:
         self._counted = Counted(frame)
@@ -59,30 +59,30 @@ class Sink:
         self._options = dict(options)
 
     def batch(self) -> Action:
-        """All of it, once."""
+        """Write all of it, once."""
         return Action(self._counted.frame.sparkSession, self.write)
 
     def write(self) -> None:
-        """All of it, now."""
+        """Write all of it now."""
         frame = self._counted.frame
         with _newer(frame.sparkSession, self._form):
             frame.write.format(self._form).mode("append").options(**self._options).save()
 
     def stream(self, checkpoint: Path | str, trigger: Trigger, stop_file: Path | None) -> Stream:
-        """As it comes."""
+        """Write it as it arrives."""
         writer = self._counted.frame.writeStream.format(self._form).options(**self._options)
         writer = trigger.on(writer.option("checkpointLocation", str(checkpoint)))
         return Stream(writer.start, stop_file)
 
     @property
     def rows(self) -> int:
-        """The number of records written; -1 where they were not counted."""
+        """The number of records written; -1 if they were not counted."""
         return self._counted.rows
 
 
 @contextmanager
 def _newer(spark: SparkSession, form: str) -> Iterator[None]:
-    """Spark writes a batch to Kafka by its older interface, which counts nothing, unless an option says otherwise."""
+    """Use Spark's newer interface to write a batch to Kafka: the older default counts nothing."""
     before = spark.conf.get(OLDER)
     if form == "kafka" and before is not None:
         spark.conf.set(OLDER, ",".join(one for one in before.split(",") if one.strip() != form))

@@ -1,8 +1,8 @@
-"""Records again at the pace at which they were written: each when its time has come, never before, in the order of its
-partition; partitions keep step with each other, as one clock rules all of them.
+"""Replays records at their original pace: each when it is due, never before, in the order of its partition; all
+partitions follow one clock.
 
-Spark has no part in it: a task for each partition would wait for a core instead of for its time. What is due is handed
-to the producer in one piece, so a pace too fast for any task is work in batches.
+Spark is not used: a task per partition would occupy a core while waiting. Due records are passed to the producer in one
+piece, so a very fast pace is processed in batches.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ if TYPE_CHECKING:
     from kcli.producer.intake.send_records import Row
 
 MOST = 5000
-"""Records that are handed on in one piece."""
+"""Records that are passed on in one piece."""
 ROOM = 20_000
-"""Records of a partition that wait; then it is paused."""
+"""Waiting records of a partition at which it is paused."""
 TURN = 0.05
-"""Seconds between checks for new records and for a request to end."""
+"""Seconds between checks for new records and for a request to stop."""
 
 
 class Pace(Frozen):
-    """`speed` is how many seconds pass in one; 0 is as fast as it goes. Silences longer than `longest` (seconds of the
-    original) are shortened to it."""
+    """`speed` is the number of original seconds per second; 0 is unlimited. Silences longer than `longest` (original
+    seconds) are shortened to it."""
 
     speed: float = 1.0
     longest: float | None = None
 
 
 class Sent(Value):
-    """What was replayed. `late` is how much later than its time the worst record was handed on, in seconds; `clock` the
-    original time (ms) that it is now."""
+    """What was replayed. `late` is the largest delay of a record in seconds; `clock` the current original time (ms)."""
 
     records: int = 0
     bytes: int = 0
@@ -58,8 +57,8 @@ class Sent(Value):
 
 
 class _Waiting:
-    """Records of a partition that were read and whose time has not come; `last` is the time of the one before, as
-    clocks that run back do not."""
+    """Records of a partition that are not due yet; `last` is the time of the previous one, because timestamps may run
+    backwards."""
 
     __slots__ = ("done", "last", "rows")
 
@@ -70,7 +69,7 @@ class _Waiting:
 
 
 class Replay:
-    """`place` False has the partitions chosen anew; `now` gives records the time of sending."""
+    """With `place` False, partitions are chosen anew; `now` gives records the time of sending."""
 
     def __init__(
         self, consumer: Consumer, producer: Producer, topic: str, pace: Pace, *, place: bool = True, now: bool = False
@@ -84,7 +83,7 @@ class Replay:
         self._waiting: dict[TopicPartition, _Waiting] = {}
         self._ends: dict[TopicPartition, int] = {}
         self._began = 0.0
-        self._removed = 0.0  # ms of silence that were skipped
+        self._removed = 0.0  # ms of silence that was skipped
         self.sent = Sent()
         self.problem: KcliError | None = None
         self.on_progress: Callable[[], None] | None = None
@@ -102,8 +101,8 @@ class Replay:
         self.problem = self.problem or outcome.error
 
     async def everything(self, span: dict[TopicPartition, tuple[int, int]], stop: Any) -> None:
-        """Replay the ranges. Returns early when it is asked to end (`stop.asked`). Raises KcliError; what was handed
-        on is acknowledged at the end."""
+        """Replay the ranges. Returns early if asked to stop (`stop.asked`). Raises KcliError; records already passed on
+        are acknowledged at the end."""
         self._waiting = {at: _Waiting() for at, (start, end) in span.items() if start < end}
         self._ends = {at: end for at, (_, end) in span.items()}
         self._consumer.assign({at: start for at, (start, end) in span.items() if start < end})
@@ -123,7 +122,7 @@ class Replay:
     # -- reading ahead ----------------------------------------------------------------------------------------------
 
     async def _fill(self, stop: Any) -> bool:
-        """Read until every partition that has more has something here: only then is it known which is next."""
+        """Read until every unfinished partition has a record here, because only then is it known which one is next."""
         while True:
             hungry = [queue for queue in self._waiting.values() if not queue.rows and not queue.done]
             room = any(len(queue.rows) < ROOM // 2 and not queue.done for queue in self._waiting.values())
@@ -155,7 +154,7 @@ class Replay:
             waiting.done = True
 
     def _hold_back(self) -> None:
-        """Pause partitions that are ahead, resume those with half of their room free again."""
+        """Pause partitions that are ahead, and resume those with half of their room free again."""
         paused = self._consumer.paused
         for at, queue in self._waiting.items():
             if at in paused and len(queue.rows) * 2 <= ROOM:
@@ -163,10 +162,10 @@ class Replay:
             elif at not in paused and len(queue.rows) >= ROOM and at in self._consumer.assignment:
                 self._consumer.pause(at)
 
-    # -- handing on -------------------------------------------------------------------------------------------------
+    # -- sending ----------------------------------------------------------------------------------------------------
 
     async def _due(self) -> None:
-        """Hand on what is due now, at most MOST records; wait where nothing is."""
+        """Pass on due records, at most MOST; wait if none is due."""
         heads = [
             (queue.rows[0][0], number, queue, at)
             for number, (at, queue) in enumerate(self._waiting.items())
@@ -200,12 +199,12 @@ class Replay:
             else:
                 heapq.heappop(heads)
                 if not queue.done:
-                    break  # what comes next of this partition is not here yet
+                    break  # the next record of this partition is not here yet
         await self._producer.send_records(self._topic, rows)
         self.sent.records += len(rows)
 
     def _until(self, due: int) -> float:
-        """When a record of this time is to be handed on, by the clock of the loop."""
+        """Return when a record of this time is due, in loop time."""
         pace, sent = self._pace, self.sent
         if not pace.speed:
             return 0.0

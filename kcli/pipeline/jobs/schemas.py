@@ -1,4 +1,5 @@
-"""Schemas of JSON: taken from samples, compared with the first run's, and evolved: columns added, numbers widened."""
+"""JSON schemas as DDL: inferred from samples, compared with the first run's, and evolved: columns added, numbers
+widened."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 WIDER = ("tinyint", "smallint", "int", "bigint", "double")
-"""Each holds what those before it hold."""
+"""Each type can hold the values of those before it."""
 INFERRED = ("long", "double", "boolean", "string", "struct", "array")
-"""What samples show. Other types of a schema were given, and the samples of a date are strings."""
+"""Types that samples show. Other types of a schema were given explicitly; samples of a date are strings."""
 
 
 class Difference(Value):
-    """What another schema has that the first has not, by paths such as value.user.id and items[].sku. `changed` has
-    (before, now) of types that no column has both of."""
+    """What another schema has in addition, by paths such as value.user.id and items[].sku. `changed` has (before, now)
+    of types without a common column type."""
 
     added: dict[str, str] = field(factory=dict)
     widened: dict[str, tuple[str, str]] = field(factory=dict)
@@ -29,8 +30,8 @@ class Difference(Value):
 
 
 def json_schema(spark: SparkSession, samples: Sequence[bytes], *, nulls: bool = True) -> str:
-    """The schema of JSON objects, as DDL of its fields; a field that is always null is a string, and without `nulls`
-    none. Raises UsageError where none is an object."""
+    """Return the schema of JSON objects as DDL of its fields. A field that is always null is a string, and without
+    `nulls` omitted. Raises UsageError if none is an object."""
     found = [text for value in samples if (text := _object(value, nulls=nulls)) is not None]
     if not found:
         raise UsageError("no JSON object is among the newest records, so no schema can be taken from them").hinted(
@@ -64,7 +65,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def struct_of(spark: SparkSession, ddl: str) -> StructType:
-    """A schema, of its DDL."""
+    """Parse a schema's DDL."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructType
 
@@ -76,13 +77,13 @@ def struct_of(spark: SparkSession, ddl: str) -> StructType:
 
 
 def ddl_of(shape: StructType) -> str:
-    """DDL of a schema's fields."""
+    """Return the DDL of a schema's fields."""
     return ", ".join(f"`{one.name.replace('`', '``')}` {one.dataType.simpleString()}" for one in shape.fields)
 
 
 def difference(before: StructType, now: StructType, *, taken: bool = False) -> Difference:
-    """What `now` has that `before` does not. With `taken` it was taken from samples, which show few types: a value may
-    fit a given type that they do not name, and numbers of a wider column may be whole."""
+    """Return what `now` has that `before` does not. With `taken` it was inferred from samples, which show few types: a
+    value may fit a given type that they do not show, and numbers of a wider column may be whole."""
     found = Difference()
     _compare(before, now, "", found, taken)
     return found
@@ -121,7 +122,8 @@ def _holds(before: DataType, now: DataType) -> bool:
 
 
 def evolved(before: StructType, now: StructType) -> StructType:
-    """`before`, with what `now` has more, behind what is there, and the wider type of numbers. Any other type stays."""
+    """Return `before` with the additional columns of `now` appended, and with the wider type of numbers. Other types
+    are unchanged."""
     merged = _merged(before, now)
     assert merged.typeName() == "struct"
     return merged  # type: ignore[return-value]
@@ -145,7 +147,7 @@ def _merged(before: DataType, now: DataType) -> DataType:
 
 
 def recast(rows: DataFrame, shape: StructType) -> DataFrame:
-    """The rows with these columns, which are more, or wider, than theirs; what they have not is null."""
+    """Return the rows with these columns, which include theirs and may be wider; missing ones are null."""
     from pyspark.sql import functions as f
 
     columns = [
@@ -158,7 +160,7 @@ def recast(rows: DataFrame, shape: StructType) -> DataFrame:
 
 
 def _cell(column: Column, before: DataType, now: DataType) -> Column:
-    """A cell of another type; a struct gets its new fields as null."""
+    """Return a cell in another type; new fields of a struct are null."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import ArrayType, StructType
 

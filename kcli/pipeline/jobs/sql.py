@@ -1,7 +1,7 @@
-"""SQL over topics: each topic that a statement names is a view, created again before every statement.
+"""SQL over topics: each topic in a statement is a view, recreated before every statement.
 
-Again, as Spark keeps the range and the conditions of a view's first query for all that follow; the range is fixed by
-the options, so every statement sees the same records.
+Spark would otherwise keep the range and the conditions of a view's first query for all following ones. The options fix
+the range, so every statement sees the same records.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MODES = ("append", "update", "complete")
 KEPT = ("key", "value", "headers")
 RECORDS = ("topic", "partition", "offset", "timestamp", "timestampType")
-"""Columns of a source that say where a record was, which is nothing for another topic."""
+"""Columns of a source with a record's position, which is meaningless for another topic."""
 _TOKEN = re.compile(
     r"""(?P<skip>--[^\n]*|/\*.*?\*/|\s+)
     |(?P<text>[rR]?'(?:\\.|[^'\\])*'|[rR]?"(?:\\.|[^"\\])*")
@@ -38,8 +38,8 @@ _WHOLE = {"describe", "desc", "show", "table", "natural", "create", "cache", "su
 
 
 class View(Frozen):
-    """A topic as a table: whose source (`kcli` or `kafka`), its options; `columns` and `formats` are for Spark's own
-    source, which knows none of them."""
+    """A topic as a table: its source (`kcli` or `kafka`) and options; `columns` and `formats` are for Spark's own
+    source, which does not support them."""
 
     topic: str = ""
     form: str = "kcli"
@@ -49,19 +49,19 @@ class View(Frozen):
     times: str = ""
     """A condition on the timestamps of records; "" for none."""
     null_bad: bool = False
-    """Whether what does not fit its format is null, and counted."""
+    """Whether values that do not fit their format are null, and counted."""
     counts: bool = False
-    """Whether columns say what does not fit, or which fields no column has."""
+    """Whether there are columns for misfits and unknown fields."""
     leave_out: bool = False
-    """Whether such records are no rows."""
+    """Whether such records are omitted."""
     record: bool = False
-    """Whether there is a column of which record a row is, for a merge."""
+    """Whether there is a column with a row's record position, for a merge."""
     events: bool = False
-    """Whether values are change events of Debezium."""
+    """Whether values are Debezium change events."""
 
 
 class Step(Frozen):
-    """A statement; with a `name` its rows are a table for those that follow. `where` is its place, for errors."""
+    """A statement; with a `name` its rows are a table for later ones. `where` is its place, for errors."""
 
     sql: str = ""
     name: str = ""
@@ -69,7 +69,7 @@ class Step(Frozen):
 
 
 class Script:
-    """The statements of a pipeline. `topics` are all that the cluster has: a name that needs quotes is reported."""
+    """The statements of a pipeline. `topics` are all topics of the cluster: a name that needs quotes is reported."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Script:
         self.pushdown = not streaming and once_each([step.sql for step in steps], names)
 
     def frames(self) -> Iterator[tuple[Step, DataFrame]]:
-        """Each statement's rows; those of a definition have no columns. Raises UsageError for SQL that is none."""
+        """Yield each statement's rows; those of a definition have no columns. Raises UsageError for invalid SQL."""
         lasting: set[str] = set()
         for step in self._steps:
             names = {view.topic for view in self._views}
@@ -126,7 +126,7 @@ class Script:
 
     @staticmethod
     def _recorded(frame: DataFrame, view: View) -> DataFrame:
-        """The rows with RECORD; of change events the value is the row, and there is a column op."""
+        """Return the rows with RECORD; for change events the value is the row, and there is a column op."""
         from pyspark.sql import functions as f
 
         from kcli.pipeline.jobs.lake.merging.latest import RECORD
@@ -146,7 +146,7 @@ class Script:
 
     @property
     def unknown(self) -> int:
-        """Records with fields that no column has, in all statements."""
+        """Records with unknown fields, in all statements."""
         return sum(rows.unknown for rows in self._bad)
 
     @property
@@ -160,7 +160,8 @@ class Script:
         except UsageError as problem:
             name = bare(step.sql, self._topics)
             if name is None:
-                for view in self._views:  # so that Spark names every column there is, not those that were asked for
+                # so that Spark lists all existing columns in errors, not only the requested ones
+                for view in self._views:
                     self._make(view, whole=True)
                 return tried(step.where or "SQL", lambda: self._spark.sql(step.sql), option=False)
             where = step.where or "SQL"
@@ -168,12 +169,12 @@ class Script:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it."""
+    """Quote a name for SQL."""
     return f"`{name.replace('`', '``')}`"
 
 
 def started(writer: Any, mode: str | None) -> StreamingQuery:
-    """The query, in the first output mode that Spark allows for it. Raises AnalysisException of the last."""
+    """Start the query in the first output mode that Spark allows for it. Raises AnalysisException of the last."""
     from pyspark.errors import AnalysisException
 
     wanted = (mode,) if mode is not None else MODES
@@ -188,8 +189,8 @@ def started(writer: Any, mode: str | None) -> StreamingQuery:
 
 
 def records_of(frame: DataFrame, typed: Collection[str] = ()) -> DataFrame:
-    """Key, value and headers. Without a column `value` all columns but the key, and those that say where a record was,
-    become a JSON object; for a value of `typed`, by a schema of a registry, a struct."""
+    """Return key, value and headers. Without a column `value`, all columns except the key and the record's position
+    become a JSON object; for a value of `typed`, with a registry's schema, a struct."""
     from pyspark.sql import functions as f
 
     if "value" not in frame.columns:
@@ -201,8 +202,8 @@ def records_of(frame: DataFrame, typed: Collection[str] = ()) -> DataFrame:
 
 
 def tokens(sql: str) -> list[tuple[str, str, int]]:
-    """(kind, text, where it ends) of everything that is neither space nor remark. Kinds: name, quoted (without its
-    marks), text, other."""
+    """Return (kind, text, end) of all tokens except spaces and comments. Kinds: name, quoted (without its marks), text,
+    other."""
     rows = []
     for match in _TOKEN.finditer(sql):
         kind = match.lastgroup or "other"
@@ -213,7 +214,7 @@ def tokens(sql: str) -> list[tuple[str, str, int]]:
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a text, without the semicolons between them."""
+    """Split a text into statements, without the semicolons."""
     statements, start = [], 0
     for kind, text, end in tokens(sql):
         if kind == "other" and text == ";":
@@ -224,14 +225,14 @@ def split(sql: str) -> list[str]:
 
 
 def mentioned(sql: str, names: Iterable[str]) -> Counter[str]:
-    """How often each of the names occurs as a name: by itself where it is a word of SQL, else in back-quotes.
-    Case counts for topics, so it counts here."""
+    """Return how often each name occurs: unquoted if it is a valid SQL name, else in back-quotes. Case matters for
+    topics, so it matters here."""
     known = set(names)
     return Counter(text for kind, text, _ in tokens(sql) if kind in ("name", "quoted") and text in known)
 
 
 def bare(sql: str, names: Iterable[str]) -> str | None:
-    """A name without the back-quotes that it needs: `orders.eu`, `my-topic`."""
+    """Return a name that lacks the back-quotes it needs: `orders.eu`, `my-topic`."""
     odd = [name for name in names if not re.fullmatch(r"[^\W\d]\w*", name)]
     for kind, text, end in tokens(sql):
         if text.lower() in ("from", "join", ",") and kind in ("name", "other"):
@@ -243,7 +244,7 @@ def bare(sql: str, names: Iterable[str]) -> str | None:
 
 
 def words(statements: Sequence[str]) -> list[str]:
-    """The texts, in which `*` stands for every column and for nothing else: for columns_for of frames.py."""
+    """Return the texts with `*` only where it means every column, for `frames.columns_for`."""
     shapes = []
     for sql in statements:
         lower = {text.lower() for kind, text, _ in tokens(sql) if kind == "name"}
@@ -252,8 +253,8 @@ def words(statements: Sequence[str]) -> list[str]:
 
 
 def once_each(statements: Sequence[str], names: Iterable[str]) -> bool:
-    """Whether every one of the names is read at most once by all the statements together: only then may Spark push the
-    conditions of one reading down into the source, which keeps them for all the others."""
+    """Whether each name is read at most once by all statements together: only then may Spark push the conditions of one
+    query down into the source, which keeps them for all others."""
     counted: Counter[str] = Counter()
     known = list(names)
     for sql in statements:

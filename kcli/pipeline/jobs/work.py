@@ -1,7 +1,7 @@
-"""A job of Spark's under way, from outside: is it still at it, how does one end it, what came of it.
+"""A running Spark job, from outside: whether it is running, how to end it, and its result.
 
-`Action` is a batch: there is nothing to drain in it, so the first wish to end it cancels it. `Stream` is a query: it
-finishes the batch it has begun, and its checkpoint then says exactly what is done.
+`Action` is a batch: it cannot be drained, so the first request to end it cancels it. `Stream` is a query: it finishes
+the current batch, and its checkpoint then shows exactly what is done.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 IDLE = 1.0
-"""Seconds without a trigger after which a query that drains waits for one."""
+"""Seconds without a trigger after which a draining query counts as waiting for one."""
 
 
 Again = Callable[[Exception], Callable[[], Any] | None]
-"""What is begun instead of work that failed; None where the failure counts."""
+"""Returns the work to start instead of failed work; None if the failure is final."""
 
 
 class Look(Value):
-    """The state of a stream: rows of the batches that are done, how many of them were bad, how many had `unknown`
-    fields, the names of some of these, and how far it is behind (-1: unknown)."""
+    """The state of a stream: rows of finished batches, how many of them were bad, how many had `unknown` fields, the
+    names of some of these, and the lag (-1: unknown)."""
 
     batch: int = -1
     rows: int = 0
@@ -46,7 +46,7 @@ class Look(Value):
 
 
 class Action:
-    """`work` in a thread of its own. An exception in it is raised by `result`, unless `again` has other work for it."""
+    """Runs `work` in a thread. `result` raises its exception, unless `again` returns other work."""
 
     again: Again | None = None
 
@@ -65,7 +65,7 @@ class Action:
             self._thread = InheritableThread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the work."""
         self._thread.start()
 
     def _run(self) -> None:
@@ -73,7 +73,7 @@ class Action:
             if remote(self._spark):
                 self._spark.addTag(self._group)
             else:
-                # Java's half of a thread is new too: without a session it knows none of Python's sources
+                # Java's thread is new, too: without a session it knows none of Python's sources
                 jvm: Any = self._spark._jvm
                 classic = jvm.org.apache.spark.sql.classic.SparkSession
                 classic.setActiveSession(self._spark._jsparkSession)
@@ -94,19 +94,19 @@ class Action:
 
     @property
     def running(self) -> bool:
-        """Whether it is still at work."""
+        """Whether it is still running."""
         return self._thread.is_alive()
 
     def look(self) -> Look | None:
-        """Nothing that its tasks do not tell."""
+        """Return None: only its tasks report."""
         return None
 
     def ended(self) -> list[Any]:
-        """A batch has none in it."""
+        """Return nothing: an action has no batches."""
         return []
 
     def tasks(self) -> tuple[int, int]:
-        """(done, all) of the known tasks: the only progress where no task reports by itself."""
+        """Return (done, all) of the known tasks: the only progress if no task reports itself."""
         if remote(self._spark):
             return 0, 0
         tracker = self._spark.sparkContext.statusTracker()
@@ -120,7 +120,7 @@ class Action:
         return done, total
 
     def drain(self) -> None:
-        """End it: what a batch has half done is worth nothing."""
+        """Cancel it: a partial result is useless."""
         self.stop()
 
     def stop(self) -> None:
@@ -132,8 +132,8 @@ class Action:
             self._spark.sparkContext.cancelJobGroup(self._group)
 
     def result(self) -> Any:
-        """What `work` returned, after its end. Raises what it raised, unless it was cancelled. One that came to its end
-        all the same was not cancelled."""
+        """Return what `work` returned, after its end. Raises its exception, unless it was cancelled. Work that finished
+        in spite of a cancellation counts as finished."""
         self._thread.join()
         if self._error is not None and not self.cancelled:
             raise self._error
@@ -143,8 +143,8 @@ class Action:
 
 
 class Stream:
-    """A query, made by `begin`. `stop_file` is the source's: while it is there no batch is begun. A query that fails is
-    begun again where `again` says how."""
+    """A query, created by `begin`. `stop_file` is the source's: while it exists, no batch is started. A failed query is
+    restarted if `again` says how."""
 
     again: Again | None = None
 
@@ -160,20 +160,20 @@ class Stream:
         self.cancelled = False
 
     def start(self) -> None:
-        """Begin, or resume where the checkpoint says."""
+        """Start, or resume from the checkpoint."""
         if self._stop_file is not None:
             self._stop_file.unlink(missing_ok=True)
         self._query = self.begin()
 
     @property
     def query(self) -> StreamingQuery:
-        """The query, once it was started."""
+        """The query, after it was started."""
         assert self._query is not None
         return self._query
 
     @property
     def running(self) -> bool:
-        """Whether it is still at work. A query that drains is ended here when there is nothing under way in it."""
+        """Whether it is still running. A draining query is ended here when no batch is in progress."""
         if not self.query.isActive:
             return self._begun_again()
         if self._draining and self._idle():
@@ -192,9 +192,9 @@ class Stream:
         return True
 
     def _idle(self) -> bool:
-        """Whether no batch is under way, and none will begin: the source begins none that it was not asked for before
-        the stop file was there. A query that waits for its trigger says that data is available, as its last batch had
-        some: it is idle after a second."""
+        """Whether no batch is in progress or will start, because the source starts none requested after the stop file
+        existed. A query that waits for its trigger reports available data from its last batch: it is idle after a
+        second."""
         status = self.query.status
         if status["isTriggerActive"]:
             self._idle_since = inf
@@ -205,7 +205,7 @@ class Stream:
         return monotonic() - self._idle_since >= IDLE
 
     def look(self) -> Look | None:
-        """The rows up to now, and the lag."""
+        """Return the rows so far, and the lag."""
         last = self.query.lastProgress
         if last is None:
             return self._look
@@ -221,28 +221,28 @@ class Stream:
         return self._look
 
     def ended(self) -> list[Any]:
-        """Spark's progress of the batches that ended since the last call, as far as `look` saw them."""
+        """Return Spark's progress of the batches that ended since the last call, as far as `look` saw them."""
         ended, self._ended = self._ended, []
         return ended
 
     def tasks(self) -> tuple[int, int]:
-        """Its batches come one after the other: there is no total."""
+        """Return an unknown total, because batches come one after another."""
         return 0, 0
 
     def drain(self) -> None:
-        """Let the batch that is under way become whole, begin no other, then end."""
+        """Let the current batch finish, start no other, then end."""
         self._draining = True
         if self._stop_file is not None:
             self._stop_file.parent.mkdir(parents=True, exist_ok=True)
             self._stop_file.touch()
 
     def stop(self) -> None:
-        """End at once; what was under way is done again by the next run."""
+        """End at once; the next run repeats the current batch."""
         self.cancelled = True
         self.query.stop()
 
     def result(self) -> dict[TopicPartition, int]:
-        """Where the next run resumes, by the last progress. Raises what ended the query."""
+        """Return where the next run resumes, from the last progress. Raises the error that ended the query."""
         error = None if self.cancelled else self.query.exception()
         if self._stop_file is not None:
             self._stop_file.unlink(missing_ok=True)
@@ -254,18 +254,18 @@ class Stream:
 
 
 def remote(spark: SparkSession) -> bool:
-    """Whether it is a session of Spark Connect, which has no context of its own."""
+    """Whether it is a Spark Connect session, which has no context of its own."""
     return not hasattr(spark, "_jsc")
 
 
 def rows_of(progress: Any) -> int:
-    """Rows that a batch read. Connect says it of each source only."""
+    """Return the rows that a batch read. Connect reports them only per source."""
     rows = progress["numInputRows"]
     return int(rows if rows is not None else sum(one["numInputRows"] or 0 for one in progress["sources"]))
 
 
 def ends_of(progress: Any) -> dict[TopicPartition, int]:
-    """Where the sources were read up to."""
+    """Return the offsets up to which the sources were read."""
     offsets: dict[TopicPartition, int] = {}
     for source in progress["sources"]:
         offsets |= _offsets(source["endOffset"])
@@ -273,7 +273,7 @@ def ends_of(progress: Any) -> dict[TopicPartition, int]:
 
 
 def lag_of(progress: Any) -> int:
-    """Records between where the sources are read up to and where their logs end; -1 where that is unknown."""
+    """Return the number of records between the sources' offsets and the ends of their logs; -1 if unknown."""
     behind, known = 0, False
     for source in progress["sources"]:
         ends, latest = _offsets(source["endOffset"]), _offsets(source["latestOffset"])
@@ -283,7 +283,7 @@ def lag_of(progress: Any) -> int:
 
 
 def _offsets(text: Any) -> dict[TopicPartition, int]:
-    """Offsets out of a progress, which has them as text or as a dict; {} for what are none (files, None)."""
+    """Return the offsets in a progress, given as text or dict; empty for other sources (files, None)."""
     from kcli.pipeline.offset_options import from_offsets
 
     with suppress(ValueError, TypeError, AttributeError):
@@ -292,7 +292,7 @@ def _offsets(text: Any) -> dict[TopicPartition, int]:
 
 
 class Trigger(Frozen):
-    """All that is there now and then the end (`every` is None), or a batch every `every` seconds."""
+    """Process what is there now and then end (`every` is None), or a batch every `every` seconds."""
 
     every: float | None = None
 

@@ -1,1 +1,1 @@
-"""What a stream says of itself: a line for each batch, and a page for Prometheus."""
+"""Metrics of a stream: a line per batch, and a Prometheus page."""

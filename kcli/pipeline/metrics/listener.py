@@ -1,11 +1,11 @@
-"""Metrics of the queries of a program of one's own: what `kcli pipeline --metrics` and `--prometheus` say of a run.
+"""Metrics of the queries of your own program, like those of `kcli pipeline --metrics` and `--prometheus`.
 
     listener = MetricsListener("lake.ndjson", prometheus=":9309")
     spark.streams.addListener(listener)
 
-It hears of every query of the session, whatever its sink; files and the time of a table's commit are unknown to it. Not
-for Spark Connect, whose server would run it. `kcli pipeline` itself asks Spark for the progress of its query, as that
-is there at once when the query ends, and over Connect too.
+It covers every query of the session, whatever its sink; files and commit times of a table are unknown to it. It does
+not work with Spark Connect, whose server would run it. `kcli pipeline` itself asks Spark for the progress of its query,
+which is available at once when the query ends, and also with Connect.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class MetricsListener(StreamingQueryListener):
-    """`path` gets a JSON line for each batch that had records; `prometheus` is [HOST]:PORT of a page, whose URL is
-    `url`. A query is called by its name, else by its id. `close` ends both. Raises UsageError for an address that
-    cannot be listened on, OSError for a file that cannot be written."""
+    """`path` gets a JSON line for each batch with records; `prometheus` is [HOST]:PORT of a page, whose URL is `url`. A
+    query is identified by its name, or else by its id. `close` ends both. Raises UsageError for an address that cannot
+    be bound, OSError for a file that cannot be written."""
 
     def __init__(self, path: str | None = None, *, prometheus: str | None = None) -> None:
         self._lock = threading.Lock()
@@ -60,13 +60,13 @@ class MetricsListener(StreamingQueryListener):
                 loop.close()
 
     def page(self) -> str:
-        """What Prometheus gets, as of the last batches."""
+        """Return the Prometheus page as of the last batches."""
         with self._lock:
             known = {name: _figures(totals, last) for name, (totals, last) in self._queries.items()}
         return page_of(known)
 
     def close(self) -> None:
-        """End the file and the page."""
+        """Close the file and the page."""
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.run(self._server.__aexit__(None, None, None))
@@ -92,10 +92,10 @@ class MetricsListener(StreamingQueryListener):
                 self._out.flush()
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Nothing is new."""
+        """Do nothing: there is no news."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Its last figures stay."""
+        """Do nothing: its last figures are kept."""
 
 
 def _named(query: QueryStartedEvent | object) -> str:

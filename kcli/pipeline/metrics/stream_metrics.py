@@ -1,4 +1,4 @@
-"""The metrics of a run: a JSON line for each batch, and a page for Prometheus as of now."""
+"""The metrics of a run: a JSON line per batch, and the current Prometheus page."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ HELP = {
 }
 COUNTERS = frozenset(name for name in HELP if name.endswith("_total"))
 CHECKPOINT = ("walCommit", "commitOffsets", "commitBatch")
-"""Durations in a progress of Spark that write the checkpoint."""
+"""Durations in Spark's progress for writing the checkpoint."""
 
 
 class Batch(Value):
-    """A batch that ended: a line of --metrics. `time` is when, in seconds since 1970; `batch` is null where the run is
-    one batch; `lag`, `commit_seconds`, `files` and `bytes` are null where they are unknown."""
+    """A finished batch: a line of --metrics. `time` is its end in seconds since 1970; `batch` is null if the run is a
+    single batch; `lag`, `commit_seconds`, `files` and `bytes` are null if unknown."""
 
     time: float = 0.0
     batch: int | None = None
@@ -50,14 +50,14 @@ class Batch(Value):
     bytes: int | None = None
 
     def line(self, pipeline: str) -> dict[str, Any]:
-        """As JSON; the time in UTC."""
+        """Return it as JSON, with the time in UTC."""
         values = {field.name: getattr(self, field.name) for field in type(self).__fields__}
         values["time"] = datetime.fromtimestamp(self.time).astimezone().isoformat(timespec="milliseconds")
         return {"pipeline": pipeline, **values}
 
 
 def batch_of(progress: Any, written: Written | None, now: float) -> Batch:
-    """By Spark's progress of a micro-batch, and what it put into a table."""
+    """Combine Spark's progress of a micro-batch with the effect on a table."""
     durations = progress["durationMs"] or {}
     seconds, rows = durations.get("triggerExecution", 0) / 1000, rows_of(progress)
     lag = lag_of(progress)
@@ -79,12 +79,12 @@ def batch_of(progress: Any, written: Written | None, now: float) -> Batch:
 
 
 def _known(value: Number) -> Number | None:
-    """A figure of a table's library, which is -1 where the library does not say."""
+    """Return a figure of a table's library, which is -1 if not reported."""
     return value if value >= 0 else None
 
 
 class Totals:
-    """What the batches of a run come to."""
+    """The totals of a run's batches."""
 
     def __init__(self, pipeline: str, begun: float) -> None:
         self.pipeline = pipeline
@@ -93,7 +93,7 @@ class Totals:
         self._last: Batch | None = None
 
     def add(self, batch: Batch) -> None:
-        """Another batch that ended."""
+        """Add a finished batch."""
         sums = self._sums
         sums["kcli_pipeline_rows_total"] += batch.rows
         sums["kcli_pipeline_bad_rows_total"] += batch.bad
@@ -104,11 +104,11 @@ class Totals:
         self._last = batch
 
     def page(self, seen: Progress, look: Look | None) -> str:
-        """For Prometheus, as of now."""
+        """Return the current Prometheus page."""
         return page_of({self.pipeline: self.figures(seen.whole.rate, -1 if look is None else look.lag)})
 
     def figures(self, rate: float, lag: int) -> dict[str, float]:
-        """By the names of HELP, as of now. An unknown figure is missing; a `lag` of -1 is unknown."""
+        """Return the current figures by the names in HELP. An unknown figure is missing; a `lag` of -1 is unknown."""
         values: dict[str, float | None] = {**dict.fromkeys(HELP, None), **self._sums}
         if self._last is None or self._last.files is None:
             del values["kcli_pipeline_files_total"], values["kcli_pipeline_written_bytes_total"]

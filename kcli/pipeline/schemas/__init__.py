@@ -1,1 +1,1 @@
-"""Formats whose schemas are in a registry: looked up on the driver, sealed for tasks, read as typed columns."""
+"""Formats with a registry's schemas: looked up on the driver, sealed for tasks, read as typed columns."""

@@ -1,4 +1,4 @@
-"""Columns of keys and values whose schemas are in a registry: their types, and what reads them in a task."""
+"""Columns of keys and values with a registry's schemas: their types, and their readers in a task."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ TYPES = {
 
 
 def column_of(sealed: SealedSchemas) -> Column:
-    """The column of the reader's schema. Raises SchemaRefused for a schema that no column can have, and for one whose
-    values are encrypted."""
+    """Return the column of the reader's schema. Raises SchemaRefused for a schema that no column supports, and for
+    encrypted values."""
     schema = sealed.reader.schema
     rule = encrypting(schema)
     if rule is not None:
@@ -63,7 +63,7 @@ def column_of(sealed: SealedSchemas) -> Column:
 
 
 def field_of(sealed: SealedSchemas, unknown: Unknown | None = None) -> RegisteredField:
-    """What reads the column in a task; `unknown` as RegisteredField has it."""
+    """Return the reader of the column in a task; `unknown` is as in RegisteredField."""
     if sealed.form == "protobuf":
         from kcli.pipeline.schemas.protobuf import ProtobufField
 
@@ -76,7 +76,7 @@ def field_of(sealed: SealedSchemas, unknown: Unknown | None = None) -> Registere
 
 
 def check_types(schema: StructType, schemas: Mapping[str, SealedSchemas]) -> None:
-    """Raise UsageError where a schema that the user gives has another type than the registry's."""
+    """Raise UsageError if a schema given by the user has a different type than the registry's."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     from kcli.pipeline.formats.avro_arrow import arrow_type
@@ -93,7 +93,7 @@ def check_types(schema: StructType, schemas: Mapping[str, SealedSchemas]) -> Non
 
 
 def avro_column(known: Known) -> Column:
-    """The column of an Avro schema. Raises SchemaRefused."""
+    """Return the column of an Avro schema. Raises SchemaRefused."""
     return columns_of(_parsed(known))
 
 
@@ -131,7 +131,7 @@ class AvroField(RegisteredField):
 
 
 def _lacking(writer: Type, reader: Type, path: str, open: set[tuple[int, int]]) -> Iterator[str]:
-    """The paths of the fields that values of `writer` lose where they are read as `reader`."""
+    """Yield the paths of fields that values of `writer` lose when read as `reader`."""
     if isinstance(writer, Union) or isinstance(reader, Union):
         branches = reader.branches if isinstance(reader, Union) else (reader,)
         for branch in writer.branches if isinstance(writer, Union) else (writer,):
@@ -155,7 +155,7 @@ def _lacking(writer: Type, reader: Type, path: str, open: set[tuple[int, int]]) 
 
 
 def ddl(column: Column) -> str:
-    """The type of a column."""
+    """Return the type of a column as DDL."""
     if column.kind == "decimal":
         return f"DECIMAL({column.precision},{column.scale})"
     if column.kind == "array":
@@ -172,11 +172,11 @@ def quoted(name: str) -> str:
 
 
 WIDER = {("int", "long"), ("int", "double"), ("long", "double")}
-"""Kinds of numbers that a table widens."""
+"""Number types that a table widens."""
 
 
 def not_grown(before: Column, now: Column, path: str = "") -> str:
-    """Why `now` is not `before` with columns added and numbers widened; "" where it is."""
+    """Return why `now` is not `before` with columns added and numbers widened; "" if it is."""
     if before.kind != now.kind and (before.kind, now.kind) not in WIDER:
         return f"{path or 'it'} is {ddl(now)}, not {ddl(before)} as"
     if before.kind == "decimal" and (before.precision, before.scale) != (now.precision, now.scale):

@@ -1,4 +1,4 @@
-"""Frames of all serializers: which schema each row names, which message a payload is, and payloads laid bare."""
+"""Frames of all serializers: the schema that each row names, the message of a payload, and bare payloads."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from kcli.serde.schemas.readers import reader_of
 
 if TYPE_CHECKING:
     Names = tuple[list[bytes], array[int], array[int]]
-    """The names, the number of each row's name (-1 for none), and how many bytes of the row are its framing."""
+    """The names, the number of each row's name (-1 for none), and the size of each row's framing in bytes."""
 
-MOST_FRONT = 400  # bytes in front of a payload that say which message it is
+MOST_FRONT = 400  # bytes before a payload that identify its message
 Open = Callable[[bytes], bytes]
-"""The bare payload of one that is not. Raises ValueError."""
+"""Returns the bare payload. Raises ValueError."""
 
 
 def parsed(known: Known) -> ProtobufSchema:
@@ -54,23 +54,23 @@ def parsed(known: Known) -> ProtobufSchema:
 
 
 class BareMessage:
-    """The message of payloads with nothing in front: the one that the user names, "" for the first."""
+    """The message of payloads without a prefix: the one given by the user, "" for the first."""
 
     def __init__(self, known: Known, message: str) -> None:
         """Raises SchemaRefused."""
         self._name = parsed(known).message(message).name
 
     def message(self, data: bytes) -> tuple[str, int]:
-        """Its full name, and no bytes in front of it."""
+        """Return its full name, and no prefix bytes."""
         return self._name, 0
 
     def unindexed(self, data: bytes, *, chosen: bool) -> str:
-        """Payloads have no indexes anyway."""
+        """Do nothing: payloads have no indexes anyway."""
         return ""
 
 
 class Fronts:
-    """The messages of payloads behind one name. `wanted` is the full name of the reader's message."""
+    """The messages of payloads under one name. `wanted` is the full name of the reader's message."""
 
     def __init__(self, known: Known, name: bytes, wanted: str) -> None:
         """Raises SchemaRefused."""
@@ -80,8 +80,8 @@ class Fronts:
         self._indexed: IndexedReader | None = None
 
     def message(self, data: bytes) -> tuple[str, int]:
-        """The full name of the message, and how many bytes are in front of it. Raises Unreadable, SchemaRefused."""
-        if self._form in JSON_FORMS:  # written anew as the reader's message
+        """Return the full name of the message, and the number of bytes before it. Raises Unreadable, SchemaRefused."""
+        if self._form in JSON_FORMS:  # encoded again as the reader's message
             return self._wanted, 0
         if self._form == GLUE:
             return self._numbered(data)
@@ -97,7 +97,7 @@ class Fronts:
         return found.name, 0 if self._rest else size
 
     def _numbered(self, data: bytes) -> tuple[str, int]:
-        """By AWS Glue's number of the message."""
+        """Find the message by AWS Glue's number."""
         payload, ordered = Payload(data), self._schema.ordered()
         try:
             number = payload.varint(len(data))
@@ -108,15 +108,15 @@ class Fronts:
         return ordered[number].name, payload.at
 
     def unindexed(self, data: bytes, *, chosen: bool) -> str:
-        """The full name of the only message that a payload without indexes can be, as KafkaJS writes it; "" for none.
-        Where the reader's message is `chosen` by the user, it goes before others. Raises Unreadable for several."""
+        """Return the full name of the only message that can read a payload without indexes, as KafkaJS writes it; ""
+        for none. A reader's message that the user has `chosen` has precedence. Raises Unreadable for several."""
         if self._form in (GLUE, BUF, EVENT, *JSON_FORMS) or self._rest or (data and data[0] < 8):
             return ""
         if self._indexed is None:
             self._indexed = IndexedReader(self._schema)
         try:
             self._indexed.json(data)
-            return ""  # it is what its indexes say
+            return ""  # its indexes identify it
         except Unreadable:
             pass
         names = list(self._indexed.unindexed.fits(data))
@@ -131,7 +131,7 @@ class Fronts:
 
 
 class Frames:
-    """What `core.frame_names` reads, without headers."""
+    """Provides `core.frame_names` with columns without headers."""
 
     def __init__(self, data: Any, rows: int) -> None:
         self.data = data
@@ -139,8 +139,8 @@ class Frames:
 
 
 def names_of(spans: tuple[Any, Any, Any], got: Gathered, field: str) -> Names:
-    """The names of keys or values (`field`), which `spans` locate. A header goes before what is in front of a cell: it
-    names the schema of a bare payload."""
+    """Return the names of keys or values (`field`), located by `spans`. A header, which names the schema of a bare
+    payload, has precedence over the cell's prefix."""
     data, starts, lengths = spans
     frames: Any = Frames(data, len(starts))
     names, numbers, skips = core.frame_names(frames, starts, lengths, b"")
@@ -154,7 +154,7 @@ def names_of(spans: tuple[Any, Any, Any], got: Gathered, field: str) -> Names:
 
 
 def _in_headers(header_ends: Any, names: Spans, values: Spans, field: str) -> list[tuple[int, bytes]]:
-    """The rows whose headers name a schema, and the names; the last of a row counts."""
+    """Return the rows whose headers name a schema, and the names; the last header of a row counts."""
     from kcli.pipeline.formats.arrow import binary
 
     ends = np.frombuffer(header_ends, np.int32)
@@ -179,7 +179,7 @@ def _of_confluent(ends: Any, titles: pa.Array, contents: pa.Array, title: bytes)
 def _of_others(
     ends: Any, titles: Sequence[bytes], contents: Sequence[bytes | None], field: str
 ) -> list[tuple[int, bytes]]:
-    """Of Apicurio, Azure, Buf and CloudEvents."""
+    """Return those of Apicurio, Azure, Buf and CloudEvents."""
     found = []
     for row in np.flatnonzero(np.diff(ends)).tolist():
         start, stop = ends[row], ends[row + 1]
@@ -199,8 +199,8 @@ def in_json(name: bytes) -> bool:
 
 
 def opening(name: bytes, write: Callable[[str], bytes] | None) -> Open | None:
-    """What opens payloads of a name; None where they are bare. `write` makes one of its JSON, None where JSON is what
-    payloads are."""
+    """Return the function that opens payloads with a name; None if they are bare. `write` encodes JSON as payload, None
+    if payloads are JSON."""
     if compressed(name):
         return unpacked
     if not in_json(name) or write is None:
@@ -218,8 +218,8 @@ def opening(name: bytes, write: Callable[[str], bytes] | None) -> Open | None:
 def opened(
     cells: pa.Array, skips: array[int], which: array[int], openings: Sequence[Open | None]
 ) -> tuple[pa.Array, dict[int, str]]:
-    """The cells with payloads opened, which have nothing in front then (`skips`), and by row why one is not; `which`
-    gives the row to no reader then."""
+    """Return the cells with opened payloads, which then have no prefix (`skips`), and by row why opening failed;
+    `which` then assigns no reader to the row."""
     texts, errors = cells.to_pylist(), dict[int, str]()
     for row, number in enumerate(which):
         way = openings[number] if number >= 0 else None
@@ -233,8 +233,8 @@ def opened(
 
 
 def with_rules(known: Known, name: bytes, way: Open | None) -> Open | None:
-    """What opens payloads of a name (`way`, None where they are bare), and runs the rules about them. Raises
-    SchemaRefused for a rule that is not run here."""
+    """Return the function that opens payloads with a name (`way`, None if they are bare) and runs their rules. Raises
+    SchemaRefused for an unsupported rule."""
     if 'READ"' not in known.schema.rule_set or in_json(name):
         return way
     bare = name[:1] + b"\0" + name[2:] if compressed(name) else name
@@ -246,8 +246,8 @@ def with_rules(known: Known, name: bytes, way: Open | None) -> Open | None:
 
 
 def check_rules_for_reading(sealed: SealedSchemas, subject: str) -> None:
-    """Raise UsageError where the reader's schema, or a version of its subject, has a rule for reading that is not run
-    here: values would be others than those that `kcli consume` shows."""
+    """Raise UsageError if the reader's schema, or a version of its subject, has a rule for reading that is not run
+    here: values would differ from those of `kcli consume`."""
     if not sealed.rules:
         return
     versions = [known for _, known in sealed.written if subject and known.schema.subject == subject]
@@ -262,7 +262,7 @@ def check_rules_for_reading(sealed: SealedSchemas, subject: str) -> None:
 
 
 def _check_bare(known: Known) -> None:
-    """Raise UsageError where rules would be run about messages of Protobuf that have nothing in front."""
+    """Raise UsageError if rules would apply to Protobuf messages without a prefix."""
     if known.schema.kind == PROTOBUF and 'READ"' in known.schema.rule_set:
         raise UsageError(
             f"{known.schema.name} has rules for reading, which are run about messages behind a frame only "

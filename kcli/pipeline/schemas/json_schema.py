@@ -1,4 +1,4 @@
-"""Records of JSON schemas as typed columns: those of the schema's properties, with cells as in `valueFormat=json`."""
+"""JSON schemas as typed columns: those of the schema's properties, with cells as in `valueFormat=json`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DEEPEST = 64
 
 
 def json_column(known: Known) -> Column:
-    """The column of a JSON schema's objects. What is of several types, and an array with a schema for each place, is
-    text with the JSON of the value (`json_type`). Raises SchemaRefused for a schema of anything but objects."""
+    """Return the column of a JSON schema's objects. Values of several types, and arrays with a schema per position, are
+    text with the value's JSON (`json_type`). Raises SchemaRefused unless it is a schema of objects."""
     schema, files = parsed(known)
     column = JsonColumns(schema, files).column(schema, schema, "", ())
     if column.kind != "struct":
@@ -33,7 +33,7 @@ def json_column(known: Known) -> Column:
 
 
 def parsed(known: Known) -> tuple[Any, dict[str, Any]]:
-    """The schema, and by their names the files that it refers to. Raises SchemaRefused."""
+    """Return the schema, and the files that it references by name. Raises SchemaRefused."""
     try:
         files = {name: json.loads(text) for name, text in known.referred}
         return json.loads(known.schema.text), files
@@ -42,18 +42,18 @@ def parsed(known: Known) -> tuple[Any, dict[str, Any]]:
 
 
 class JsonColumns:
-    """What the parts of a schema are as columns. `files` are the schemas that references name."""
+    """Converts the parts of a schema to columns. `files` are the schemas for references by name."""
 
     def __init__(self, schema: Any, files: Mapping[str, Any]) -> None:
         self._schema = schema
         self._files = files
         self._count = 0
-        self._made: list[Column] = []  # kept, so that no other gets the identity of one
+        self._made: list[Column] = []  # kept, so that their ids are not reused
         self.texts: set[int] = set()
-        """The columns of JSON texts, by their identities."""
+        """The columns of JSON texts, by id."""
 
     def column(self, schema: Any, root: Any, name: str, open: tuple[int, ...]) -> Column:
-        """`root` is the file of the schema, `open` those that it is within: one in itself is text."""
+        """`root` is the file of the schema, `open` are the enclosing schemas: a recursive one is text."""
         self._count += 1
         if self._count > MOST:
             raise SchemaRefused(f"the JSON schema has more than {MOST:,} columns")
@@ -83,7 +83,7 @@ class JsonColumns:
         return column
 
     def followed(self, schema: Any, root: Any) -> tuple[Any, Any]:
-        """The schema behind `$ref`, and behind a choice between null and one other."""
+        """Resolve `$ref`, and a choice between null and one other schema."""
         for _ in range(DEEPEST):
             if not isinstance(schema, dict):
                 break
@@ -109,25 +109,25 @@ class JsonColumns:
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """The one type beside null; "" for several."""
+    """Return the only type besides null; "" for several."""
     given = schema.get("type", "object" if "properties" in schema else "")
     types = [given] if isinstance(given, str) else [one for one in given if one != "null"]
     return types[0] if len(types) == 1 and isinstance(types[0], str) else ""
 
 
 def _texts(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema without a type takes nothing but texts, by its values."""
+    """Whether a schema without a type allows only strings, by its values."""
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
     return isinstance(values, list) and any(values) and all(one is None or isinstance(one, str) for one in values)
 
 
 def takes_json(schema: Any) -> bool:
-    """Whether values of a schema, which is that of no columns, are of several types: a column has their JSON."""
+    """Whether values of a schema without columns are of several types, so that a column has their JSON."""
     return not isinstance(schema, dict) or (_type(schema) not in SIMPLE and not _texts(schema))
 
 
 def json_type(column: Column, texts: Collection[int]) -> pa.DataType:
-    """Arrow's type of a column, in which `texts` are marked as JSON."""
+    """Return Arrow's type of a column, in which `texts` are marked as JSON."""
 
     def part(one: Column, name: str) -> pa.Field:
         return pa.field(name, json_type(one, texts), metadata=JSON_TEXT if id(one) in texts else None)
@@ -158,13 +158,13 @@ class JsonField(RegisteredField):
         return ["fields that each record shows itself"]
 
     def reader_of(self, known: Known, name: bytes) -> None:
-        """The JSON is read by the reader's columns; that the schema is known is enough."""
+        """Do nothing: the reader's columns read the JSON; the schema only has to exist."""
 
     def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[None]) -> Decoded:
         data, starts, lengths = spans_of(cells)
         rows = zip(starts.tolist(), lengths.tolist(), skips, which, strict=True)
         texts = [None if size < 0 or n < 0 else bytes(data[at + skip : at + size]) for at, size, skip, n in rows]
         if self._unknown is not None:
-            self._unknown.clear()  # of an attempt to read it otherwise
+            self._unknown.clear()  # of an attempt to read it in another way
         made, errors = self._decode(pa.array(texts, pa.binary()))
         return made.cast(self._type), errors  # without the marks

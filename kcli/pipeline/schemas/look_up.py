@@ -1,4 +1,4 @@
-"""Looking schemas up: on the driver what a read begins with, in a task an id that is new since then."""
+"""Looks up schemas: on the driver those that a read begins with, in a task new ids."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ T = TypeVar("T")
 Opened = RegistrySchemas | FolderSchemas
 
 KEPT = 1000
-"""Schemas of a folder that travel with the plan."""
+"""Schemas of a folder that are sent with the plan."""
 NEWEST = 20
-"""Versions of the subject that a read begins with; records of older ones have theirs looked up by the task."""
+"""Versions of the subject that a read begins with; a task looks up older ones."""
 
 
 def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchemas:
-    """The schema to read with, and the newest versions of its subject, or the one that all payloads have. Raises
-    UsageError where no registry is named, its schema is of another kind, or one has a rule for reading that is not run
-    here, SchemaNotFound, and what the registry's client raises."""
+    """Return the schema to read with, and the newest versions of its subject, or the single schema of all payloads.
+
+    Raises UsageError if no registry is set, the schema is of another kind, or one has a rule for reading that is not
+    run here; SchemaNotFound, and the errors of the registry's client.
+    """
     if settings is None and wanted.bare.startswith(FILE) and (not wanted.reader or wanted.of_file):
         settings = RegistrySettings()  # which is not asked
     registry = named_registry(wanted, settings)
@@ -42,7 +44,7 @@ def looked_up(wanted: Wanted, settings: RegistrySettings | None) -> SealedSchema
 
 
 def named_registry(wanted: Wanted, settings: RegistrySettings | None) -> RegistrySettings:
-    """Raises UsageError where none is named."""
+    """Raises UsageError if none is set."""
     if settings is None:
         raise UsageError(
             f"option {wanted.field}Format {wanted.form} takes schemaRegistry, the URL of the registry that has the "
@@ -52,7 +54,7 @@ def named_registry(wanted: Wanted, settings: RegistrySettings | None) -> Registr
 
 
 def named(settings: RegistrySettings, name: bytes) -> Known:
-    """The schema that a frame names. Raises SchemaNotFound, and what the registry's client raises."""
+    """Return the schema for a frame's name. Raises SchemaNotFound, and the errors of the registry's client."""
 
     async def ask(schemas: Opened) -> Known:
         return await _known(schemas, await schema_named(schemas, name))
@@ -63,8 +65,8 @@ def named(settings: RegistrySettings, name: bytes) -> Known:
 def asking(
     settings: RegistrySettings, ask: Callable[[Opened], Awaitable[T]], *, guard: str = "", profile: str = ""
 ) -> T:
-    """The answer of a registry that is opened and closed around it. `guard` is what the profile of that name
-    forbids."""
+    """Return the result of `ask` with an open registry, which is then closed. `guard` is the restriction of the
+    profile."""
 
     async def run() -> T:
         schemas = open_schemas(settings, guard=guard, profile=profile)
@@ -77,7 +79,7 @@ def asking(
 
 
 async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened) -> tuple[SealedSchemas, str]:
-    """The schemas, and their subject."""
+    """Return the schemas, and their subject."""
     bare = await said(wanted, schemas) if wanted.bare else None
     reader = bare if bare is not None and not wanted.reader else await chosen(wanted, schemas)
     wanted = wanted.replace(subject=await subject_of(wanted, schemas, reader))
@@ -100,8 +102,8 @@ async def _looked_up(wanted: Wanted, settings: RegistrySettings, schemas: Opened
 
 
 async def chosen(wanted: Wanted, schemas: Opened) -> Known:
-    """The schema that is named; one of a file is not registered. Raises UsageError, SchemaNotFound, and what the
-    registry's client raises."""
+    """Return the named schema; one from a file is not registered. Raises UsageError, SchemaNotFound, and the errors of
+    the registry's client."""
     if wanted.of_file:
         return Known(schema=Schema(kind=wanted.kind, text=_text(wanted.reader, wanted.option)))
     if wanted.reader == "latest":
@@ -112,7 +114,7 @@ async def chosen(wanted: Wanted, schemas: Opened) -> Known:
 
 
 async def said(wanted: Wanted, schemas: Opened) -> Known:
-    """The schema that all payloads have, as `kcli consume --value-schema` finds it. Raises what `chosen` raises."""
+    """Return the schema of all payloads, found like with `kcli consume --value-schema`. Raises like `chosen`."""
     text = wanted.bare
     if text.startswith(FILE):
         return Known(schema=Schema(kind=wanted.kind, text=_text(text, f"{wanted.field}Schema"), subject=text))
@@ -129,7 +131,7 @@ async def said(wanted: Wanted, schemas: Opened) -> Known:
 
 
 async def _of_kind(wanted: Wanted, found: Schema, schemas: Opened) -> Known:
-    """Raise UsageError for a schema that is not of the format."""
+    """Raise UsageError for a schema of another format."""
     if found.kind != wanted.kind:
         raise UsageError(f"{found.name} is {found.kind}, and option {wanted.field}Format is {wanted.form}")
     return await _known(schemas, found)

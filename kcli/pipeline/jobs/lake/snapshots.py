@@ -1,4 +1,4 @@
-"""Snapshots of an Iceberg table: the last commit of a stream, which of them expire, and the files that they name."""
+"""Snapshots of an Iceberg table: the last commit of a stream, expiration, and the files that they list."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ MADE = {
     "history.expire.min-snapshots-to-keep": "100",
     "history.expire.max-snapshot-age-ms": "10000",
 }
-"""Properties of a table that kcli makes. A commit reads and writes the metadata of all snapshots, so a stream keeps a
-number of them, however often it commits."""
+"""Properties of a table that kcli creates. A commit reads and writes the metadata of all snapshots, so a stream keeps a
+limited number of them, however often it commits."""
 EVERY = 20
-"""Snapshots that may expire, before they do."""
+"""Number of expirable snapshots at which they are expired."""
 MANIFEST = re.compile(r"(.*-m)(\d+)\.avro")
 """UUID-mNUMBER.avro, numbered by the writer of a commit."""
 
 
 def last_commit(metadata: TableMetadata, query: str, label: str) -> Commit | None:
-    """The newest commit of a query, None without one.
+    """Return the newest commit of a query, None without one.
 
-    The newest snapshot of the current branch that has one decides, so a table that was rolled back has what it had
-    then. Snapshots expire: the commit is in a property of the table too, with its snapshot, and counts where the branch
-    has none of the query and that snapshot is gone. Raises KcliError where the table was rolled back to before it, and
-    the snapshots before that are expired.
+    It is taken from the newest snapshot of the current branch that has one, so a table that was rolled back has its
+    earlier commit. Snapshots expire, so the commit is also in a property of the table, with its snapshot, which counts
+    if the branch has no commit of the query and that snapshot is gone. Raises KcliError if the table was rolled back to
+    before it, and the earlier snapshots are expired.
     """
     oldest = None
     for snapshot in ancestors(metadata):
@@ -64,12 +64,12 @@ def last_commit(metadata: TableMetadata, query: str, label: str) -> Commit | Non
 
 
 def property_of(query: str) -> str:
-    """The property of a table with the newest commit of a query."""
+    """Return the table property with the newest commit of a query."""
     return f"{COMMIT}.{query}"
 
 
 def ancestors(metadata: TableMetadata) -> Iterator[Snapshot]:
-    """The current snapshot, the one before it, and so on, as far as they are known."""
+    """Iterate over the current snapshot and its known ancestors."""
     known = {one.snapshot_id: one for one in metadata.snapshots}
     snapshot = metadata.current_snapshot()
     while snapshot is not None:
@@ -82,7 +82,7 @@ def check_next(metadata: TableMetadata | None, commit: Commit, label: str) -> No
     """Raise NotCommitted unless a commit is the next of its query."""
     last = None if metadata is None else last_commit(metadata, commit.query, label)
     if last is not None and last.id == commit.id:
-        return  # an answer was lost, and the commit is tried again
+        return  # a response was lost, and the commit is retried
     if commit.epoch != (0 if last is None else last.epoch + 1):
         raise NotCommitted(
             f"{label}: another process committed to the table with the same checkpoint, or the table was dropped or "
@@ -91,8 +91,9 @@ def check_next(metadata: TableMetadata | None, commit: Commit, label: str) -> No
 
 
 def guarded(table: Table, commit: Commit, label: str) -> Transaction:
-    """A transaction of a table whose commit is the next of its query, whenever it gets in: pyiceberg tries a commit
-    again on the refreshed table where another writer was first, and then it is checked again. Raises NotCommitted."""
+    """Return a transaction that checks that its commit is the next of its query, whenever it succeeds: pyiceberg
+    retries a commit on the refreshed table if another writer was first, and then it is checked again. Raises
+    NotCommitted."""
     check_next(table.metadata, commit, label)
     refresh = table.refresh
 
@@ -103,7 +104,7 @@ def guarded(table: Table, commit: Commit, label: str) -> Transaction:
         try:
             check_next(table.metadata, commit, label)
         except KcliError as problem:
-            raise CommitFailedException(str(problem)) from problem  # so pyiceberg deletes its manifests
+            raise CommitFailedException(str(problem)) from problem  # so that pyiceberg deletes its manifests
         return table
 
     table.refresh = checked  # type: ignore[method-assign]
@@ -111,8 +112,8 @@ def guarded(table: Table, commit: Commit, label: str) -> Transaction:
 
 
 def light(table: Table, snapshots: Sequence[Snapshot] = ()) -> Transaction:
-    """A transaction that knows the current snapshot and these alone. pyiceberg copies all metadata at each step of a
-    change, about twenty times; the catalog applies the change to the whole of it."""
+    """Return a transaction that knows only the current snapshot and these. pyiceberg copies all metadata at each step
+    of a change, about twenty times; the catalog applies the change to all of it."""
     current = table.current_snapshot()
     known = [*snapshots, *([] if current is None else [current])]
     table.metadata = table.metadata.model_copy(update={"snapshots": known, "snapshot_log": []})
@@ -120,9 +121,13 @@ def light(table: Table, snapshots: Sequence[Snapshot] = ()) -> Transaction:
 
 
 class Expiry:
-    """Expires snapshots, and deletes the manifests and manifest lists that no snapshot names any more, which pyiceberg
-    leaves. Only the current snapshot's ancestors expire: what was rolled back, staged, tagged or is of another branch
-    stays. `tell` gets a sentence where it failed: the rows are in the table then, and the next commit tries again."""
+    """Expires snapshots, and deletes manifests and manifest lists that no snapshot lists any more, which pyiceberg does
+    not do.
+
+    Only ancestors of the current snapshot expire: those that were rolled back, staged, tagged or belong to another
+    branch are kept. `tell` is called with a sentence on failure: the rows are in the table then, and the next commit
+    tries again.
+    """
 
     def __init__(self, label: str, tell: Callable[[str], None]) -> None:
         self._label, self._tell = label, tell
@@ -130,7 +135,7 @@ class Expiry:
         self._failed = False
 
     def run(self, table: Table, load: Callable[[], Table | None]) -> None:
-        """After a commit of the table."""
+        """Run after a commit of the table."""
         try:
             with told(self._label):
                 self._run(table, load)
@@ -151,19 +156,19 @@ class Expiry:
         gone = {path for one in old if one.snapshot_id not in there for path in self._files(one, table.io)}
         self._named = {number: files for number, files in self._named.items() if number in there}
         for path in sorted(gone - named):
-            with suppress(FileNotFoundError):  # another writer expired the same
+            with suppress(FileNotFoundError):  # another writer expired the same ones
                 table.io.delete(path)
 
     def _files(self, snapshot: Snapshot, io: FileIO) -> frozenset[str]:
-        """The manifest list of a snapshot and its manifests; a list is read once."""
+        """Return the manifest list of a snapshot and its manifests; each list is read once."""
         if snapshot.snapshot_id not in self._named:
             self._named[snapshot.snapshot_id] = files_of(snapshot, io)
         return self._named[snapshot.snapshot_id]
 
 
 def expired(metadata: TableMetadata, now: float) -> list[Snapshot]:
-    """The snapshots that may expire, by the table's own history.expire.min-snapshots-to-keep and max-snapshot-age-ms;
-    none of a table that does not say both, whose maintenance is another's."""
+    """Return the snapshots that may expire by the table's history.expire.min-snapshots-to-keep and max-snapshot-age-ms;
+    none if the table does not set both, because then others maintain it."""
     properties = metadata.properties
     keep = properties.get("history.expire.min-snapshots-to-keep")
     age = properties.get("history.expire.max-snapshot-age-ms")
@@ -182,13 +187,13 @@ def expired(metadata: TableMetadata, now: float) -> list[Snapshot]:
 
 
 def _expire(table: Table, old: Sequence[Snapshot]) -> bool:
-    """Expire snapshots, unless the table has changed since it was read; whether it was done."""
+    """Expire snapshots, unless the table has changed since it was read; return whether that was done."""
     from pyiceberg.exceptions import CommitFailedException
     from pyiceberg.table.update.snapshot import ExpireSnapshots, ManageSnapshots
 
     main, numbers = table.metadata.refs["main"], [one.snapshot_id for one in old]
     transaction = light(table, old)
-    # Set main to what it is already: the catalog then refuses if the table was rolled back to an expiring snapshot
+    # Set main to its current value: the catalog then refuses if the table was rolled back to an expiring snapshot
     ManageSnapshots(transaction).create_branch(
         main.snapshot_id, "main", main.max_ref_age_ms, main.max_snapshot_age_ms, main.min_snapshots_to_keep
     ).commit()
@@ -206,8 +211,8 @@ def _expire(table: Table, old: Sequence[Snapshot]) -> bool:
 
 
 def files_of(snapshot: Snapshot, io: FileIO) -> frozenset[str]:
-    """The manifest list of a snapshot and its manifests, with those that pyiceberg wrote for it and merged before the
-    commit."""
+    """Return the manifest list of a snapshot and its manifests, including those that pyiceberg wrote for it and merged
+    before the commit."""
     found = [snapshot.manifest_list]
     for one in snapshot.manifests(io):
         found.append(one.manifest_path)
@@ -218,7 +223,7 @@ def files_of(snapshot: Snapshot, io: FileIO) -> frozenset[str]:
 
 
 def named_files(table: Table) -> set[str]:
-    """The paths of all files that the table's metadata names, of whichever snapshot."""
+    """Return the paths of all files that the table's metadata lists, in any snapshot."""
     metadata, io = table.metadata, table.io
     named = {table.metadata_location, *(one.metadata_file for one in metadata.metadata_log)}
     named |= {one.statistics_path for one in [*metadata.statistics, *metadata.partition_statistics]}
@@ -233,10 +238,10 @@ def named_files(table: Table) -> set[str]:
 
 
 def path_of(uri: str) -> str:
-    """A URI without its scheme, which engines write in several ways (file:/x and file:///x, s3 and s3a)."""
+    """Return a URI without its scheme, which engines write in several ways (file:/x and file:///x, s3 and s3a)."""
     return "/" + re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:/*", "", uri).lstrip("/")
 
 
 def other_tables(paths: Iterable[str]) -> set[str]:
-    """The folders of tables among these files: a namespace may have a table's name."""
+    """Return the folders of tables among these files: a namespace may have a table's name."""
     return {path.rpartition("/metadata/")[0] for path in paths if path.endswith(".metadata.json")}

@@ -1,8 +1,8 @@
-"""Rows of Spark on their way to a table's library, which runs in the driver.
+"""Passes Spark's rows to a table's library, which runs in the driver.
 
-Rows that are added are Parquet files in a folder of their own: Spark's tasks write it and the library reads it in
-batches, so the driver holds a few batches of the rows and never all of them. The folder is beside Spark's own temporary
-files, and is deleted when the library is done. Rows that are merged are in the driver's memory, up to a limit.
+Added rows are Parquet files in a separate folder: Spark's tasks write it and the library reads it in batches, so the
+driver holds only a few batches. The folder is beside Spark's temporary files, and deleted when the library is done.
+Merged rows are in the driver's memory, up to a limit.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BATCH = 1 << 16
-"""Rows that the library gets at once, at most."""
+"""Maximum number of rows that the library gets at once."""
 
 
 class Staged:
-    """Rows in a folder. Raises OSError where its files cannot be read."""
+    """Rows in a folder. Raises OSError if its files cannot be read."""
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
         self._folder = folder
         self._schema = schema
 
     def reader(self) -> pa.RecordBatchReader:
-        """The rows, a batch at a time."""
+        """Return the rows, a batch at a time."""
         from pyarrow import dataset
 
         files = dataset.dataset(self._folder, schema=self._schema, format="parquet", partitioning=None)
@@ -43,8 +43,8 @@ class Staged:
 
 @contextmanager
 def staged(rows: DataFrame) -> Iterator[Staged]:
-    """Run the job that makes the rows; they are there until the end of the block. Every column may be null, as in
-    tables that Spark writes."""
+    """Run the job that creates the rows; they exist until the end of the block. Every column is nullable, as in tables
+    that Spark writes."""
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
@@ -61,7 +61,7 @@ def staged(rows: DataFrame) -> Iterator[Staged]:
 
 
 def collected(rows: DataFrame, label: str) -> pa.Table:
-    """The rows of a merge, in memory: a partition after the other, so that more than the driver can hold is found in
+    """Return the rows of a merge in memory, partition by partition, so that exceeding the driver's limit is detected in
     time. Raises NotCommitted for that."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -81,7 +81,7 @@ def collected(rows: DataFrame, label: str) -> pa.Table:
 
 
 def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """In a task: each batch as one cell, which crosses Spark without an object for each value."""
+    """In a task: pack each batch into one cell, which passes through Spark without an object per value."""
     import pyarrow as pa
 
     for batch in batches:
@@ -93,6 +93,6 @@ def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 MOST_ROWS = 1_000_000
 MOST_BYTES = 512 << 20
-"""Of columns before compression: the library makes more of it while it merges."""
+"""Of uncompressed columns: the library uses more while it merges."""
 USUAL_ROWS, USUAL_BYTES = 500_000, 256 << 20
-"""What a batch of a stream takes unless the line says otherwise."""
+"""Default limits of a stream's batch."""

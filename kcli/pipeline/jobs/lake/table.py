@@ -1,10 +1,10 @@
-"""What kcli asks of a table of a lake, and how a batch of a stream gets into it once.
+"""The interface of lake tables, and how each batch of a stream is committed to one exactly once.
 
-The table's own library writes it. kcli adds one thing: every commit of a stream says which offsets it holds. Before a
-query starts, the table's last commit is compared with the checkpoint, and before each batch with the batch's offsets.
-So a restored checkpoint, a reset one, and a second driver on the same checkpoint neither lose nor repeat records: the
-numbers of Spark's batches decide nothing. Two commits with the same epoch conflict, and the table's own concurrency
-control refuses the second.
+The table's own library writes it. kcli adds one thing: every commit of a stream records its offsets. Before a query
+starts, the table's last commit is compared with the checkpoint, and before each batch with the batch's offsets. So a
+restored checkpoint, a reset one, and a second driver on the same checkpoint neither lose nor repeat records,
+independently of Spark's batch numbers. Two commits with the same epoch conflict, and the table's own concurrency
+control rejects the second.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from kcli.pipeline.jobs.lake.merging.latest import Merge
 
 COMMIT = "kcli.commit"
-"""The key of a commit's text in what a table keeps of a commit: Delta's userMetadata, properties of a snapshot."""
+"""The key of a commit's text in the table: in Delta's userMetadata, or in a snapshot's properties."""
 Offsets = Mapping[TopicPartition, int]
 
 
 class NotCommitted(KcliError):
-    """A commit that is certainly not in the table. After any other error it may be there."""
+    """A commit that is certainly not in the table. After any other error it may be."""
 
 
 class Written(Value):
-    """What a commit put into a table: files, their bytes, and the seconds that the table's library took for the commit
-    itself; -1 where the library does not say."""
+    """The effect of a commit on a table: files, their size, and the seconds that the table's library took for the
+    commit itself; -1 if not reported."""
 
     files: int = 0
     bytes: int = 0
@@ -48,10 +48,12 @@ class Written(Value):
 
 
 class Commit(Frozen):
-    """What a commit of a stream says of itself. `query` is Spark's id of the query, which its checkpoint keeps.
-    `generation` changes when the checkpoint is reset. `epoch` counts the commits of the query from 0. The batch holds
-    the records from `start` to before `end`; a partition that is not in `start` began at its first record. `topics` are
-    the ids of the topics. `id` is of this attempt alone."""
+    """The text of a stream's commit. `query` is Spark's id of the query, which its checkpoint keeps. `generation`
+    changes when the checkpoint is reset. `epoch` counts the commits of the query from 0.
+
+    The batch holds the records from `start` to before `end`; a partition that is not in `start` began at its first
+    record. `topics` are the ids of the topics. `id` identifies this attempt.
+    """
 
     query: str = ""
     generation: str = ""
@@ -62,7 +64,7 @@ class Commit(Frozen):
     id: str = ""
 
     def text(self) -> str:
-        """As the table keeps it."""
+        """Return it as stored in the table."""
         return json.dumps(
             {
                 "query": self.query,
@@ -78,7 +80,7 @@ class Commit(Frozen):
 
     @classmethod
     def of(cls, text: str | None) -> Commit | None:
-        """A commit out of what a table keeps; None for what another program wrote there."""
+        """Parse what a table stores; None if another program wrote it."""
         try:
             known: dict[str, Any] = json.loads(text or "")
             return cls(
@@ -95,49 +97,52 @@ class Commit(Frozen):
 
 
 class Table(Protocol):
-    """A table, written by its own library. `label` names it in sentences, `where` is its folder or URI."""
+    """A table, written by its own library. `label` is its name in messages, `where` its folder or URI."""
 
     label: str
     where: str
 
     def exists(self) -> bool | None:
-        """Whether the table is there; None where only Spark can tell, which does not run yet. Raises KcliError where
-        its store cannot be read."""
+        """Whether the table exists; None if only Spark can tell, which is not running yet. Raises KcliError if its
+        store cannot be read."""
         ...
 
     def check(self, frame: DataFrame, *, evolve: bool) -> None:
-        """Before anything is written: raise UsageError where the rows do not fit to a table that is there."""
+        """Raise UsageError before anything is written if the rows do not match an existing table."""
         ...
 
     def last(self, query: str) -> Commit | None:
-        """The newest commit of a query that the table has, None without one. Raises KcliError."""
+        """Return a query's newest commit in the table, None without one. Raises KcliError."""
         ...
 
     def write(self, rows: DataFrame, mode: str, commit: Commit | None, *, evolve: bool) -> Written:
-        """The rows, as one commit; `mode` is error, append or overwrite. With `evolve` the table gets the columns and
-        wider types of the rows. A batch without rows is a commit too, so that the table knows its offsets. Raises
-        UsageError where the rows do not fit, NotCommitted where the table refuses them (a constraint, another writer, a
-        commit of the same query and epoch), KcliError where the commit may be in the table or not."""
+        """Write the rows as one commit; `mode` is error, append or overwrite.
+
+        With `evolve` the table gets the columns and wider types of the rows. A batch without rows is also committed, so
+        that the table records its offsets. Raises UsageError if the rows do not match, NotCommitted if the table
+        rejects them (a constraint, another writer, a commit of the same query and epoch), KcliError if the commit may
+        or may not be in the table.
+        """
         ...
 
     def merge(self, rows: DataFrame, merge: Merge, commit: Commit | None, *, evolve: bool) -> Written:
-        """One commit in which each row replaces or deletes (`merging.latest.DELETED`) the row of its key, or is added.
-        `rows` have each key once. Raises as `write`."""
+        """Write one commit in which each row replaces or deletes (`merging.latest.DELETED`) the row with its key, or is
+        added. `rows` have each key once. Raises like `write`."""
         ...
 
     def compact(self, every: float) -> None:
-        """The table's own maintenance, where the last is `every` seconds ago. Raises KcliError."""
+        """Run the table's own maintenance, if the last run is `every` seconds ago. Raises KcliError."""
         ...
 
     def clean(self, older: float, *, delete: bool) -> Sequence[str]:
-        """Files in the table's folder that no version of the table names and that are `older` seconds old; `delete`
-        removes them. Raises KcliError."""
+        """Return files in the table's folder that no version of the table lists and that are older than `older`
+        seconds; `delete` removes them. Raises KcliError."""
         ...
 
 
 class Batches:
-    """The batches of one run of a stream into a table. `begin` before the query starts, then `commit` for each batch,
-    and `done` after its commit. `checkpoint` is a folder of this machine or in s3a://."""
+    """The batches of one run of a stream into a table. Call `begin` before the query starts, then `commit` for each
+    batch, and `done` after its commit. `checkpoint` is a local folder or in s3a://."""
 
     def __init__(self, table: Table, checkpoint: Path | str) -> None:
         self._table = table
@@ -147,8 +152,8 @@ class Batches:
         self._next: Offsets = {}
 
     def begin(self) -> str:
-        """Compare the table with the checkpoint. Where the table is ahead, the checkpoint is moved to where the table
-        is, and a sentence says so; else "". Raises KcliError where one of them does not continue the other."""
+        """Compare the table with the checkpoint. If the table is ahead, the checkpoint is moved to its offsets, and a
+        sentence about it is returned; else "". Raises KcliError if neither continues the other."""
         state = read(self._checkpoint) if begun(self._checkpoint) else Checkpoint()
         reset = Reset.of(self._checkpoint)
         self._generation, self._next = reset.id, state.offsets
@@ -171,7 +176,7 @@ class Batches:
         )
 
     def commit(self, number: int) -> Commit | None:
-        """What the commit of a batch says; None where the table has the batch. Raises NotCommitted where the batch does
+        """Return the commit for a batch; None if the table already has the batch. Raises NotCommitted if the batch does
         not begin where the table ends."""
         batch, last = batch_of(self._checkpoint, number), self._last
         start, end = batch.offsets, batch.planned
@@ -194,11 +199,11 @@ class Batches:
         )
 
     def done(self, commit: Commit) -> None:
-        """The commit is in the table."""
+        """Record that the commit is in the table."""
         self._last, self._next = commit, commit.end
 
     def _same_topics(self, state: Checkpoint, last: Commit) -> None:
-        """Raise KcliError where a topic of the checkpoint was created again since the table's commit."""
+        """Raise KcliError if a topic of the checkpoint was recreated since the table's commit."""
         ids = state.notes.get("topics") or {}
         for topic, one in last.topics.items():
             if ids.get(topic, one) != one:
@@ -223,15 +228,15 @@ def _ahead(table: Offsets, checkpoint: Offsets) -> bool:
 
 
 def said(offsets: Offsets) -> str:
-    """Offsets in a sentence: `orders[0] 12, orders[1] 9`; the first few of many."""
+    """Return offsets for a sentence: `orders[0] 12, orders[1] 9`; of many only the first few."""
     first = [f"{at.topic}[{at.partition}] {offsets[at]}" for at in sorted(offsets)[:4]]
     more = f" and {len(offsets) - 4} more partitions" if len(offsets) > 4 else ""
     return ", ".join(first) + more if first else "the beginning"
 
 
 class Reset(Frozen):
-    """That a checkpoint was reset, in a file beside it. `batch` is the last whole batch after the reset, `id` is of
-    the reset, and `before` of the one before it ("" for none)."""
+    """The record of a checkpoint's reset, in a file beside it. `batch` is the last complete batch after the reset, `id`
+    identifies the reset, and `before` the previous one ("" for none)."""
 
     id: str = ""
     before: str = ""
@@ -239,12 +244,12 @@ class Reset(Frozen):
 
     @classmethod
     def of(cls, checkpoint: Path | str) -> Reset:
-        """The last reset of a checkpoint. Raises UsageError for a file that says none."""
+        """Return the last reset of a checkpoint. Raises UsageError for an invalid file."""
         known = Beside(checkpoint, "reset", "the reset of a checkpoint").known
         return cls(id=known.get("id", ""), before=known.get("before", ""), batch=int(known.get("batch", "-1")))
 
     @classmethod
     def note(cls, checkpoint: Path | str, batch: int) -> None:
-        """Write down that `batch` is the last whole batch after a reset. Raises UsageError."""
+        """Record that `batch` is the last complete batch after a reset. Raises UsageError."""
         kept = Beside(checkpoint, "reset", "the reset of a checkpoint")
         kept.keep({"id": uuid4().hex, "before": kept.known.get("id", ""), "batch": str(batch)})

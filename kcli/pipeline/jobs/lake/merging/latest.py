@@ -1,4 +1,4 @@
-"""What a batch says of each key: its last record, and whether that deletes the row."""
+"""Reduces a batch to the last record of each key, and whether that deletes the row."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SEEN = "_kcli_record"
-"""A column of records before --select: whether one deletes, and where it is."""
+"""Column of records before --select: whether one is a deletion, and its position."""
 MARK = "_kcli_merge"
-"""The same beside the columns of --select."""
+"""The same in addition to the columns of --select."""
 RECORD = "_record"
-"""The same as a column of a topic's view in SQL: rows that have it say which record they are of."""
+"""The same as a column of a topic's SQL view, so that rows can carry their record's position."""
 DELETED = "_kcli_deleted"
-"""The column of `latest` that says that the row goes."""
+"""Column of `latest`: whether the row is deleted."""
 KEYS = ("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date", "timestamp", "decimal")
 ERROR = "\nkcli.errors.KcliError: "
-"""How a sentence crosses Spark (kcli/pipeline/errors.py)."""
+"""Prefix of a sentence that passes through Spark (kcli/pipeline/errors.py)."""
 
 
 class Merge(Frozen):
-    """How rows get into a table: `keys` are the columns that name a row, `order_by` is the column by which a record
-    of a key is later than another, "" for its offset. `delete_when` is SQL over the rows of SQL."""
+    """How rows are merged into a table: `keys` are the columns that identify a row, `order_by` is the column that
+    orders records of a key, "" for the offset. `delete_when` is SQL over the rows of SQL."""
 
     keys: tuple[str, ...] = ()
     order_by: str = ""
@@ -33,13 +33,13 @@ class Merge(Frozen):
 
 
 def bare(frame: DataFrame) -> DataFrame:
-    """The columns of the table alone."""
+    """Return only the table's columns."""
     return frame.drop(MARK, RECORD)
 
 
 def marked(frame: DataFrame, merge: Merge) -> DataFrame:
-    """The rows of a batch with MARK: of which record each is. A row of SQL that does not say it has a number of its own
-    in place of the partition, so two rows of a key need `order_by`."""
+    """Return the rows of a batch with MARK, the position of their records. An SQL row without a position gets a unique
+    number instead of the partition, so two such rows of a key need `order_by`."""
     if MARK in frame.columns:
         return frame
     from pyspark.sql import functions as f
@@ -56,7 +56,7 @@ def marked(frame: DataFrame, merge: Merge) -> DataFrame:
 
 
 def check_columns(frame: DataFrame, merge: Merge) -> None:
-    """Raise UsageError where the rows have no such columns, or a key's type has no equality to rely on."""
+    """Raise UsageError if the rows lack the columns, or a key's type has no reliable equality."""
     types = {one.name: one.dataType.simpleString() for one in bare(frame).schema.fields}
     for option, name in [*[("merge", key) for key in merge.keys], ("order_by", merge.order_by)]:
         if name and name not in types:
@@ -68,8 +68,8 @@ def check_columns(frame: DataFrame, merge: Merge) -> None:
 
 
 def latest(frame: DataFrame, merge: Merge) -> DataFrame:
-    """The last row of each key, with DELETED. The job fails where a key is null, and where a key is in several
-    partitions without a column that says which of its records is later."""
+    """Return the last row of each key, with DELETED. The job fails if a key is null, or if a key is in several
+    partitions without a column that orders its records."""
     from pyspark.sql import functions as f
 
     mark = f.col(MARK)
@@ -99,7 +99,7 @@ def latest(frame: DataFrame, merge: Merge) -> DataFrame:
 
 
 def _of_one_partition(merge: Merge) -> Column:
-    """The row, or an error where offsets of several partitions would have to be compared."""
+    """Return the row, or an error if offsets of several partitions would have to be compared."""
     from pyspark.sql import functions as f
 
     said = f.concat_ws(", ", *[f.col(f"`{name}`").cast("string") for name in merge.keys])
