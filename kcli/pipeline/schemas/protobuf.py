@@ -1,6 +1,5 @@
-"""Protobuf records as typed columns: each payload is read with the reader's message, whatever schema wrote it, as
-fields are known by their numbers. The writer's schema says which message a payload is.
-"""
+"""Protobuf records as typed columns: each payload is read with the reader's message, whatever schema wrote it, because
+fields are identified by number. The writer's schema determines the message of a payload."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ NONE: Mapping[int, Any] = MappingProxyType({})
 
 
 def protobuf_column(known: Known, message: str) -> Column:
-    """The column of a schema's message, "" for its first. Raises SchemaRefused."""
+    """Return the column of a schema's message, "" for its first. Raises SchemaRefused."""
     return message_column(parsed(known).message(message))
 
 
@@ -112,7 +111,7 @@ class ProtobufField(RegisteredField):
         return pa.array(list(values), self._type), errors
 
     def _note_unknown(self, spans: tuple[Any, Any, Any], behind: array[int], numbers: array[int]) -> None:
-        """Find the rows with fields that the message lacks, one by one: few batches have any."""
+        """Find the rows with fields that the message lacks, one by one, because few batches have any."""
         assert self._unknown is not None
         data, starts, lengths = spans
         for row in np.flatnonzero((np.asarray(numbers) >= 0) & (lengths >= 0)).tolist():
@@ -145,7 +144,7 @@ class ProtobufField(RegisteredField):
         shown: list[bytes | None],
         errors: dict[int, str],
     ) -> None:
-        """Rows that are not what the indexes in front of them say may have none: then they are shown, and no errors."""
+        """Handle rows that do not match their indexes, and may have none: if so they are shown, and not errors."""
         data, starts, lengths = spans
         for row in list(errors):
             payload = bytes(data[starts[row] + skips[row] : starts[row] + lengths[row]])
@@ -164,7 +163,7 @@ class ProtobufField(RegisteredField):
 
 
 def _lacking(writer: Message, reader: Message, path: str, open: set[tuple[int, int]]) -> Iterator[str]:
-    """The paths of the fields of one message that another lacks."""
+    """Yield the paths of one message's fields that another lacks."""
     if (id(writer), id(reader)) in open:
         return
     open.add((id(writer), id(reader)))
@@ -178,8 +177,8 @@ def _lacking(writer: Message, reader: Message, path: str, open: set[tuple[int, i
 
 
 def message_column(message: Message, defaults: dict[int, Any] | None = None) -> Column:
-    """The column of a message. `defaults` gets by the identity of their columns the values that fields without presence
-    have where they are not sent. Raises SchemaRefused for a message that contains itself, and for too many columns."""
+    """Return the column of a message. `defaults` collects, by column id, the values of fields without presence that are
+    not sent. Raises SchemaRefused for a recursive message, and for too many columns."""
     column = Column("struct", nullable=True)
     _Columns({} if defaults is None else defaults).message(column, message)
     return column
@@ -220,7 +219,7 @@ class _Columns:
         return self.single(field, field.name)
 
     def single(self, field: Field, name: str) -> Column:
-        """The column of one value of a field."""
+        """Return the column for one value of a field."""
         column = Column("string", name, nullable=True)
         kind = KINDS.get(field.kind, "string")
         if isinstance(field.type, Message):
@@ -242,7 +241,7 @@ class _Columns:
 
 
 def fitted(column: Column, value: Any, defaults: Mapping[int, Any] = NONE) -> Any:
-    """A value of proto3's JSON as Arrow takes it; `defaults` as `message_column` has them."""
+    """Return a value of proto3's JSON in Arrow's form; `defaults` are as in `message_column`."""
     if value is None:
         return [] if column.kind in ("array", "map") else defaults.get(id(column))
     kind = column.kind
@@ -262,7 +261,7 @@ def _scalar(kind: str, value: Any) -> Any:
     if kind in ("float", "double"):
         return float(value)
     if kind == "boolean":
-        return value if isinstance(value, bool) else value == "true"  # the key of a map is text
+        return value if isinstance(value, bool) else value == "true"  # map keys are text
     if kind == "decimal":
         return Decimal(value)
     if kind == "binary":

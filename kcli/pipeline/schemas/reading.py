@@ -1,8 +1,8 @@
-"""A column of frames as typed columns: each record by the schema that its frame names, resolved to the reader's. Where
-the user names the schema of payloads without a frame, it reads those, and what begins like a frame by chance.
+"""Converts framed values to typed columns: each record is read with the schema of its frame, resolved to the reader's.
+If the user gives the schema of unframed payloads, it reads those, and bytes that look like a frame by chance.
 
-The schemas came with the task. One that is new since the query began is asked for once in a process of Python. A
-registry that fails ends the task, as the records may be good; an id that it does not have makes bad records.
+Schemas are sent with the task. A schema newer than the query is requested once per Python process. A failing registry
+fails the task, because the records may be good; an id that it does not have makes records bad.
 """
 
 from __future__ import annotations
@@ -44,24 +44,23 @@ Decoded = tuple[pa.Array, dict[int, str]]
 
 UNFRAMED = "no schema id is in front of it"
 GUESSES = 32
-"""Names that a registry does not have, from which on others that it may not have are no longer asked for."""
+"""Number of names unknown to the registry after which further doubtful names are no longer looked up."""
 KEPT = 1000
 _found: OrderedDict[tuple[str, bytes], Known] = OrderedDict()
-"""What this process asked registries for. Schemas of an id never change."""
+"""What this process requested from registries. The schema of an id never changes."""
 FRAMED, BARE = 0, 1
-"""The numbers of the readers: behind a frame, and of a bare payload."""
+"""The numbers of the readers: after a frame, and of a bare payload."""
 
 
 class RegisteredField:
     """Decodes the keys or the values of a task's records. Subclasses implement `reader_of` and `read` for one type of
-    schema. `unknown`, if given, collects for each row the fields that its writer's schema has and the reader's lacks.
-    """
+    schema. `unknown`, if given, collects for each row the fields of its writer's schema that the reader's lacks."""
 
     def __init__(self, sealed: SealedSchemas, unknown: Unknown | None = None) -> None:
         self.sealed = sealed
         self._unknown = unknown
         self._lacking: list[Sequence[str]] = []
-        """By reader, the fields of its schema that the reader's lacks; none unless it is newer."""
+        """By reader, the fields of its schema that the reader's lacks; empty unless it is newer."""
         self._written = dict(sealed.written)
         self._readers: list[Any] = []
         self._openings: list[Open | None] = []
@@ -73,29 +72,29 @@ class RegisteredField:
         self._bare_numbers: dict[bytes, int] = {}
 
     def reader_of(self, known: Known, name: bytes) -> Any:
-        """What reads payloads of a schema, whose frames have this name. Raises SchemaRefused."""
+        """Return the reader of a schema's payloads, whose frames have this name. Raises SchemaRefused."""
         raise NotImplementedError
 
     def read(self, cells: pa.Array, skips: array[int], which: array[int], readers: Sequence[Any]) -> Decoded:
-        """The cells, each by its reader after `skips` bytes; -1 makes a row null."""
+        """Return the cells, each decoded by its reader after `skips` bytes; -1 makes a row null."""
         raise NotImplementedError
 
     def writer_of(self, known: Known) -> Callable[[str], bytes] | None:
-        """What makes a payload of the JSON that Apicurio's serializers write; None where payloads are JSON. Raises
+        """Return the encoder for the JSON that Apicurio's serializers write; None if payloads are JSON. Raises
         SchemaRefused."""
         return None
 
     def lacking(self, known: Known) -> list[str]:
-        """The fields of a newer schema that the reader's lacks. Raises SchemaRefused."""
+        """Return the fields of a newer schema that the reader's lacks. Raises SchemaRefused."""
         raise NotImplementedError
 
     def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
-        """Leave in `unknown` the rows whose schema is newer, each with the fields that the reader's lacks."""
+        """Leave in `unknown` the rows with a newer schema, each with the fields that the reader's lacks."""
         unknown.keep(np.array([bool(paths) for paths in lacking])[np.asarray(which, np.int32)])
 
     def __call__(self, cells: pa.Array, got: Gathered) -> Decoded:
-        """Binary cells as the columns of the reader's schema, and by row why a record has none. Raises KcliError where
-        the registry cannot be asked."""
+        """Return binary cells as columns of the reader's schema, and by row why a record has none. Raises KcliError if
+        the registry does not respond."""
         if self.sealed.bare is not None:
             self._bare = self._bare or BareField(self, self.sealed.bare, self.sealed.payload)
             if not self.sealed.settings.name:
@@ -103,9 +102,9 @@ class RegisteredField:
         spans = spans_of(cells)
         names, numbers, skips = names_of(spans, got, self.sealed.field)
         used = np.bincount(np.asarray(numbers, np.int32) + 1, minlength=len(names) + 1)[1:]
-        # a header may have taken a name's place
+        # a header may have replaced a name
         readers = array("i", [*(self._number(name) if n else -1 for n, name in zip(used, names, strict=True)), -1])
-        # -1, no name, is the last one's number
+        # -1, no name, indexes the last one
         which = array("i", np.asarray(readers, np.int32)[np.asarray(numbers, np.int32)].tobytes())
         unread = np.flatnonzero((np.asarray(which) < 0) & (spans[2] >= 0)).tolist()
         reasons = dict[int, str]()
@@ -126,7 +125,7 @@ class RegisteredField:
                 made, errors = again, {row: before.get(row, reason) for row, reason in left.items()}
         errors |= {row: reason for row, reason in reasons.items() if which[row] < 0 or row in errors}
         if self._unknown is not None:
-            self.look(self._unknown, which, [*self._lacking, ()])  # -1, no reader, is the last one's number
+            self.look(self._unknown, which, [*self._lacking, ()])  # -1, no reader, indexes the last one
         return made, errors
 
     def _read(self, cells: pa.Array, skips: array[int], which: array[int]) -> Decoded:
@@ -137,8 +136,8 @@ class RegisteredField:
         return made, errors | closed
 
     def _instead(self, name: bytes) -> int:
-        """The number of the reader of payloads without a frame; -1 for a name in front, or in a header, whose schema
-        the registry has."""
+        """Return the number of the reader for payloads without a frame; -1 if the registry has the schema of the name
+        in the frame or header."""
         assert self._bare is not None
         if name and name not in self._absent:
             return -1
@@ -152,7 +151,7 @@ class RegisteredField:
         return self._bare_numbers[kept]
 
     def _number(self, name: bytes) -> int:
-        """The number of the reader for a name; -1 for none."""
+        """Return the number of the reader for a name; -1 for none."""
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = self._made(name)
@@ -171,7 +170,7 @@ class RegisteredField:
             asked = self._unknown is not None and newer(known.schema, self.sealed.reader.schema)
             lacking = self.lacking(known) if asked else ()
         except KcliError as problem:
-            no_guids = name[0] != ID and not problem.retriable  # of the registry
+            no_guids = name[0] != ID and not problem.retriable  # the registry has none
             if not (no_guids or isinstance(problem, SchemaNotFound | SchemaRefused)):
                 raise
             self._missing += 1
@@ -185,8 +184,8 @@ class RegisteredField:
         return len(self._readers) - 1
 
     def _known(self, name: bytes) -> Known:
-        """The schema of a name. Raises SchemaNotFound, KcliError."""
-        name = name[: front(name)]  # behind it are a message's indexes
+        """Return the schema for a name. Raises SchemaNotFound, KcliError."""
+        name = name[: front(name)]  # after it are a message's indexes
         known = self._written.get(name)
         if known is not None:
             return known
@@ -205,15 +204,15 @@ class RegisteredField:
 
 
 def newer(schema: Schema, than: Schema) -> bool:
-    """Whether a schema was registered later, by its version, or by the registry's ids; false where neither says it."""
+    """Whether a schema was registered later, by its version or the registry's ids; False if neither is known."""
     if schema.subject == than.subject and min(schema.version, than.version) >= 0:
         return schema.version > than.version
     return min(schema.id, than.id) >= 0 and schema.id > than.id
 
 
 class BareField:
-    """The keys or the values of a task's records, all by the schema that is `known`, as `kcli consume --value-schema`
-    reads them. `message` names one of Protobuf: "" takes the one that Buf's header names, or the first."""
+    """Decodes the keys or the values of a task's records with the single schema `known`, like `kcli consume
+    --value-schema`. `message` names a Protobuf message: "" means the one in Buf's header, or the first."""
 
     def __init__(self, field: Field, known: Known, message: str) -> None:
         """Raises SchemaRefused."""
@@ -227,7 +226,7 @@ class BareField:
         self._openings: list[Open | None] = [way, way]
 
     def __call__(self, cells: pa.Array, got: Gathered) -> Decoded:
-        """Binary cells as the columns of the reader's schema, and by row why a record has none."""
+        """Return binary cells as columns of the reader's schema, and by row why a record has none."""
         spans = spans_of(cells)
         data, starts, lengths = spans
         which = np.where(lengths >= 0, BARE, -1).astype(np.int32)
@@ -237,13 +236,14 @@ class BareField:
         return self._tried(cells, frame_skips(frames, starts, lengths), which)
 
     def alone(self, name: bytes) -> tuple[Any, Open | None]:
-        """The reader of a payload without a frame, of the message that a header's name says, and what opens it."""
+        """Return the reader of an unframed payload, for the message in a header's name, and the function that
+        opens it."""
         number = self._number(name) if name and self._by_header else BARE
         return self._readers[number], self._openings[number]
 
     def _tried(self, cells: pa.Array, skips: array[int] | None, bare: Any) -> Decoded:
-        """Read from the beginning; where all rows begin as frames do, behind the frames or from the beginning,
-        whichever fails less."""
+        """Decode from the beginning; rows that all begin like frames are decoded after the frames or from the
+        beginning, whichever fails less."""
         none, behind = array("i", bytes(4 * len(bare))), np.where(bare < 0, bare, FRAMED).astype(np.int32)
         ways = [(none, bare)] if skips is None else [(skips, behind), (none, bare), (skips, bare)]
         best: Decoded | None = None
@@ -264,16 +264,16 @@ class BareField:
         return made, errors | closed
 
     def _names(self, which: Any, spans: tuple[Any, Any, Any], got: Gathered) -> bool:
-        """Give rows to the messages that Buf's header names; whether there are any."""
+        """Assign rows to the messages in Buf's header; return whether there are any."""
         names, numbers, _ = names_of(spans, got, self._field.sealed.field)
         readers = np.asarray([*(self._number(name) for name in names), -1], np.int32)
-        named = readers[np.asarray(numbers, np.int32)]  # -1, no name, is the last one's number
+        named = readers[np.asarray(numbers, np.int32)]  # -1, no name, indexes the last one
         rows = named >= 0
         which[rows] = named[rows]
         return bool(rows.any())
 
     def _number(self, name: bytes) -> int:
-        """The number of the reader of the message that Buf's header names; -1 for a name of another kind."""
+        """Return the number of the reader for the message in Buf's header; -1 for another kind of name."""
         if name[:1] != bytes([BUF]):
             return -1
         if name not in self._named:

@@ -1,4 +1,4 @@
-"""Schemas as they travel from the driver to the tasks, with how their registry is asked for others."""
+"""Schemas in the form in which the driver sends them to tasks, with the settings of their registry."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from kcli.values import Frozen
 
 
 class Known(Frozen):
-    """A schema with the names and texts of those that it refers to, each after what it needs itself."""
+    """A schema with the names and texts of those that it references, each after what it needs itself."""
 
     schema: Schema = Schema()
     referred: tuple[tuple[str, str], ...] = ()
 
 
 class SealedSchemas(Frozen):
-    """The schemas of keys or values (`field`): that of the `reader`, and those that records may be written with, by
-    the names in their frames. `bare` is the schema of records without a frame, as the user says, and without a registry
-    that of all; `payload` is its message of Protobuf. `rules` says whether rules for reading are run. Its repr shows no
-    secret; its pickle has them, as every task needs them."""
+    """The schemas of keys or values (`field`): that of the `reader`, and those with which records may be written, by
+    the names in their frames.
+
+    `bare` is the schema of unframed records given by the user, and without a registry that of all; `payload` is its
+    Protobuf message. `rules`: whether rules for reading are run. The repr shows no secrets; the pickle contains them,
+    because every task needs them.
+    """
 
     field: str = "value"
     form: str = "avro"

@@ -1,4 +1,4 @@
-"""Which schemas keys and values are read with, as the options of a read say."""
+"""The schemas for keys and values that the options of a read or write select."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from kcli.registry.subjects import NAMED, RECORD, STRATEGIES, TOPIC, strategy_na
 from kcli.schemas import AVRO, JSON, PROTOBUF
 
 REGISTERED = {"avro": AVRO, "protobuf": PROTOBUF, "json-schema": JSON}
-"""Formats whose schemas are in a registry, and the registry's word for them."""
+"""Formats with a registry's schemas, and the registry's name for them."""
 
 
 FILE = "file:"
 EMIT = "emit.default.values"
-"""As Spark's from_protobuf calls it."""
+"""As in Spark's from_protobuf."""
 
 
 class Wanted(Carried):
-    """The schema that keys or values (`field`) are read with, or `written`: the latest of a subject, `id:N` or
-    `file:PATH`, which `register` registers. Without a `subject` the `strategy` finds it for the `topic`. `bare` is the
-    schema that all payloads have, as the user says, and `payload` its message; they are read with it, too, where
-    `reader` is "". `rules` says whether rules of data contracts are run, `defaults` whether fields of Protobuf that are
-    not sent have their default."""
+    """The schema with which keys or values (`field`) are read, or `written`: the latest of a subject, `id:N` or
+    `file:PATH`, which `register` registers.
+
+    Without a `subject` the `strategy` finds it for the `topic`. `bare` is the schema of all payloads, given by the
+    user, and `payload` its message; it is also the reader's if `reader` is "". `rules`: whether rules of data contracts
+    are run; `defaults`: whether unset Protobuf fields have their default.
+    """
 
     field: str = "value"
     form: str = "avro"
@@ -43,7 +45,7 @@ class Wanted(Carried):
 
     @property
     def option(self) -> str:
-        """The option that names it."""
+        """The option that sets it."""
         return option_of(self.field, writes=self.written)
 
     @property
@@ -56,7 +58,7 @@ class Wanted(Carried):
 
 
 def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]:
-    """What the options of a read, or of a write, say; their names are in lower case. Raises UsageError."""
+    """Return the schemas in the options of a read or a write, whose names are in lower case. Raises UsageError."""
     found = []
     register, rules = writes and _true(given, "registerSchemas"), not _true(given, "withoutRules")
     defaults = _true(given, EMIT)
@@ -104,7 +106,7 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
 
 
 def _true(given: Mapping[str, str], name: str) -> bool:
-    """A flag, false by default. Raises UsageError."""
+    """Return a flag, False by default. Raises UsageError."""
     text = given.get(name.lower(), "false").strip().lower()
     if text not in ("true", "false"):
         raise UsageError(f"option {name} is true or false, not {text}")
@@ -112,7 +114,7 @@ def _true(given: Mapping[str, str], name: str) -> bool:
 
 
 def bare_of(spec: str, field: str, form: str, *, writes: bool = False) -> tuple[str, str]:
-    """The schema that all payloads have, without a frame that names it, and its message; ("", "") for none. Raises
+    """Return the schema of all payloads, which no frame names, and its message; ("", "") for none. Raises
     UsageError."""
     spec = spec.strip()
     text, _, message = spec.partition("#")
@@ -130,14 +132,14 @@ def bare_of(spec: str, field: str, form: str, *, writes: bool = False) -> tuple[
 
 
 def absolute(place: str) -> str:
-    """A `file:PATH` with its whole path, `#MESSAGE` behind it too: what reads it may work in another folder. Another
-    text stays as it is."""
+    """Make the path of `file:PATH` absolute, also before `#MESSAGE`, because tasks may run in another folder. Other
+    texts are unchanged."""
     path = place.removeprefix(FILE)
     return f"{FILE}{os.path.abspath(path)}" if path != place and path and not path.startswith("/") else place
 
 
 def option_of(field: str, *, writes: bool) -> str:
-    """The option that names a schema."""
+    """Return the option that sets a schema."""
     if field == "key":
         return "keyWriterSchema" if writes else "keyReaderSchema"
     return "writerSchema" if writes else "readerSchema"
@@ -153,7 +155,7 @@ def _check(text: str, option: str) -> None:
 
 
 def _check_subject(wanted: Wanted) -> None:
-    """Raise UsageError where the options of a schema that a subject leads to leave the subject open."""
+    """Raise UsageError if the options do not determine the subject of a schema that is found by subject."""
     if wanted.strategy in NAMED and wanted.reader == "latest" and not wanted.message:
         raise UsageError(
             f"option {wanted.field}SubjectStrategy {wanted.strategy} makes the subject of the schema's name, which "
@@ -169,7 +171,7 @@ def _check_subject(wanted: Wanted) -> None:
 
 
 def strategy_of(given: Mapping[str, str], field: str) -> str:
-    """The strategy of keys or values (`field`). Raises UsageError."""
+    """Return the subject strategy of keys or values (`field`). Raises UsageError."""
     option = f"{field}SubjectStrategy"
     text = given.get(option.lower(), "").strip()
     strategy = strategy_named(text or TOPIC)
@@ -181,12 +183,12 @@ def strategy_of(given: Mapping[str, str], field: str) -> str:
 
 
 def topic_of(given: Mapping[str, str]) -> str:
-    """The one topic that is read or written; "" for several."""
+    """Return the only topic that is read or written; "" for several."""
     topics = given.get("subscribe") or given.get("topic") or given.get("path") or ""
     names = [name.strip() for name in topics.split(",") if name.strip()]
     if "assign" in given:
         try:
             names = list(json.loads(given["assign"]))
         except (ValueError, TypeError):
-            return ""  # which is refused elsewhere
+            return ""  # refused elsewhere
     return names[0] if len(names) == 1 else ""

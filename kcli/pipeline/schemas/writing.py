@@ -1,6 +1,5 @@
-"""Keys and values that are written by a schema of a registry: columns as payloads of the schema, behind its id, or the
-UUID that AWS Glue has in its place.
-"""
+"""Writes keys and values with a registry's schema: encodes columns as payloads, after the schema's id, or its UUID for
+AWS Glue."""
 
 from __future__ import annotations
 
@@ -31,18 +30,18 @@ from kcli.serde.schemas.writers import same, texts, writer_of
 GLUE = b"\3\0"  # not compressed
 NULL = "null"
 Shown = Callable[[Any], Any]
-"""A value of a column as the JSON of a record."""
+"""Converts a column's value to a record's JSON."""
 Payload = Callable[[Any], bytes]
-"""A value of a column as a payload. Raises ValueError."""
+"""Encodes a column's value as payload. Raises ValueError."""
 
 
 class BadRow(KcliError):
-    """A row that its schema does not have."""
+    """A row that does not match its schema."""
 
 
 def check_rules(schema: Schema, *, without: bool = False) -> None:
-    """Raise UsageError for a schema with rules for writing: they are not run here. `without` writes all the same, but
-    never plain text where a rule encrypts."""
+    """Raise UsageError for a schema with rules for writing, which are not run here. `without` writes anyway, but never
+    plain text if a rule encrypts."""
     rules = (rule for rule in rules_of(schema) if rule.mode in WRITING)
     rule = next((rule for rule in rules if encrypts(rule) or not without), None)
     if rule is not None:
@@ -52,13 +51,13 @@ def check_rules(schema: Schema, *, without: bool = False) -> None:
 
 
 class Framing:
-    """The columns of a task's rows as frames of their schemas."""
+    """Encodes the columns of a task's rows with frames."""
 
     def __init__(self, schemas: Mapping[str, SealedSchemas]) -> None:
         self._fields = {field: FramedField(sealed) for field, sealed in schemas.items()}
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch with frames in place of values. Raises BadRow."""
+        """Return the batch with frames instead of values. Raises BadRow."""
         for name, field in self._fields.items():
             place = batch.schema.get_field_index(name)
             if place >= 0:
@@ -67,10 +66,10 @@ class Framing:
 
 
 class FramedField:
-    """The keys or the values of rows."""
+    """Encodes the keys or the values of rows."""
 
     def __init__(self, sealed: SealedSchemas) -> None:
-        """Raises SchemaRefused, UsageError where what reads the schema is not installed."""
+        """Raises SchemaRefused, UsageError if the schema's reader is not installed."""
         schema = sealed.reader.schema
         self._name, self._field = schema.name, sealed.field
         self._front = front_of(schema, sealed.settings.kind)
@@ -85,7 +84,7 @@ class FramedField:
                 self._payloads = partial(json_payloads, write=write, left=without_absent(sealed.reader))
 
     def frames(self, cells: pa.Array) -> pa.Array:
-        """A frame for each cell; null stays null. Raises BadRow."""
+        """Return a frame for each cell; null stays null. Raises BadRow."""
         payload = self._payloads(cells.type)
         return pa.array(
             [None if cell is None else self._frame(payload, cell) for cell in cells.to_pylist()], pa.binary()
@@ -101,13 +100,13 @@ class FramedField:
 def json_payloads(
     kind: pa.DataType, *, write: Callable[[str], bytes], left: Callable[[Any], Any] = lambda value: value
 ) -> Payload:
-    """What makes a payload of a value of a column, by what is `left` of its JSON."""
+    """Return the encoder of a column's values, for what `left` returns of their JSON."""
     show = shown(kind, avro=False)
     return lambda value: write(json.dumps(left(show(value)), ensure_ascii=False))
 
 
 def front_of(schema: Schema, kind: str) -> bytes:
-    """What is in front of a payload. Raises UsageError for a registry whose frames have neither an id nor a UUID."""
+    """Return what precedes a payload. Raises UsageError for a registry whose frames have neither an id nor a UUID."""
     if schema.id >= 0:
         return b"\0" + schema.id.to_bytes(4, "big")
     if kind != "glue":
@@ -115,10 +114,10 @@ def front_of(schema: Schema, kind: str) -> bytes:
     return GLUE + bytes.fromhex(schema.guid.replace("-", ""))
 
 
-# Rows as objects of a JSON schema. A null of a property that is not required is not written: a record without it is
-# read as null, and the property may take no null.
+# Rows as objects of a JSON schema. A null in an optional property is omitted: such a record is read as null, and the
+# property may not allow null.
 def without_absent(known: Known) -> Callable[[Any], Any]:
-    """What makes the object of a row's plain JSON. Raises SchemaRefused."""
+    """Return the function that converts a row's plain JSON to the object. Raises SchemaRefused."""
     schema, files = parsed(known)
     columns = JsonColumns(schema, files)
 
@@ -146,25 +145,25 @@ def without_absent(known: Known) -> Callable[[Any], Any]:
 
 
 def _of_json(text: str) -> Any:
-    """The value of a JSON text, as reading makes them of what is of several types; another text is itself."""
+    """Return the value of a JSON text, which reading creates for values of several types; other texts are unchanged."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
 
 
-# Values of columns as what the Avro writer takes. Unions are columns as reading makes them, so that what was read is
-# written again by the same branches: null and one type is that type, several types are a struct of `member0`,
-# `member1`, …, of which one is not null. Another column of such a union takes the branch that its values fit.
+# Converts column values to the input of the Avro writer. Unions are columns as in reading, so values are written with
+# the branches with which they were read: null and one type is that type, several types are a struct of `member0`,
+# `member1`, …, of which one is not null. Any other column for such a union uses the branch that its values fit.
 def avro_payloads(kind: pa.DataType, *, schema: Type) -> Payload:
-    """What makes a payload of a value of a column. It raises BadValue, with the path."""
+    """Return the encoder of a column's values. It raises BadValue, with the path."""
     show, writer = _shaped(kind, schema), AvroWriter(schema)
     if schema.kind != "string":
         return lambda value: writer.write(show(value))
 
     def text(value: Any) -> bytes:
         plain = show(value)
-        return writer.write(plain if isinstance(plain, str) else json.dumps(plain))  # a key such as 42 is a text here
+        return writer.write(plain if isinstance(plain, str) else json.dumps(plain))  # a key such as 42 is text here
 
     return text
 
@@ -184,7 +183,7 @@ def _shaped(kind: pa.DataType, schema: Type) -> Shown:
 
 
 def _plain(kind: pa.DataType) -> Shown:
-    """Values by themselves; of a float the digits too, as JSON has them."""
+    """Values unchanged; a float with its digits as in JSON."""
     show = shown(kind, avro=True)
     if pa.types.is_floating(kind):
         return lambda value: Written(repr(value)) if isinstance(plain := show(value), float) else plain
@@ -212,7 +211,7 @@ def _union(kind: pa.DataType, union: Union) -> Shown:
     double = next((number for number, branch in branches if branch.kind == "double"), None)
     if double is not None and pa.types.is_float64(kind):
         show = _plain(kind)
-        return lambda value: Branch(double, show(value))  # no float, which has fewer digits
+        return lambda value: Branch(double, show(value))  # not float, which has fewer digits
     return _plain(kind)
 
 
@@ -246,7 +245,7 @@ def _within(step: str, show: Shown, value: Any) -> Any:
 
 
 def shown(kind: pa.DataType, *, avro: bool) -> Shown:
-    """How values of a column are plain JSON: as kcli shows them, or as proto3's and JSON's own where it is not
+    """Return the conversion of a column's values to plain JSON: in kcli's form, or in that of proto3 and JSON if not
     `avro`."""
     if pa.types.is_struct(kind):
         fields = [(field.name, shown(field.type, avro=avro)) for field in kind]
@@ -288,9 +287,9 @@ def _simple(value: Any, *, avro: bool) -> Any:
 def looked_up_to_write(
     wanted: Wanted, settings: RegistrySettings | None, *, guard: str = "", profile: str = ""
 ) -> SealedSchemas:
-    """The schema, with what it refers to. `guard` is what the profile of that name forbids. Raises UsageError where no
-    registry is named, its schema is of another kind or has rules for writing, or a file's is not the latest and not to
-    be registered; SchemaNotFound, SchemaRefused, and what the registry's client raises."""
+    """Return the schema with its references. `guard` is the restriction of the profile. Raises UsageError if no
+    registry is set, the schema is of another kind or has rules for writing, or a file's schema is not the latest and
+    must not be registered; SchemaNotFound, SchemaRefused, and the errors of the registry's client."""
     registry = named_registry(wanted, settings)
 
     async def ask(schemas: Opened) -> SealedSchemas:
@@ -306,7 +305,7 @@ def looked_up_to_write(
 
 
 async def _known(wanted: Wanted, own: Schema, schemas: Opened) -> Known:
-    """The schema of a file as the registry has it."""
+    """Return a file's schema as the registry has it."""
     subject = await subject_of(wanted, schemas, Known(schema=own))
     writer_of(own.replace(subject=wanted.reader), [], message=wanted.message)
     latest = await _latest(subject, schemas)
@@ -322,11 +321,11 @@ async def _known(wanted: Wanted, own: Schema, schemas: Opened) -> Known:
     number = await schemas.register(subject, own)
     if number >= 0:
         return Known(schema=own.replace(id=number, subject=subject))
-    return await _latest(subject, schemas) or Known(schema=own)  # AWS Glue names it by a UUID
+    return await _latest(subject, schemas) or Known(schema=own)  # AWS Glue identifies it by UUID
 
 
 async def _latest(subject: str, schemas: Opened) -> Known | None:
-    """The latest version of the subject; None where it has none."""
+    """Return the latest version of the subject; None if there is none."""
     try:
         latest = await schemas.latest(subject)
     except SchemaNotFound:

@@ -1,7 +1,7 @@
-"""The class-data archive: Spark's classes as the JVM keeps them in memory, mapped from a file. It halves the start.
+"""The class-data archive: Spark's classes in the JVM's memory format, mapped from a file, which halves the start time.
 
-One for each Spark and Java, in the cache folder, the newest of them; made by running a JVM once. Passed only where it
-exists, because a missing one makes some JVMs complain on stdout; one that does not fit is ignored by the JVM.
+One per Spark and Java, in the cache folder, the newest ones kept; created by running a JVM once. It is only passed if
+it exists, because some JVMs complain on stdout otherwise; the JVM ignores one that does not match.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from kcli.paths import cache_folder
 from kcli.pipeline.session.java import Java
 
 KEPT = 6
-"""Archives that are kept, each of some 200 MB."""
+"""Number of archives kept, each about 200 MB."""
 HALF_WRITTEN = 3600.0
-"""Seconds after which a half-written file is of a warm-up that was killed: one lasts half a minute."""
+"""Seconds after which an incomplete file is left over from a killed warm-up, which takes half a minute."""
 
 
 def path_of(java: Java, home: Path) -> Path:
-    """Where the archive of this Spark and Java is, or would be."""
+    """Return the path of the archive for this Spark and Java, whether it exists or not."""
     from zlib import crc32
 
-    # the paths of Spark and Java are part of what an archive fits to
+    # an archive only matches the same paths of Spark and Java
     mark = crc32(f"{home}\n{java.home}\n{java.version}".encode())
     version = next((jar.stem.rpartition("-")[2] for jar in (home / "jars").glob("spark-core_*.jar")), "unknown")
     return Path(cache_folder()) / f"spark-{version}-java-{java.version}-{mark:08x}.jsa"
 
 
 def flags(java: Java, home: Path) -> list[str]:
-    """JVM options that use the archive, none without one."""
+    """Return JVM options that use the archive; empty without one."""
     path = path_of(java, home)
     if not path.exists():
         return []
@@ -46,8 +46,8 @@ def flags(java: Java, home: Path) -> list[str]:
 
 
 def making(java: Java, home: Path) -> tuple[list[str], Path]:
-    """JVM options that write an archive when the JVM ends, and the file they write: rename it when that is done. Raises
-    CalledProcessError and TimeoutExpired where the base archive cannot be made."""
+    """Return JVM options that write an archive when the JVM ends, and the file, which is renamed afterwards. Raises
+    CalledProcessError and TimeoutExpired if the base archive cannot be created."""
     path = path_of(java, home)
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent)
@@ -55,19 +55,19 @@ def making(java: Java, home: Path) -> tuple[list[str], Path]:
     options = []
     if not (java.home / "lib" / "server" / "classes.jsa").exists():  # jlinked: without the base archive
         base = _base(path)
-        if not _fits(java, base):  # another process may be making an archive on top of one that fits
+        if not _fits(java, base):  # another process may be creating an archive based on a valid one
             _dump(java, base)
         options.append(f"-XX:SharedArchiveFile={base}")
     return [*options, f"-XX:ArchiveClassesAtExit={part}"], part
 
 
 def _fits(java: Java, base: Path) -> bool:
-    """Whether the base archive exists and this JVM accepts it; it refuses that of an earlier installation."""
+    """Whether the base archive exists and this JVM accepts it; it rejects that of an earlier installation."""
     return base.exists() and _java(java, "-Xshare:on", f"-XX:SharedArchiveFile={base}", "-version").returncode == 0
 
 
 def _dump(java: Java, base: Path) -> None:
-    """Make the base archive, which has its name when it is whole."""
+    """Create the base archive, renamed when complete."""
     part = _part(base)
     try:
         _java(java, "-Xshare:dump", f"-XX:SharedArchiveFile={part}").check_returncode()
@@ -83,7 +83,7 @@ def _java(java: Java, *words: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def prune(new: Path, kept: int = KEPT) -> None:
-    """Delete the oldest archives beside a new one. What this user may not delete stays: the new one is there."""
+    """Delete the oldest archives beside a new one. Those that this user may not delete are kept."""
     others = [path for path in new.parent.glob("spark-*.jsa") if path != new and not path.name.endswith(".base.jsa")]
     for old in sorted(others, key=_made, reverse=True)[kept - 1 :]:
         for path in (old, _base(old)):
@@ -92,8 +92,8 @@ def prune(new: Path, kept: int = KEPT) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Delete what runs that were killed had half written. Their age says it, not a process's number: a container that
-    has the same cache folder counts its processes anew."""
+    """Delete incomplete files of killed runs, by age: process ids are meaningless, because a container with the same
+    cache folder has its own."""
     for part in folder.glob("spark-*.part"):
         if time.time() - _made(part) > HALF_WRITTEN:
             with suppress(OSError):
@@ -101,7 +101,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _made(path: Path) -> float:
-    """When it was made; of one that another process just deleted: long ago."""
+    """Return its creation time; a very old one if another process just deleted it."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -113,5 +113,5 @@ def _base(archive: Path) -> Path:
 
 
 def _part(archive: Path) -> Path:
-    """Where an archive is written before it has its name: a file of this run's own."""
+    """Return where an archive is written before it is renamed: a file unique to this run."""
     return archive.with_suffix(f".{token_hex(8)}.part")

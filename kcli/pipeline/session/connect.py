@@ -1,5 +1,5 @@
-"""A session of a Spark Connect server, as `Session` is one of a JVM of our own. kcli has to be installed there too: the
-server's Python is what reads and writes topics."""
+"""A Spark Connect session with the interface of `Session`. kcli has to be installed on the server, too, whose Python
+reads and writes topics."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ OURS = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-"""Of a session of ours at another server, as in a session of our own."""
+"""Settings of our sessions, for another server."""
 
 
 class ConnectSession:
-    """`start` and `stop`; `log` has what the client says. Raises UsageError where the client's packages are missing,
-    ConnectError without an answer at `url`."""
+    """Call `start` and `stop`; `log` has the client's output. Raises UsageError if the client's packages are missing,
+    ConnectError if `url` does not respond."""
 
     def __init__(self, url: str, settings: SessionSettings) -> None:
         self.url = url
@@ -43,7 +43,7 @@ class ConnectSession:
             raise UsageError(
                 f'remote takes the client of Spark Connect: pip install "pyspark[connect]" ({problem})'
             ).hinted(OPTION) from None
-        # pyspark.sql.functions ask by it which of their two kinds they are
+        # pyspark.sql.functions use it to determine their kind
         self._mode, os.environ[MODE] = os.environ.get(MODE), "1"
         builder = Remote.builder.remote(self.url).appName(self.settings.name)
         for key, value in {**OURS, **dict(self.settings.conf)}.items():
@@ -57,7 +57,7 @@ class ConnectSession:
         return session  # type: ignore[return-value]
 
     def stop(self) -> None:
-        """End the session. Again: nothing."""
+        """End the session. A second call does nothing."""
         spark, self._spark = self._spark, None
         if spark is not None:
             spark.stop()
@@ -65,4 +65,4 @@ class ConnectSession:
             os.environ.pop(MODE, None)
 
     def kill(self) -> None:
-        """Nothing of it runs here."""
+        """Do nothing: nothing runs here."""

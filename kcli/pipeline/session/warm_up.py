@@ -1,4 +1,4 @@
-"""Making the class-data archive: Spark does once what most pipelines do, and its JVM writes down what it loaded."""
+"""Creates the class-data archive: Spark runs typical work once, and its JVM records the loaded classes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def archived(settings: SessionSettings) -> bool:
-    """Whether there is an archive for this Spark and Java. Raises UsageError where one of them is missing."""
+    """Whether there is an archive for this Spark and Java. Raises UsageError if one of them is missing."""
     return archive.path_of(find_java(settings.java_home), gateway.spark_home()).exists()
 
 
 def warm_up(settings: SessionSettings, work: Callable[[SparkSession], Any] = lambda spark: None) -> Any:
-    """Make the class-data archive: run Spark once, about half a minute, and `work` in it, whose result it returns.
-    Raises SparkFailed, and what `work` raises: then there is no archive."""
+    """Create the class-data archive: run Spark once, for about half a minute, with `work` in it, whose result is
+    returned. Raises SparkFailed, and the errors of `work`; then no archive is created."""
     home, java = gateway.spark_home(), find_java(settings.java_home)
     options, part = archive.making(java, home)
     path = archive.path_of(java, home)
     path.unlink(missing_ok=True)
     two = settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2")))
-    session = Session(two, options=tuple(options), patience=180.0)  # the archive is written when the JVM ends
+    session = Session(two, options=tuple(options), patience=180.0)  # the JVM writes the archive when it ends
     try:
         with session as spark, tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
             _usual_work(spark, folder)
@@ -45,7 +45,7 @@ def warm_up(settings: SessionSettings, work: Callable[[SparkSession], Any] = lam
 
 
 def _usual_work(spark: SparkSession, folder: str) -> None:
-    """Files of each format, SQL with a shuffle, and a stream. Reading a topic too made no start quicker."""
+    """Run files of each format, SQL with a shuffle, and a stream. Reading a topic as well did not speed up starting."""
     table = spark.range(1000).selectExpr("id", "CAST(id AS STRING) AS value", "id % 7 AS part")
     table.groupBy("part").count().collect()
     for form in ("parquet", "json", "csv", "orc"):
@@ -56,7 +56,7 @@ def _usual_work(spark: SparkSession, folder: str) -> None:
 
 
 def _drain(writer: Any, checkpoint: str) -> None:
-    """A stream to the end of what is there."""
+    """Run a stream to the end of the available data."""
     query = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
     query.awaitTermination(30)
     query.stop()

@@ -1,1 +1,1 @@
-"""Writing: rows of Arrow to a producer in each task; the exactly-once sink of a copy."""
+"""Writing: Arrow rows to a producer in each task, and the exactly-once sink of a copy."""

@@ -1,9 +1,9 @@
 """The exactly-once sink of a copy: records and the source's positions are committed in one transaction.
 
-A transactional id belongs to a partition of the source, so the attempt that comes last fences the one before it and
-ends what that left open. Only then it reads the committed position, and skips the rows before it: so a task that
-is run again, a batch that is replayed and a zombie write nothing twice, whatever Spark's checkpoint says. A partition's
-rows have to come to one task and in order; where they do not, the task fails before anything is lost.
+A transactional id belongs to a partition of the source, so a new attempt fences the previous one and aborts its open
+transaction. Only then does it read the committed position, and skip the rows before it: so a repeated task, a replayed
+batch and a zombie write nothing twice, whatever Spark's checkpoint says. A partition's rows have to reach one task, in
+order; otherwise the task fails before anything is lost.
 """
 
 from __future__ import annotations
@@ -38,17 +38,19 @@ if TYPE_CHECKING:
 
 SOURCE = {"sourceTopic": "string", "sourcePartition": "int", "sourceOffset": "bigint"}
 EVERY = 5.0
-"""Seconds after which a transaction is committed and the next begun, within a task: readers need not wait for all."""
+"""Seconds after which a transaction is committed and the next begun within a task, so that readers need not wait for
+the end."""
 
 
 def provenance(frame: DataFrame) -> DataFrame:
-    """What was read, with where each row is from in columns that a change of topic and partition leaves alone."""
+    """Return the records with each row's source position in columns that a change of topic and partition does not
+    affect."""
     own = dict(zip(SOURCE, ("topic", "partition", "offset"), strict=True))
     return frame.withColumns({name: frame[column] for name, column in own.items()})
 
 
 class ExactlyOnce(Writing):
-    """What the batch and the stream writer share. `options.exactly_once` names the pipeline."""
+    """Common parts of the batch and the stream writer. `options.exactly_once` names the pipeline."""
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class ExactlyOnce(Writing):
         settled: Callable[[BatchOutcome], None],
         wrong: list[BatchOutcome],
     ) -> Counts:
-        """All rows of the task, partition by partition of the source. `wrong` stays empty: what fails is raised."""
+        """Send all rows of the task, by partition of the source. `wrong` stays empty: failures are raised."""
         from kcli.pipeline.kept_client import Background
         from kcli.pipeline.sink.rows import sends_of
         from kcli.producer.batches.ledger import Counts
@@ -107,7 +109,8 @@ class ExactlyOnce(Writing):
         return total
 
     def _writer(self) -> str:
-        """The writer, so that a second task of the same run differs from a second attempt of the same task."""
+        """Return an identifier of the writer, which distinguishes a second task of the same run from a second attempt
+        of the same task."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
@@ -119,7 +122,7 @@ class ExactlyOnce(Writing):
 
 
 def runs(batch: pa.RecordBatch) -> Iterator[tuple[TopicPartition, pa.RecordBatch]]:
-    """The batch cut where the source's partition changes."""
+    """Split the batch at changes of the source's partition."""
     if not batch.num_rows:
         return
     topics = batch.column("sourceTopic").dictionary_encode()
@@ -135,7 +138,7 @@ def runs(batch: pa.RecordBatch) -> Iterator[tuple[TopicPartition, pa.RecordBatch
 
 
 def target_of(part: pa.RecordBatch, topic: str) -> str:
-    """The topic that a partition of the source goes to."""
+    """Return the topic to which a partition of the source is written."""
     return topic or str(part.column("topic")[0].as_py())
 
 
@@ -148,7 +151,7 @@ class StreamExactlyOnce(ExactlyOnce, StreamWriter):
 
 
 class OutOfOrder(KcliError):
-    """The rows of a partition came in another order, or to more than one task."""
+    """The rows of a partition arrived in another order, or in more than one task."""
 
 
 TWICE = (
@@ -158,8 +161,8 @@ TWICE = (
 
 
 class Copying:
-    """One partition of the source in one task: a transactional producer, and how far the source is written. `made` is
-    the id of the source's topic, where it is known."""
+    """One partition of the source in one task: a transactional producer, and the position of the source. `made` is the
+    id of the source's topic, if known."""
 
     def __init__(self, kafka: Background, name: str, at: TopicPartition, writer: str, topic_id: str = "") -> None:
         self.at = at
@@ -173,8 +176,8 @@ class Copying:
         self._key = at
 
     def open(self, sealed: Sealed, settled: Callable[[BatchOutcome], None], target: str) -> None:
-        """Fence whoever had the partition before, then look how far they came. Raises OutOfOrder for another task of
-        the same run."""
+        """Fence the partition's previous writer, then read its position. Raises OutOfOrder for another task of the same
+        run."""
         settings = sealed.producer.for_command(max_block_given=False).replace(
             transactional_id=transactional_id(self._name, self.at)
         )
@@ -190,11 +193,11 @@ class Copying:
             raise OutOfOrder(f"{self.at.topic}[{self.at.partition}]: {TWICE}")
 
     def _another(self, writer: str) -> bool:
-        """Whether it is another task of our run."""
+        """Whether it is another task of this run."""
         return writer != self._writer and writer.rpartition("/")[0] == self._writer.rpartition("/")[0]
 
     def fresh(self, part: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows that no transaction has written yet. Raises OutOfOrder."""
+        """Return the rows that no transaction has written yet. Raises OutOfOrder."""
         offsets = part.column("sourceOffset").to_numpy(zero_copy_only=False)
         if int(offsets[0]) < self._next or (len(offsets) > 1 and int(np.diff(offsets).min()) <= 0):
             raise OutOfOrder(f"{self.at.topic}[{self.at.partition}]: {TWICE}")
@@ -202,7 +205,7 @@ class Copying:
         return part.slice(int(np.searchsorted(offsets, self._covered)))
 
     def send(self, sends: list[Send], last: int) -> None:
-        """Rows into the transaction, which is begun if none is open and committed when it is old."""
+        """Send rows in the transaction, which is begun if none is open, and committed when it is old."""
         producer = self._producer
         assert producer is not None
 
@@ -220,7 +223,7 @@ class Copying:
         self._last = last
 
     async def _commit(self, producer: Producer, position: int) -> None:
-        """Records and position, all or nothing."""
+        """Commit records and position together."""
         metadata = written_by(self.at.topic, self._writer, self._made)
         await producer.send_offsets(
             {self._key: OffsetAndMetadata(offset=position, metadata=metadata)}, GroupMetadata(group_of(self._name))
@@ -229,13 +232,13 @@ class Copying:
         self._began = None
 
     def finish(self) -> None:
-        """Commit what is open. Raises AbortRequired, Fenced, UnknownOutcome: Spark runs the task again, and that finds
-        out what was committed."""
+        """Commit the open transaction. Raises AbortRequired, Fenced, UnknownOutcome: Spark then repeats the task, which
+        finds out what was committed."""
         if self._producer is not None and self._began is not None:
             self._kafka.run(self._commit(self._producer, self._last + 1))
 
     def close(self, total: Counts) -> None:
-        """End the producer, which aborts what is still open, and add what it did to `total`."""
+        """Close the producer, which aborts an open transaction, and add its counts to `total`."""
         if self._producer is None:
             return
         try:

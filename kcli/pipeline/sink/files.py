@@ -1,8 +1,8 @@
-"""Parquet files of a table, written by the tasks in their final places: a data source that only kcli's jobs use.
+"""Parquet files of a table, written by tasks to their final places: a data source for kcli's own jobs.
 
-Each file has a name of its own, so a task that runs again, or another driver, replaces none. Each task answers with an
-entry for each file: its place, rows, bytes, partition values and parquet footer. The driver commits the entries; a file
-without a commit is in no table.
+File names are unique, so a repeated task, or another driver, replaces none. Each task returns an entry per file: its
+place, rows, bytes, partition values and Parquet footer. The driver commits the entries; a file without a commit is in
+no table.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 NAME = "kcli-files"
 PLAIN = re.compile(r"[A-Za-z0-9._=-]+")
 GROUP = 32 << 20
-"""Bytes of Arrow that become a row group."""
+"""Arrow bytes of a row group."""
 ROWS = 1 << 20
-"""Rows that become a row group, however small they are."""
+"""Rows of a row group, however small they are."""
 LONG = 100
 """Characters of a folder's name."""
 CODECS = {"uncompressed": "none", "lz4_raw": "lz4"}
-"""Spark's words for a codec that Arrow has another for."""
+"""Codecs that Arrow names differently from Spark."""
 
 
 class FilesSource(DataSource):
-    """df.write.format("kcli-files"): takes the options layout and report, which `written` makes."""
+    """df.write.format("kcli-files"): has the options layout and report, which `written` sets."""
 
     @classmethod
     def name(cls) -> str:
@@ -63,14 +63,14 @@ class TaskFiles(WriterCommitMessage):
 
 
 class FilesWriter(DataSourceArrowWriter):
-    """`report` is a file of the driver's that gets the entries of all tasks."""
+    """`report` is a file of the driver for the entries of all tasks."""
 
     def __init__(self, layout: Layout, report: str) -> None:
         self.layout = layout
         self.report = report
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskFiles:
-        """The rows of a task, as files. A task that fails leaves no file."""
+        """Write the rows of a task to files. A failed task leaves no files."""
         from pyarrow import ArrowInvalid
         from pyspark import TaskContext
 
@@ -84,7 +84,7 @@ class FilesWriter(DataSourceArrowWriter):
                     files.add(batch)
                 entries = files.close()
             done = True
-        except ArrowInvalid as problem:  # a null in a column that has none
+        except ArrowInvalid as problem:  # a null in a column that does not allow it
             raise KcliError(f"{self.layout.folder}: {str(problem).splitlines()[0]}") from problem
         finally:
             if not done:
@@ -92,19 +92,19 @@ class FilesWriter(DataSourceArrowWriter):
         return TaskFiles(entries)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """On the driver, in a process of Spark's: hand the entries to the one that commits."""
+        """On the driver, in one of Spark's processes: pass the entries to the committing process."""
         entries = [entry for message in messages if isinstance(message, TaskFiles) for entry in message.entries]
         Path(self.report).write_bytes(pickle.dumps(entries))
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """On the driver, where a task failed: delete the files of the others, which nothing names."""
+        """On the driver, after a task failed: delete the files of the others, which nothing lists."""
         for message in messages:
             for entry in message.entries if isinstance(message, TaskFiles) else ():
                 self.layout.storage.delete(entry.path)
 
 
 def written(rows: DataFrame, layout: Layout) -> list[FileEntry]:
-    """Run the job that writes the rows; the entries of its files."""
+    """Run the job that writes the rows; return the entries of its files."""
     rows.sparkSession.dataSource.register(FilesSource)
     with TemporaryDirectory(prefix="kcli-files-") as folder:
         report = Path(folder) / "entries"
@@ -115,7 +115,8 @@ def written(rows: DataFrame, layout: Layout) -> list[FileEntry]:
 
 
 class PartFiles:
-    """`add` batches, then `close`; else `undo`. The rows come sorted by the partition values, so one file is open."""
+    """Call `add` with batches, then `close`, or else `undo`. The rows are sorted by partition values, so only one file
+    is open."""
 
     def __init__(self, layout: Layout, stem: str) -> None:
         import pyarrow as pa
@@ -135,7 +136,7 @@ class PartFiles:
         self._done: list[FileEntry] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Rows more."""
+        """Add rows."""
         for values, rows in self._runs(batch):
             if values != self._values:
                 self._finish()
@@ -147,16 +148,16 @@ class PartFiles:
                 self._flush()
 
     def close(self) -> list[FileEntry]:
-        """Complete the last file; the entries of all."""
+        """Finish the last file; return the entries of all."""
         self._finish()
         return self._done
 
     def undo(self) -> None:
-        """Delete what was written. What cannot be deleted either is in no table."""
+        """Delete what was written. Anything that cannot be deleted is in no table."""
         paths = [self._layout.storage.opened(entry.path)[1] for entry in self._done]
         if self._stream is not None:
             self._writer = None
-            with suppress(OSError):  # the disk is full: the rest of it was not written
+            with suppress(OSError):  # the disk is full: the rest was not written
                 self._stream.close()
             paths.append(self._path)
         for path in paths:
@@ -164,7 +165,7 @@ class PartFiles:
                 self._system.delete_file(path)
 
     def _runs(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
-        """The rows of each partition value, without the columns of it."""
+        """Yield the rows of each partition value, without its columns."""
         parts = self._layout.parts
         rows = batch.drop_columns(list(parts)) if parts else batch
         if not parts or not batch.num_rows:
@@ -182,7 +183,7 @@ class PartFiles:
             yield tuple(batch.column(name)[start].as_py() for name in parts), rows.slice(start, end - start)
 
     def _flush(self) -> None:
-        """A row group of what is held."""
+        """Write a row group of the buffered rows."""
         if not self._held:
             return
         import pyarrow as pa
@@ -195,7 +196,7 @@ class PartFiles:
             self._complete()
 
     def _opened(self) -> ParquetWriter:
-        """The writer of the file that is open."""
+        """Return the writer of the open file."""
         if self._writer is None:
             from pyarrow.parquet import ParquetWriter
 
@@ -216,12 +217,12 @@ class PartFiles:
         return self._writer
 
     def _finish(self) -> None:
-        """The end of a partition value."""
+        """Finish a partition value."""
         self._flush()
         self._complete()
 
     def _complete(self) -> None:
-        """Close the open file, and note its entry."""
+        """Close the open file, and add its entry."""
         if self._writer is None:
             return
         self._writer.close()
@@ -243,14 +244,14 @@ class PartFiles:
 
 
 def _folder(name: str, value: Any) -> str:
-    """`day=2026-11-24`. Readers know values by the table's log; what is long, or every reader of paths escapes in its
-    own way, is in no name."""
+    """Return `day=2026-11-24`. Readers use the values in the table's log; values that are long, or that readers of
+    paths would escape differently, are not in names."""
     folder = f"{name}={'null' if value is None else value}"
     return folder if PLAIN.fullmatch(folder) and len(folder) < LONG else "other"
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The columns of a schema, by their names; what the rows have not is null."""
+    """Return the columns of a schema, by name; missing ones are null."""
     import pyarrow as pa
 
     columns = [
@@ -262,13 +263,13 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-# How a job writes the files of a table, and what it tells of each.
+# How a job writes the files of a table, and what it reports about each.
 
 
 class Layout(Carried):
-    """How a job's files are written. `folder` is a URI; `schema` the columns of a file, as Arrow's IPC; `parts` the
-    last columns of the rows, which are the partition values and in no file; `labels` their names in folders; `size` the
-    bytes after which a file is full."""
+    """How a job's files are written. `folder` is a URI; `schema` the columns of a file, as Arrow IPC; `parts` the last
+    columns of the rows, which are the partition values and not in files; `labels` their names in folders; `size` the
+    bytes at which a file is full."""
 
     folder: str = ""
     schema: bytes = b""
@@ -280,8 +281,7 @@ class Layout(Carried):
 
 
 class FileEntry(Carried):
-    """A file that is complete. `size` is in bytes; `values` are its partition values; `footer` is
-    parquet's metadata."""
+    """A complete file. `size` is in bytes; `values` are its partition values; `footer` is Parquet's metadata."""
 
     path: str = ""
     rows: int = 0

@@ -1,8 +1,8 @@
-"""How far an exactly-once copy has written its source: committed offsets of the group `kcli-NAME` in the target
-cluster, which are part of the transactions that wrote the records.
+"""The source positions of an exactly-once copy: committed offsets of the group `kcli-NAME` in the target cluster, part
+of the transactions that wrote the records.
 
-A group can only hold offsets of topics that its cluster has. Where the source's topic is on another cluster, the name
-of the target's topic stands for it, and the metadata says which source it is.
+A group can only have offsets of topics in its cluster. If the source's topic is in another cluster, the name of the
+target's topic is used instead, and the metadata identifies the source.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ BEGUN = "-"
 
 
 class Expired(KcliError):
-    """The positions of a copy are not there, or not those of this source."""
+    """The positions of a copy are missing, or belong to another source."""
 
 
 class Standing(Value):
-    """Of a partition of the source: next offset to be written (-1: nothing is known), under which name it is kept, and
-    its last writer. `made` is the id of the source's topic then, "" where that was not noted."""
+    """A partition of the source: next offset to write (-1: unknown), the name under which it is stored, and its last
+    writer. `made` is the id of the source's topic at that time, "" if unknown."""
 
     key: TopicPartition = TopicPartition("", -1)
     offset: int = -1
@@ -39,26 +39,27 @@ class Standing(Value):
 
 
 def group_of(name: str) -> str:
-    """The group that keeps the positions."""
+    """Return the group with the positions."""
     return f"kcli-{name}"
 
 
 def transactional_id(name: str, at: TopicPartition) -> str:
-    """The transactional id of this partition of the source, whichever task writes. No topic's name has a colon, so no
-    other copy and topic come to the same id, which would fence this one."""
+    """Return the transactional id for this partition of the source, whichever task writes. Topic names contain no
+    colon, so no other copy and topic have the same id, which would fence this one."""
     return f"{name}:{at.topic}:{at.partition}"
 
 
 def written_by(source: str, writer: str, topic_id: str = "") -> str:
-    """The content of a position's metadata: its partition, its writer, the id of the source's topic."""
+    """Return the metadata of a position: its partition, its writer, the id of the source's topic."""
     return f"{source} {writer} {topic_id}".rstrip()
 
 
 async def positions(
     coordinators: Coordinators, name: str, wanted: Mapping[TopicPartition, str]
 ) -> dict[TopicPartition, Standing]:
-    """The positions of these partitions of the source, whose target topics are given. Waits for transactions that are
-    about to commit some. Raises the error of the first that has one, Expired where the name is another source's."""
+    """Return the positions of these partitions of the source, given with their target topics. Waits for transactions
+    that are about to commit some. Raises the first error of a partition, Expired if the name belongs to another source.
+    """
     group = group_of(name)
     commits = (await committed_offsets(coordinators, [group], stable=True))[group]
     if isinstance(commits, KcliError):
@@ -105,11 +106,14 @@ def begin(
     resumed: bool | None = False,
     ids: Mapping[str, str] | None = None,
 ) -> Offsets:
-    """Where a copy starts to read: at `starts`, and where a position is kept, there. `ends` are the ends of the
-    source's logs, `targets` the target's topic of each of the source's (missing: the same name), `resumed` whether
-    there is a checkpoint (None: not visible here). Positions that are not kept yet are written, but not for a copy that
-    resumes: in a partition without a position its checkpoint says where, and rows before a position are skipped.
-    `ids` are those of the source's topics: a position of another topic of that name means nothing. Raises Expired."""
+    """Return where a copy starts to read: at `starts`, or at a stored position.
+
+    `ends` are the ends of the source's logs, `targets` maps the source's topics to the target's (default: the same
+    name), `resumed` is whether there is a checkpoint (None: not visible here). Missing positions are written, but not
+    for a copy that resumes: in a partition without a position its checkpoint decides, and rows before a position are
+    skipped. `ids` are those of the source's topics: a position of another topic with the same name is invalid. Raises
+    Expired.
+    """
     targets, ids = targets or {}, ids or {}
 
     async def ask(client: Client) -> Offsets:
@@ -140,7 +144,7 @@ def begin(
 def _check_topics(
     group: str, kept: Mapping[TopicPartition, Standing], known: Offsets, ends: Offsets, ids: Mapping[str, str]
 ) -> None:
-    """Raise Expired if a kept position belongs to another topic of the same name."""
+    """Raise Expired if a stored position belongs to another topic of the same name."""
     beyond = next((at for at, offset in known.items() if offset > ends.get(at, offset)), None)
     if beyond is not None:
         raise Expired(

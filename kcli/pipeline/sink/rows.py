@@ -1,6 +1,6 @@
-"""Rows of Arrow as what the producer takes: a chunk of bytes and the place of each key and value in it.
+"""Converts Arrow rows to the producer's input: a chunk of bytes and the place of each key and value in it.
 
-Rows with headers go one by one; all others by the batch.
+Rows with headers are sent one by one; all others by the batch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Send = Callable[[Producer], Coroutine[Any, Any, None]]
 
 
 def sends_of(batch: pa.RecordBatch, options: WriteOptions) -> Iterator[Send]:
-    """What to do with a producer so that the rows are accepted, in order within a topic."""
+    """Yield what to do with a producer so that it accepts the rows, in order within a topic."""
     if not batch.num_rows:
         return
     for topic, part in _by_topic(batch, options.topic):
@@ -60,7 +60,7 @@ def _all_at_once(topic: str, part: pa.RecordBatch, options: WriteOptions) -> Sen
 
 
 def lines_of(part: pa.RecordBatch) -> tuple[Any, Lines]:
-    """The chunk, and its keys and values. Without keys the chunk is the values' own buffer."""
+    """Return the chunk with its keys and values. Without keys the chunk is the values' own buffer."""
     values, value_starts, value_lengths = spans_of(part.column("value"))
     if "key" not in part.schema.names or part.column("key").null_count == part.num_rows:
         rows = part.num_rows
@@ -75,7 +75,7 @@ def lines_of(part: pa.RecordBatch) -> tuple[Any, Lines]:
 
 
 def spans_of(column: pa.Array) -> tuple[memoryview, array[int], array[int]]:
-    """A binary or string column: its bytes, where each cell starts in them, and its length (-1: null)."""
+    """Return a binary or string column's bytes, and the start and length of each cell (-1: null)."""
     if pa.types.is_large_binary(column.type) or pa.types.is_large_string(column.type):
         column = column.cast(pa.binary())
     rows = len(column)
@@ -97,7 +97,7 @@ def _integers(part: pa.RecordBatch, name: str, code: str, null: int) -> array[in
 
 
 def _times(part: pa.RecordBatch, options: WriteOptions) -> array[int] | None:
-    """The timestamps in ms to be kept; None for the time of sending."""
+    """Return the timestamps in ms; None for the time of sending."""
     if not options.keep_timestamp:
         return None
     times = part.column("timestamp")
@@ -135,7 +135,7 @@ def _one_by_one(topic: str, part: pa.RecordBatch, options: WriteOptions) -> Send
 
 
 def _headers(cell: list[Any] | None) -> list[tuple[str, bytes | None]]:
-    """Kafka has no header without a name. Raises UsageError."""
+    """Return a record's headers. Kafka does not allow headers without a name. Raises UsageError."""
     found = []
     for one in cell or ():
         if one is None or one["key"] is None:

@@ -1,4 +1,4 @@
-"""Where a table's files lie: a folder of this machine, or a bucket of an object store that speaks S3."""
+"""Storage of a table's files: a local folder, or a bucket of an S3 object store."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem, S3RetryStrategy
 
 ATTEMPTS = 10
-"""Of a request to a store that answers 500 or 503."""
+"""For a request to a store that responds with 500 or 503."""
 
 
 def in_s3(uri: str) -> bool:
-    """Whether a place is in a store that speaks S3, in either of its two schemes."""
+    """Whether a place is in S3, with either of its two schemes."""
     return uri.startswith(("s3://", "s3a://"))
 
 
 def as_s3a(uri: str) -> str:
-    """A URI as Spark has it, whose Hadoop calls S3 s3a, and without slashes at its end: one name for one place."""
+    """Return a URI in Spark's form, with the scheme s3a of Hadoop and without trailing slashes, so that a place has one
+    name."""
     return _bare(uri.replace("s3://", "s3a://", 1))
 
 
 def as_s3(uri: str) -> str:
-    """A URI as deltalake and pyiceberg have it, without slashes at its end."""
+    """Return a URI in the form of deltalake and pyiceberg, without trailing slashes."""
     return _bare(uri.replace("s3a://", "s3://", 1))
 
 
 def _bare(uri: str) -> str:
     bare = uri.rstrip("/")
-    return uri if bare.endswith(":") else bare  # hdfs:/// is the root of the usual file system
+    return uri if bare.endswith(":") else bare  # hdfs:/// is the root of the default file system
 
 
 class Storage(Carried):
-    """The store of a table, for the driver and for tasks. Credentials are those of AWS's usual chain, of each process:
-    environment, profile, role. `endpoint` and `region` are no secrets."""
+    """The store of a table, for the driver and for tasks. Each process uses AWS's default credentials: environment,
+    profile, role. `endpoint` and `region` are not secret."""
 
     endpoint: str = ""
     region: str = ""
 
     def opened(self, uri: str) -> tuple[FileSystem, str]:
-        """Arrow's file system of a URI, and the path in it. Raises KcliError for another kind of store."""
+        """Return Arrow's file system for a URI, and the path in it. Raises KcliError for another kind of store."""
         from pyarrow import fs
 
         kind, _, path = uri.partition("://")
@@ -59,7 +60,7 @@ class Storage(Carried):
         raise UsageError(f"{uri}: files of a table lie in a folder of this machine, or in s3://BUCKET/PATH")
 
     def check(self, uri: str) -> None:
-        """Raise KcliError unless the bucket of a URI is there and may be listed."""
+        """Raise KcliError unless the bucket of a URI exists and can be listed."""
         from pyarrow.fs import FileSelector, FileType
 
         system, path = self.opened(uri)
@@ -70,7 +71,7 @@ class Storage(Carried):
             system.get_file_info(FileSelector(path, allow_not_found=True))
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files in a folder, without those of folders in it; none without the folder."""
+        """Return the names of the files in a folder, not in its subfolders; empty without the folder."""
         from pyarrow.fs import FileSelector, FileType
 
         system, path = self.opened(folder)
@@ -79,7 +80,7 @@ class Storage(Carried):
         return sorted(one.base_name for one in found if one.type == FileType.File)
 
     def write(self, uri: str, data: bytes) -> None:
-        """A small file."""
+        """Write a small file."""
         system, path = self.opened(uri)
         with told(uri):
             system.create_dir(path.rpartition("/")[0], recursive=True)
@@ -87,7 +88,7 @@ class Storage(Carried):
                 out.write(data)
 
     def read(self, uri: str, most: int = 4096) -> bytes:
-        """The first bytes of a small file; none of one that is not there any more."""
+        """Read the first bytes of a small file; empty if it no longer exists."""
         system, path = self.opened(uri)
         with told(uri):
             try:
@@ -98,7 +99,7 @@ class Storage(Carried):
                 return b""
 
     def delete(self, uri: str) -> None:
-        """Delete a file; one that is not there is no error."""
+        """Delete a file; a missing one is not an error."""
         from pyarrow.fs import FileType
 
         system, path = self.opened(uri)
@@ -107,7 +108,7 @@ class Storage(Carried):
                 system.delete_file(path)
 
     def files(self, folder: str) -> list[tuple[str, float]]:
-        """The files below a folder: the URI of each, and when it was written, in seconds since 1970."""
+        """Return the files below a folder: the URI of each, and when it was written, in seconds since 1970."""
         from pyarrow.fs import FileSelector, FileType
 
         system, path = self.opened(folder)
@@ -118,14 +119,14 @@ class Storage(Carried):
 
 
 def patient() -> S3RetryStrategy:
-    """How requests to a store are tried again: Arrow's three attempts are too few for a store that throttles."""
+    """Return the retry strategy: Arrow's three attempts are too few for a store that throttles."""
     from pyarrow.fs import AwsStandardS3RetryStrategy
 
     return AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
 
 
 def storage_here() -> Storage:
-    """The store that this process's environment names: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION."""
+    """Return the store in this process's environment: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION."""
     name = os.environ.get
     return Storage(
         endpoint=name("AWS_ENDPOINT_URL_S3") or name("AWS_ENDPOINT_URL") or "",
@@ -134,7 +135,7 @@ def storage_here() -> Storage:
 
 
 def delta_options() -> dict[str, str]:
-    """The same for deltalake, which finds credentials in the environment by itself."""
+    """Return the same for deltalake, which finds credentials in the environment itself."""
     here = storage_here()
     options = {"aws_endpoint": here.endpoint, "aws_region": here.region}
     if here.endpoint.startswith("http://"):
@@ -144,7 +145,7 @@ def delta_options() -> dict[str, str]:
 
 @contextmanager
 def told(place: str) -> Iterator[None]:
-    """Errors of a store, as one sentence about a place."""
+    """Convert errors of a store to a sentence about a place."""
     try:
         yield
     except OSError as problem:

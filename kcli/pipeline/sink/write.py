@@ -1,5 +1,5 @@
-"""The writers: each task has a producer of its own and is done when every row of it is acknowledged. At least once:
-a task that is run again sends its rows again."""
+"""The writers: each task has its own producer, and finishes when every row is acknowledged. At least once: a repeated
+task sends its rows again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NotWritten(KcliError):
 
 
 class Writing:
-    """What batch and stream writers share."""
+    """Common parts of batch and stream writers."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Writing:
         check_schema(schema, options, self.schemas)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """Send every row, and wait until all are acknowledged. Raises NotWritten, and what the client raises."""
+        """Send every row, and wait until all are acknowledged. Raises NotWritten, and the client's errors."""
         from kcli.pipeline.progress import Reporter
 
         if self.schemas:
@@ -96,7 +96,7 @@ class Writing:
         settled: Callable[[BatchOutcome], None],
         wrong: list[BatchOutcome],
     ) -> Counts:
-        """Send until the rows end or something went wrong; what became of them."""
+        """Send until the rows end or something goes wrong; return the counts."""
         from kcli.pipeline.kept_client import client_of
         from kcli.pipeline.sink.rows import sends_of
 
@@ -126,8 +126,8 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
 
 
 def check_schema(schema: StructType, options: WriteOptions, framed: Container[str] = ()) -> None:
-    """Raise UsageError for columns that cannot be written; those that are `framed` by a schema may be of any type.
-    Columns of other names are ignored, as by Spark's sink."""
+    """Raise UsageError for columns that cannot be written; those `framed` with a schema may be of any type. Columns
+    with other names are ignored, as in Spark's sink."""
     names = {field.name: field.dataType.simpleString() for field in schema.fields}
     for name, kinds in ACCEPTED.items():
         if (

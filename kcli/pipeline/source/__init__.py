@@ -1,1 +1,1 @@
-"""Reading: `format("kcli")`, ranges of offsets planned on the driver, batches fetched in tasks."""
+"""Reading: `format("kcli")`, offset ranges planned on the driver, batches fetched in tasks."""

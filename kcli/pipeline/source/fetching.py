@@ -1,8 +1,8 @@
 """A task's work: the batches of a range, exactly up to its end, as columns.
 
-The end is reached by position: markers, aborted and compacted-away records are passed like any other offset, and no
-count of records decides anything. A start below the log's start is the only data loss there is; a log that ends
-before the range does was truncated or created again, and that is an error whatever failOnDataLoss says.
+The end is reached by position: markers, aborted and compacted records are passed like any other offset, and record
+counts decide nothing. Only a start below the log's start is data loss; a log that ends before the range does was
+truncated or recreated, which is an error regardless of failOnDataLoss.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 Noted = Callable[[int, int, int], None]
 
 BYTES, ROWS = 2 * 1024 * 1024, 20_000
-"""What is handed to Spark at once, about: 2000 to 20 000 rows and 0.2 to 8 MB are fastest."""
+"""Amounts to pass to Spark at once: 2000 to 20 000 rows and 0.2 to 8 MB are fastest."""
 
 
 QUIET = 5.0
-"""Seconds after which a task that gets nothing looks whether the log has what it waits for."""
+"""Seconds after which a task without data checks whether the log still has what it waits for."""
 
 
 class DataLoss(KcliError):
@@ -38,7 +38,7 @@ class DataLoss(KcliError):
 
 
 class LogChanged(KcliError):
-    """The log ends before the range does: the topic was deleted and created again, or an unclean election cut it."""
+    """The log ends before the range does: the topic was recreated, or an unclean election truncated it."""
 
 
 def gathered(
@@ -50,8 +50,8 @@ def gathered(
     poll_timeout: float,
     noted: Noted,
 ) -> Iterator[Gathered]:
-    """The records of `wanted`. `noted(rows, bytes, next offset)` is called for each poll. Raises DataLoss, LogChanged,
-    DeadlineExceeded when nothing came for `poll_timeout` seconds, and what the client raises."""
+    """Yield the records of `wanted`. `noted(rows, bytes, next offset)` is called for each poll. Raises DataLoss,
+    LogChanged, DeadlineExceeded if nothing arrives for `poll_timeout` seconds, and the client's errors."""
     into = Gather("key" in columns, "value" in columns, "headers" in columns)
     with client_of(sealed) as kafka:
         consumer = kafka.client.consumer(settings=sealed.consumer)
@@ -97,13 +97,13 @@ def _opened(fetched: Fetched, into: Gather) -> Iterator[Gathered]:
 
 
 def _told(fetched: Fetched) -> tuple[int, int]:
-    """Rows and about how many bytes of a poll: a batch at an end of the range is not read whole."""
+    """Return rows and approximate bytes of a poll: a batch at an end of the range is not read completely."""
     shown = [(batch.visible, batch.size, max(batch.count, 1)) for batch in fetched.batches]
     return sum(rows for rows, _, _ in shown), sum(size * rows // count for rows, size, count in shown)
 
 
 def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bool) -> int:
-    """Where to read next after an error of the partition, or the error."""
+    """Return where to continue after an error of the partition, or raise it."""
     if not isinstance(error, OffsetOutOfRange):
         raise error
     if error.asked > error.end:
@@ -117,7 +117,7 @@ def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bo
 
 
 def _quiet(kafka: Background, wanted: Range, position: int, waited: float, most: float) -> None:
-    """Nothing came for a while. Raises if nothing will, or if it was too long."""
+    """Handle a period without data. Raises if none will come, or if it has lasted too long."""
     from kcli.asking.offsets import list_offsets
     from kcli.pipeline.offset_options import LATEST
 

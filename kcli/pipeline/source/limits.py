@@ -1,4 +1,4 @@
-"""The size of a micro-batch: a number of offsets, or of bytes, shared among partitions by their backlog."""
+"""The size of a micro-batch: a number of offsets, or of bytes, distributed over partitions by backlog."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kcli.settings import ConsumerSettings
 Offsets = dict[TopicPartition, int]
 
 USUAL = 1024.0
-"""Bytes of a record where nothing can be measured."""
+"""Record size in bytes if none can be measured."""
 Places = Mapping[TopicPartition, int]
 Sizes = dict[TopicPartition, float]
 
 SAMPLED = 128
-"""Partitions that are measured at most: those with the most to read."""
+"""Maximum number of partitions to measure: those with the largest backlog."""
 SAMPLE = 64 * 1024
-"""Bytes of a partition that are fetched for it; a whole batch at least."""
+"""Bytes of a partition to fetch for that; at least one whole batch."""
 
 
 async def measured(
     client: Client, settings: ConsumerSettings, starts: Places, ends: Places, *, patience: float
 ) -> Sizes:
-    """Bytes in the log per offset of [start, end). A partition that is not measured has the mean of its topic; one that
-    does not answer within `patience` seconds is missing. Raises the error of the first partition that has one."""
+    """Return the bytes in the log per offset of [start, end). A partition that is not measured has the mean of its
+    topic; one that does not respond within `patience` seconds is missing. Raises the first error of a partition."""
     waiting = [at for at in ends if ends[at] > starts[at]]
     chosen = sorted(waiting, key=lambda at: (starts[at] - ends[at], at))[:SAMPLED]
     if not chosen:
@@ -57,7 +57,7 @@ async def measured(
 
 
 def _guessed(found: Sizes, others: set[TopicPartition]) -> Sizes:
-    """The mean of its topic for each of the others; of all topics where its own was not measured."""
+    """Return the mean of its topic for each of the others; of all topics if its own was not measured."""
     if not found or not others:
         return {}
     each: dict[str, list[float]] = {}
@@ -69,8 +69,8 @@ def _guessed(found: Sizes, others: set[TopicPartition]) -> Sizes:
 
 
 def by_rows(starts: Offsets, ends: Offsets, most: int) -> Offsets:
-    """Ends that are `most` offsets away in all, each partition's share being that of its backlog, and at least one:
-    a partition that waits is never skipped for ever."""
+    """Return ends that are `most` offsets away in total, distributed by backlog, but at least one per waiting
+    partition, so that none is skipped forever."""
     waiting = {at: ends[at] - starts[at] for at in ends if ends[at] > starts[at]}
     total = sum(waiting.values())
     if total <= most:
@@ -83,7 +83,7 @@ def by_rows(starts: Offsets, ends: Offsets, most: int) -> Offsets:
 
 
 def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
-    """The same for about `most` bytes, as they are in the log: a record's size is measured where reading resumes."""
+    """The same for about `most` bytes in the log; record sizes are measured where reading resumes."""
     waiting = [at for at in ends if ends[at] > starts[at]]
     if not waiting:
         return ends
@@ -96,8 +96,8 @@ def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
 
 
 def sizes_of(log: Log, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> Sizes:
-    """Bytes per offset of every partition that has anything to read. It never fails: the read itself will say what is
-    wrong."""
+    """Return the bytes per offset of every partition with a backlog. Never fails: the read itself will report
+    errors."""
     settings = log.sealed.consumer.replace(reset="earliest")
     try:
         found = log.kafka.run(lambda client: measured(client, settings, starts, ends, patience=1.0))

@@ -1,7 +1,7 @@
 """pushdown=true: filters on topic, partition, offset and timestamp narrow the ranges before anything is read.
 
-Chosen by an option because Spark fails a query whose reader takes filters while
-spark.sql.python.filterPushdown.enabled is off.
+It is an option because Spark fails a query whose reader accepts filters while spark.sql.python.filterPushdown.enabled
+is off.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ UPWARDS, DOWNWARDS = (GreaterThan, GreaterThanOrEqual), (LessThan, LessThanOrEqu
 
 
 class PushingReader(BatchReader):
-    """`wanted` are the filters taken over entirely, `times` the lower bounds on timestamps: those only find a start,
-    and Spark looks again."""
+    """`wanted` are the filters applied completely, `times` the lower bounds on timestamps, which only determine a start
+    and are applied again by Spark."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take what narrows a range; give back the rest, and what was only partly taken."""
+        """Accept filters that narrow a range; return the rest, and those that were only partly applied."""
         self.wanted: list[Filter] = []
         self.times: list[int] = []
         for condition in filters:
@@ -42,12 +42,12 @@ class PushingReader(BatchReader):
                 continue
             if isinstance(condition, (EqualTo, *UPWARDS)) and condition.attribute == ("timestamp",):
                 time = int(condition.value.timestamp() * 1000)
-                if time > 0:  # a broker takes -1 and -2 for the end and the start, and -1 is a record without a time
+                if time > 0:  # brokers interpret -1 and -2 as end and start, and -1 means no timestamp
                     self.times.append(time)
             yield condition
 
     def partitions(self) -> Sequence[Range]:
-        """A task for each range that is left."""
+        """Return a task for each remaining range."""
         with Log(self.sealed) as log:
             starts, ends = bounds_of(log, self.options)
             wanted, times = getattr(self, "wanted", []), getattr(self, "times", [])
@@ -71,7 +71,7 @@ class PushingReader(BatchReader):
 
 
 def _exact(condition: Filter) -> bool:
-    """Whether the range alone can say everything the filter says."""
+    """Whether the range alone expresses the whole filter."""
     attribute = getattr(condition, "attribute", None)
     if attribute == ("offset",):
         return isinstance(condition, (EqualTo, *UPWARDS, *DOWNWARDS))
@@ -79,7 +79,7 @@ def _exact(condition: Filter) -> bool:
 
 
 def _may(condition: Any, at: TopicPartition) -> bool:
-    """Whether a partition can have rows for the filter."""
+    """Whether a partition can have rows that match the filter."""
     if condition.attribute == ("offset",):
         return True
     value = at.topic if condition.attribute == ("topic",) else at.partition
@@ -93,7 +93,7 @@ def _may(condition: Any, at: TopicPartition) -> bool:
 
 
 def _bounds(condition: Any) -> tuple[int, int]:
-    """[low, high) of a filter on offsets."""
+    """Return [low, high) for a filter on offsets."""
     value = int(condition.value)
     most = 2**63 - 1
     if isinstance(condition, EqualTo):

@@ -1,7 +1,7 @@
-"""Records that did not fit their format, kept whole: a parquet file for each range that has any.
+"""Records that did not fit their format, kept whole: a Parquet file for each range that has any.
 
-The name of a file is that of its range, and it gets it when the range is read to its end: a task that runs again, or a
-batch that is done again after a crash, leaves one file with each record once.
+A file is named by its range, and gets the name when the range has been read to its end: a repeated task, or a batch
+repeated after a crash, leaves one file with each record once.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ SCHEMA = pa.schema(
     ]
 )
 HEADERS = ("kcli.topic", "kcli.partition", "kcli.offset", "kcli.timestamp", "kcli.reason")
-"""Of each record, as text; the timestamp in ms since 1970."""
+"""For each record, as text; the timestamp is in ms since 1970."""
 
 
 class Kept:
-    """The bad records of one range: `add` them, then `settle`, or `undo` where the range was not read to its end."""
+    """The bad records of one range: `add` them, then `settle`, or `undo` if the range was not read to its end."""
 
     def __init__(self, folder: str, wanted: Range) -> None:
         self._range = wanted
@@ -55,7 +55,7 @@ class Kept:
     def add(
         self, offsets: pa.Array, times: pa.Array, keys: pa.Array, values: pa.Array, reasons: Mapping[int, str]
     ) -> None:
-        """The rows of `reasons`, out of the raw columns of a batch."""
+        """Add the rows of `reasons` from the raw columns of a batch."""
         from pyarrow import parquet
 
         rows = pa.array(sorted(reasons), pa.int64())
@@ -72,7 +72,7 @@ class Kept:
         self._writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
 
     def settle(self) -> None:
-        """The file gets its name; what an earlier attempt wrote of the range goes."""
+        """Give the file its name, and delete what an earlier attempt wrote for the range."""
         if self._writer is None:
             self._file.unlink(missing_ok=True)
             return
@@ -81,7 +81,7 @@ class Kept:
         os.replace(self._part, self._file)
 
     def undo(self) -> None:
-        """Leave nothing of an attempt that did not settle."""
+        """Delete what an unfinished attempt wrote."""
         if self._writer is not None:
             self._writer.close()
             self._part.unlink(missing_ok=True)
@@ -89,19 +89,19 @@ class Kept:
 
 # Records that did not fit their format (onBad), sent to a topic by the task that reads them.
 #
-# A task is done when the topic has acknowledged all of its range, so a batch is complete only with them. A task that
-# runs again sends them again: the headers say which record one was.
+# A task finishes when the topic has acknowledged them, so a batch is complete only with them. A repeated task sends
+# them again: the headers identify the original record.
 class NotKept(KcliError):
-    """A bad record that the topic did not acknowledge."""
+    """The topic did not acknowledge a bad record."""
 
 
 class Undone(Exception):
-    """Ends a client that was not used to the end: none is kept whose block raised."""
+    """Ends a client that was not used to the end: a client whose block raised is not kept."""
 
 
 class Sent:
-    """The bad records of one range, with key and value as they were: `add` them, then `settle`, or `undo` where the
-    range was not read to its end."""
+    """The bad records of one range, with unchanged key and value: `add` them, then `settle`, or `undo` if the range was
+    not read to its end."""
 
     def __init__(self, topic: str, sealed: Sealed, wanted: Range) -> None:
         self._topic = topic
@@ -115,7 +115,7 @@ class Sent:
     def add(
         self, offsets: pa.Array, times: pa.Array, keys: pa.Array, values: pa.Array, reasons: Mapping[int, str]
     ) -> None:
-        """The rows of `reasons`, out of the raw columns of a batch. Raises what the client raises."""
+        """Add the rows of `reasons` from the raw columns of a batch. Raises the client's errors."""
         kafka = self._opened()
         place = (self._range.topic.encode(), b"%d" % self._range.partition)
         rows = []
@@ -126,7 +126,7 @@ class Sent:
         kafka.run(self._producer.send_records(self._topic, rows))
 
     def _opened(self) -> Background:
-        """The client, taken for the first bad record of the range."""
+        """Return the client, opened for the first bad record of the range."""
         if self._kafka is None:
             kafka = self._open.enter_context(client_of(self._sealed))
             self._producer = kafka.client.producer(self._sealed.producer.for_command(max_block_given=False))
@@ -141,7 +141,7 @@ class Sent:
             self._wrong.append(outcome)
 
     def settle(self) -> None:
-        """Wait until all are acknowledged. Raises NotKept where one is not, and what the client raises."""
+        """Wait until all are acknowledged. Raises NotKept otherwise, and the client's errors."""
         if self._kafka is None:
             return
         self._kafka.run(self._producer.flush())
@@ -152,7 +152,7 @@ class Sent:
         self._open.close()
 
     def undo(self) -> None:
-        """Close the client. What was sent stays sent."""
+        """Close the client. What was sent remains sent."""
         self._kafka = None
         with suppress(Undone), self._open:
             raise Undone

@@ -1,4 +1,4 @@
-"""What a task reads: a range of offsets of one partition. How a range is cut so that the tasks are about equal."""
+"""The range of offsets of one partition that a task reads, and splitting into ranges of about equal size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kcli.pipeline.source.task_sizes import shares
 
 
 class Range(InputPartition):
-    """[start, end) of a partition. `start` -1 is nothing at all: Spark wants one task at least."""
+    """[start, end) of a partition. `start` -1 is an empty range, because Spark needs at least one task."""
 
     def __init__(self, topic: str, partition: int, start: int, end: int) -> None:
         super().__init__((topic, partition, start, end))
@@ -39,9 +39,9 @@ def ranges_of(
     most: int = 0,
     parts: Mapping[TopicPartition, int] | None = None,
 ) -> list[Range]:
-    """A range for each partition that has anything, cut into at least `least` in all (as many as there are offsets,
-    where these are fewer; 0: as they are), into ranges of at most `most` offsets (0: any), and a partition into at
-    least as many as `parts` says. Never empty: [NOTHING] then."""
+    """Return a range for each partition with a backlog, split into at least `least` in total (fewer if there are fewer
+    offsets; 0: no splitting), each with at most `most` offsets (0: any), and each partition into at least as many as in
+    `parts`. Never empty: [NOTHING] then."""
     spans = [Range(*at, starts[at], end) for at, end in sorted(ends.items()) if end > starts[at]]
     if most or parts:
         cuts = [max(-(-len(span) // most) if most else 1, (parts or {}).get(span.at, 1)) for span in spans]

@@ -1,4 +1,4 @@
-"""The batch reader: the driver makes ranges, each task reads one. What a task needs travels with the reader."""
+"""The batch reader: the driver plans ranges, each task reads one. What a task needs is pickled with the reader."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 Offsets = Mapping[TopicPartition, int]
 
 MEASURED = 60.0
-"""Seconds for which the sizes of records are believed."""
+"""Seconds for which measured record sizes are used."""
 
 
 class Reading:
-    """What batch and stream readers share: the schema, the settings, and a task's work."""
+    """Common parts of batch and stream readers: the schema, the settings, and a task's work."""
 
     _looked_at = False
     _measured = float("-inf")
@@ -61,21 +61,21 @@ class Reading:
             check_types(schema, self.schemas)
 
     def ranges(self, log: Log, starts: Offsets, ends: Offsets) -> list[Range]:
-        """A task each. The log says where minPartitions makes them small. Raises UsageError where the topic of the
-        quarantine is read too."""
+        """Return a range per task. A warning is logged if minPartitions makes them small. Raises UsageError if the
+        quarantine's topic is also read."""
         options = self.options
         if options.quarantine.startswith(TOPIC) and options.quarantine.removeprefix(TOPIC) in {at.topic for at in ends}:
             raise UsageError(f"option quarantine {options.quarantine}: that topic is read; name another one")
         parts = self._parts(log, starts, ends) if options.max_partition_bytes else None
         made = ranges_of(starts, ends, least=options.min_partitions, most=options.max_records, parts=parts)
         if options.min_partitions and not options.max_records and not self._looked_at:
-            self._looked_at = True  # the batches of a stream are of one kind
+            self._looked_at = True  # the batches of a stream are alike
             self._warn(log, starts, ends, Counter(one.at for one in made))
         return made
 
     def _parts(self, log: Log, starts: Offsets, ends: Offsets) -> dict[TopicPartition, int]:
-        """Into how many tasks partitions are cut by maxBytesPerPartition. Few offsets are not measured; what a stream
-        measured counts for a minute."""
+        """Return into how many tasks partitions are split by maxBytesPerPartition. Few offsets are not measured; a
+        stream's measurement is reused for a minute."""
         most = self.options.max_partition_bytes
         many = {at: end - starts[at] for at, end in ends.items() if end - starts[at] > most / RECORD}
         if not many:
@@ -93,7 +93,7 @@ class Reading:
             print(f"kcli: {sentence}", file=sys.stderr)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """A range as record batches of exactly the schema."""
+        """Read a range as record batches of exactly the schema."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
         from kcli.pipeline.progress import Reporter
@@ -131,7 +131,7 @@ class Reading:
             reporter.close()
 
     def _kept(self, partition: Range) -> Kept | Sent | None:
-        """What keeps the bad records of a range."""
+        """Return the store for the bad records of a range."""
         place = self.options.quarantine
         if not place:
             return None
@@ -144,11 +144,11 @@ class Reading:
         return Kept(place, partition)
 
     def _needed(self) -> frozenset[str]:
-        """Columns that are fetched for another: a header may name a schema."""
+        """Return columns that other columns need: a header may name a schema."""
         return frozenset({"headers"} if self.schemas else ())
 
     def _frame(self, partition: Range, shape: pa.Schema, kept: Kept | Sent | None) -> Frame:
-        """What makes record batches of the range."""
+        """Return the converter to record batches for the range."""
         from kcli.pipeline.formats.arrow import Convert, Frame, alone
         from kcli.pipeline.formats.formats import Unknown, converter
 
@@ -187,14 +187,14 @@ class BatchReader(Reading, DataSourceReader):
     """spark.read: the range is resolved once, when the query is planned."""
 
     def partitions(self) -> Sequence[Range]:
-        """A task each."""
+        """Return a range per task."""
         with Log(self.sealed) as log:
             return self.ranges(log, *bounds_of(log, self.options))
 
 
 def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ignore[type-arg]
-    """Where reading starts and ends in each partition. Raises UsageError for a start behind its end, LogChanged for one
-    behind the end of the log."""
+    """Return where reading starts and ends in each partition. Raises UsageError for a start after its end, LogChanged
+    for one after the end of the log."""
     ats = log.partitions(options)
     starts = log.resolve(options.starting, ats, "startingOffsets")
     ends = log.resolve(options.ending, ats, "endingOffsets")
@@ -203,7 +203,7 @@ def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ign
     for at in ats:
         if starts[at] > ends[at]:
             if options.starting.kind != "offsets" or options.ending.kind != "offsets":
-                starts[at] = ends[at]  # times, or a log that holds less: nothing is there
+                starts[at] = ends[at]  # by times, or in a shorter log: there is nothing
             else:
                 place = f"{at.topic}[{at.partition}]"
                 raise UsageError(f"option startingOffsets {starts[at]} of {place} is behind endingOffsets {ends[at]}")
@@ -211,8 +211,8 @@ def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ign
 
 
 def in_log(log: Log, options: ReadOptions, ats: Iterable[TopicPartition]) -> None:
-    """Raise LogChanged for an offset to start at that is behind the end of its log: the records that were there are
-    gone, or it is a mistake. With failOnDataLoss=false it is only told."""
+    """Raise LogChanged for a start offset after the end of its log: either the records are gone, or it is a mistake.
+    With failOnDataLoss=false it is only logged."""
     named = {at: offset for at, offset in options.starting.each if options.starting.kind == "offsets" and offset >= 0}
     given = [at for at in ats if at in named]
     for at, end in (log.high_watermarks(given) if given else {}).items():
@@ -224,7 +224,7 @@ def in_log(log: Log, options: ReadOptions, ats: Iterable[TopicPartition]) -> Non
 
 
 def check_schema(schema: StructType, options: ReadOptions) -> None:
-    """Raise UsageError for a schema that says what no column is."""
+    """Raise UsageError for a schema that does not match the columns."""
     for field in schema.fields:
         about = next((field.name.removesuffix(end) for end in ABOUT if field.name.endswith(end)), "")
         if about in ("key", "value") and about not in schema.names:

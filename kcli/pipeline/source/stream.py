@@ -1,9 +1,9 @@
-"""The stream reader. One instance lives on the driver for a query's life; tasks get copies that only read.
+"""The stream reader. One instance exists on the driver for a query's life; tasks get copies that only read.
 
-Offsets are JSON of Spark's Kafka shape, `{"topic": {"0": 123}}`, and land so in the checkpoint, with the ids of the
-cluster and the topics beside them: another cluster, or a topic created again, is refused. A checkpoint without ids (of
-Spark's own source) is accepted. Spark asks `initialOffset` twice, never commits the last batch and never calls
-`stop`: nothing here relies on either.
+Offsets are JSON in the form of Spark's Kafka source, `{"topic": {"0": 123}}`, and are stored like that in the
+checkpoint, with the ids of the cluster and the topics: another cluster, or a recreated topic, is refused. A checkpoint
+without ids (of Spark's own source) is accepted. Spark calls `initialOffset` twice, never commits the last batch and
+never calls `stop`: nothing here relies on either.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ if TYPE_CHECKING:
 Offsets = dict[TopicPartition, int]
 
 FRESH = 0.1
-"""Seconds for which the ends of the logs are believed: with no data Spark asks every 10 ms. Where asking takes longer,
-as of 10,000 partitions, they are believed for as long as it took."""
+"""Seconds for which log ends are reused, because without data Spark asks every 10 ms. If requesting them takes longer,
+as for 10,000 partitions, they are reused for as long as it took."""
 REPORTED = 5.0
-"""Seconds for which they are believed for the progress, where a batch does not ask itself."""
+"""Seconds for which they are reused for the progress, if a batch does not request them."""
 PATIENCE, EVERY = 5.0, 0.25
-"""Seconds for which a log may end earlier, as a new leader may know less for a moment; how often it is asked."""
+"""Seconds for which a log may end earlier, because a new leader may briefly know less, and the interval of checks."""
 
 
 def check_new(log: Log, new: Iterable[TopicPartition], *, later: bool, fail: bool) -> Offsets:
-    """Where the logs of new partitions start: they are read from there. `later`: the query had others before, so these
-    must not have lost records. Raises DataLoss unless `fail` is off."""
+    """Return where the logs of new partitions start, from which they are read. `later`: the query had other partitions
+    before, so these must not have lost records. Raises DataLoss unless `fail` is off."""
     firsts = log.earliest(new)
     lost = [at for at, first in firsts.items() if first > 0]
     if lost and later:
@@ -71,7 +71,7 @@ def check_new(log: Log, new: Iterable[TopicPartition], *, later: bool, fail: boo
 
 
 def check_missing(missing: Iterable[TopicPartition]) -> None:
-    """Raise KcliError for a partition that was read and is not among those that are meant."""
+    """Raise KcliError for a partition that was read and is no longer selected."""
     at = next(iter(missing), None)
     if at is not None:
         raise KcliError(
@@ -82,8 +82,8 @@ def check_missing(missing: Iterable[TopicPartition]) -> None:
 
 
 def check_ends(log: Log, known: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> None:
-    """Raise LogChanged where a log ends before what was read of it: what is written there now would be passed over. An
-    end that waits for a transaction is no such end."""
+    """Raise LogChanged if a log ends before what was read of it, because new records there would be skipped. An end
+    that waits for a transaction does not count."""
     behind = [at for at, offset in known.items() if ends.get(at, offset) < offset]
     until = time.monotonic() + PATIENCE
     while behind:
@@ -118,7 +118,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._looked = float("-inf")
         self._took = 0.0
         self._target: Offsets | None = None
-        self._served = float("-inf")  # nothing yet: the first batch waits for no more than there is, as Spark's own
+        self._served = float("-inf")  # not yet: the first batch does not wait, as in Spark's own source
         self._said: set[str] = set()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -130,10 +130,10 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._log = Log(self.sealed)
         return self._log
 
-    # -- where ------------------------------------------------------------------------------------------------------
+    # -- offsets ----------------------------------------------------------------------------------------------------
 
     def initialOffset(self) -> dict[str, Any]:
-        """Where a new query starts; a later start comes out of the checkpoint."""
+        """Return where a new query starts; a restarted one uses its checkpoint."""
         if self._initial is None:
             ats = self._meant()
             in_log(self.log, self.options, ats)
@@ -141,7 +141,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._initial
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """What the options say; those that Spark has no word for are looked at in `latestOffset`."""
+        """Return the limit in the options; those that Spark has no class for are applied in `latestOffset`."""
         options = self.options
         if options.max_offsets is not None:
             return ReadMaxRows(options.max_offsets)
@@ -152,14 +152,14 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return ReadAllAvailable()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """How far the next batch goes; `start` without a batch now."""
+        """Return the end of the next batch; `start` if there is none now."""
         options = self.options
         if options.stop_file and os.path.exists(options.stop_file):
             return start
         ends = self._known_ends()
         known = self._read_on(start, ends)
         starts = known | self._new_partitions(known, ends)
-        given = dict(options.starting.each)  # a start behind the end waits
+        given = dict(options.starting.each)  # a start after the end waits
         check_ends(self.log, {at: offset for at, offset in known.items() if given.get(at) != offset}, ends)
         ends = {at: max(ends.get(at, from_), from_) for at, from_ in starts.items()}
         if isinstance(limit, ReadAllAvailable):
@@ -177,8 +177,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._told(ends)
 
     def _too_little(self, starts: Offsets, ends: Offsets) -> bool:
-        """minOffsetsPerTrigger: wait for more, at most maxTriggerDelay since the batch before. What AvailableNow is to
-        read is read."""
+        """Apply minOffsetsPerTrigger: wait for more, at most maxTriggerDelay since the previous batch. With
+        AvailableNow everything is read."""
         least = self.options.min_offsets
         if least is None or self._target is not None:
             return False
@@ -186,14 +186,14 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return waiting < least and time.monotonic() - self._served < self.options.max_delay
 
     def reportLatestOffset(self) -> dict[str, Any]:
-        """The ends of the logs as the batch saw them, for the progress: the lag. Spark asks right after
+        """Return the ends of the logs seen by the batch, for the lag in the progress. Spark calls it right after
         `latestOffset`."""
         if time.monotonic() - self._looked >= REPORTED:
             self._look()
         return to_json(self._ends)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What is there now is what there is."""
+        """Fix the current ends as the target."""
         self._looked = float("-inf")
         self._target = self._known_ends()
 
@@ -211,20 +211,20 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._took = self._looked - began
 
     def _meant(self) -> list[TopicPartition]:
-        """The partitions that the options mean now; whose they are is asked with them."""
+        """Return the partitions that the options currently select, and request the identity with them."""
         ats = self.log.partitions(self.options)
         self._identity = identity.identity_of(self.log, [at.topic for at in ats], asked=True)
         return ats
 
     def _told(self, offsets: Offsets) -> dict[str, Any]:
-        """Offsets as they go into the checkpoint."""
+        """Return offsets in the checkpoint's form."""
         assert self._identity is not None
         return {**to_json(offsets), KEY: self._identity}
 
     def _read_on(self, start: dict[str, Any], ends: Offsets) -> Offsets:
-        """Where the partitions are that are read on. Raises NotTheSame for offsets of another cluster, or of a topic
-        that was created again since, and KcliError for one that is not there any more; with failOnDataLoss=false such
-        topics are left out."""
+        """Return the positions of the partitions that continue. Raises NotTheSame for offsets of another cluster, or of
+        a recreated topic, and KcliError for a topic that no longer exists; with failOnDataLoss=false such topics are
+        left out."""
         known = from_offsets(start)
         again = self._again(start)
         missing = [at for at in known if at not in ends and at.topic not in again]
@@ -238,8 +238,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return {at: offset for at, offset in known.items() if at not in gone and at.topic not in again}
 
     def _still_missing(self, missing: list[TopicPartition]) -> list[TopicPartition]:
-        """Those that do not come: a broker may not have heard of a topic yet, and some are new since the target was
-        fixed."""
+        """Return those that remain missing: a broker may not know a topic yet, and some are newer than the fixed
+        target."""
         until = time.monotonic() + (0.0 if self.options.fail_on_data_loss else PATIENCE)
         while missing:
             there = set(self.log.partitions(self.options))
@@ -250,7 +250,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return missing
 
     def _again(self, offsets: dict[str, Any]) -> set[str]:
-        """The topics that were created again since: their offsets are other records. Raises NotTheSame for them, unless
+        """Return the recreated topics, whose offsets are other records. Raises NotTheSame for them, unless
         failOnDataLoss=false, and for offsets of another cluster."""
         if KEY not in offsets:
             return set()
@@ -264,7 +264,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return again
 
     def _say(self, sentence: str) -> None:
-        """Once."""
+        """Log a sentence once."""
         if sentence not in self._said:
             self._said.add(sentence)
             said = f"{sentence} (failOnDataLoss=false)"
@@ -272,17 +272,18 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             tell(self.options.progress, said)
 
     def _new_partitions(self, known: Offsets, ends: Offsets) -> Offsets:
-        """Partitions since the query began: read from where their logs start."""
+        """Return partitions added since the query began, which are read from the start of their logs."""
         return self._firsts(known, [at for at in ends if at not in known])
 
     def _firsts(self, known: Offsets, new: list[TopicPartition]) -> Offsets:
         return check_new(self.log, new, later=bool(known), fail=self.options.fail_on_data_loss)
 
-    # -- what -------------------------------------------------------------------------------------------------------
+    # -- batches ----------------------------------------------------------------------------------------------------
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Range]:
-        """A task each. A replayed batch has the end it had; a start behind it is nothing to read."""
-        # a batch that is done again may be of topics that are gone since
+        """Return a range per task. A replayed batch has the same end as before; a start after it means nothing
+        to read."""
+        # a repeated batch may be of topics that are gone since
         there = set(self._meant()) if not self.options.fail_on_data_loss else set()
         again, ends = self._again(end), from_offsets(end)
         if not self.options.fail_on_data_loss:
@@ -297,8 +298,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self.ranges(self.log, starts, ends)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Spark has what is before `end`: show it to others as a group's positions. A failure is only told: the
-        checkpoint is what counts."""
+        """Spark has stored what is before `end`: commit it as a group's offsets for others to see. A failure is only
+        logged, because the checkpoint decides."""
         if self.options.commit_group:
             try:
                 commit(self.log, self.options.commit_group, from_offsets(end))
@@ -307,12 +308,12 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
 
 def same(topic: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Whether the ids of a topic are no two."""
+    """Whether the ids of a topic are not different."""
     return topic not in before or topic not in after or before[topic] == after[topic]
 
 
 def commit(log: Log, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-    """Commit the next offsets to be read. Raises the error of the first partition that has one."""
+    """Commit the next offsets to read. Raises the first error of a partition."""
 
     async def ask(client: Client) -> Mapping[TopicPartition, bool | KcliError]:
         wanted = {at: OffsetAndMetadata(offset=offset) for at, offset in offsets.items()}

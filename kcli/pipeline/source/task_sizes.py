@@ -1,4 +1,4 @@
-"""Into how many tasks ranges are cut, and a warning where these become too small to pay for their start."""
+"""Splits ranges into tasks, and warns if they become too small to pay for their start."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from kcli.model import TopicPartition
 from kcli.text.numbers import size as size_of
 
 LARGE = 900_000_000
-"""Bytes in the log: a task that reads more takes minutes, which are lost when it fails. A tenth below 1 GB, as the size
-of records is measured in some of them."""
+"""Bytes in the log: a task that reads more takes minutes, which are lost if it fails. A tenth below 1 GB, because
+record sizes are only sampled."""
 RECORD = 1 << 20
-"""Bytes of a record in Kafka, unless a topic allows larger ones."""
+"""Maximum record size in Kafka, unless a topic allows larger ones."""
 SMALL = 32 * 1024 * 1024
 """Bytes in the log: a task that reads less costs more than it saves (its start takes about 55 ms)."""
 
 
 def shares(lengths: Sequence[int], least: int) -> list[int]:
-    """Into how many parts ranges of these lengths are cut, `least` parts in all, or as many as there are offsets
-    where these are fewer: one more for the range with the longest parts, until there are enough."""
+    """Return into how many parts ranges of these lengths are split, `least` parts in total, or fewer if there are fewer
+    offsets: the range with the longest parts gets one more until there are enough."""
     parts = [1] * len(lengths)
     longest = [(-float(length), number) for number, length in enumerate(lengths)]
     heapify(longest)
@@ -34,8 +34,9 @@ def shares(lengths: Sequence[int], least: int) -> list[int]:
 def parts_by_bytes(
     offsets: Mapping[TopicPartition, int], sizes: Mapping[TopicPartition, float], most: int
 ) -> dict[TopicPartition, int]:
-    """Into how many parts each partition is cut so that none is of more than about `most` bytes in the log. Of each
-    `offsets` has how many are read, `sizes` the bytes of one; a partition without a size is not cut."""
+    """Return into how many parts each partition is split so that none has more than about `most` bytes in the log.
+    `offsets` are the numbers of offsets to read, `sizes` the bytes per offset; a partition without a size is not split.
+    """
     return {at: min(number, ceil(number * sizes.get(at, 0.0) / most) or 1) for at, number in offsets.items()}
 
 
@@ -45,8 +46,8 @@ def too_small(
     parts: Mapping[TopicPartition, int],
     sizes: Mapping[TopicPartition, float],
 ) -> str | None:
-    """The sentence about partitions that `option` cuts into tasks below 32 MiB; None where there are none. Of each
-    partition `offsets` has how many are read, `parts` how many tasks do that, `sizes` the bytes of one offset."""
+    """Return the warning about partitions that `option` splits into tasks below 32 MiB; None if there are none.
+    `offsets` are the numbers of offsets to read, `parts` the numbers of tasks, `sizes` the bytes per offset."""
     each = {at: number * sizes[at] / parts[at] for at, number in offsets.items() if parts[at] > 1 and at in sizes}
     small = {at: size for at, size in each.items() if size < SMALL}
     if not small:
