@@ -1,8 +1,7 @@
-"""A message as JSON and back, in the names of Kafka's schemas (camelCase), at one version.
+"""Converts a message to JSON and back at one version, with the names of Kafka's schemas (camelCase).
 
-Bytes, records and raw strings of bytes are base64, ids are Kafka's base64 form without padding. A field that is not
-given takes the schema's default; one that the version does not carry, an unknown one and a wrong type are refused with
-their path.
+Bytes, records and raw byte strings are base64, ids are in Kafka's base64 form without padding. A missing field gets the
+schema's default; a field that the version does not have, an unknown one and a wrong type are refused with their path.
 """
 
 from __future__ import annotations
@@ -32,16 +31,17 @@ RANGES = {
 
 
 def id_text(id: bytes) -> str:
-    """An id as Kafka writes it: base64 for URLs without padding."""
+    """Return an id in Kafka's form: URL-safe base64 without padding."""
     return b2a_base64(id, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
 
 
 def type_of(wire: Wire) -> str:
-    """The type in Kafka's words: int32, string, []TopicData, …"""
+    """Return the type in Kafka's words: int32, string, []TopicData, …"""
     if wire.element is not None:
         return f"[]{type_of(wire.element)}"
     if wire.struct is not None:
-        return wire.struct.__name__.removeprefix("Answered")  # ours, where request and answer have one of a name
+        # our prefix, for structs with the same name in request and response
+        return wire.struct.__name__.removeprefix("Answered")
     return {"str": "string", "bool": "bool"}.get(wire.kind, wire.kind.lower())
 
 
@@ -49,7 +49,7 @@ def type_of(wire: Wire) -> str:
 
 
 def to_json(struct: Value, version: int) -> dict[str, Any]:
-    """What `version` carries of the message, as what json.dumps takes."""
+    """Return the fields of the message in `version`, in a form for json.dumps."""
     return {
         camel(f.name): _plain(getattr(struct, f.name), wire, version)
         for f, wire in fields_of(type(struct))
@@ -75,7 +75,7 @@ def _plain(value: Any, wire: Wire, version: int) -> Any:
 
 
 def from_json(kind: type[Value], version: int, given: Any, path: str = "") -> Value:
-    """The message that the JSON says. Raises UsageError with the path of what is wrong."""
+    """Parse a message from JSON. Raises UsageError with the path of the mistake."""
     if not isinstance(given, dict):
         raise UsageError(f"{path or 'the body'}: expected an object of {kind.__name__}, got {_named(given)}")
     known: dict[str, tuple[Field, Wire]] = {}
@@ -151,7 +151,7 @@ def _bytes(text: str, at: str) -> bytes:
 
 
 def read_id(text: str, at: str) -> bytes:
-    """An id from Kafka's base64 form, or the hexadecimal one with hyphens; "" is none. Raises UsageError."""
+    """Parse an id in Kafka's base64 form, or in hexadecimal with hyphens; "" is none. Raises UsageError."""
     if not text:
         return NO_ID
     try:
@@ -167,7 +167,7 @@ def read_id(text: str, at: str) -> bytes:
 
 
 def _named(value: Any) -> str:
-    """A JSON value in a sentence."""
+    """Return a JSON value for a sentence."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,8 +1,7 @@
-"""Record batches (F.1): `seal` closes one that was built, `read_batches` opens those a broker sent.
+"""Record batches: `seal` closes a built batch, `read_batches` reads those of a broker.
 
-A batch stays encoded until its records are wanted, and then the record core makes all of them in one pass.
-Its window [first, stop) says which offsets belong to the reader: a batch may begin before the position asked for
-(E3) and end after the bound.
+A batch stays encoded until its records are needed; then the record core creates all of them in one pass. Its window
+[first, stop) has the offsets for the reader: a batch may begin before the requested position, and end after the limit.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _HEADER_FIELDS = tuple(name for name in dir(core.Header) if not name.startswith(
 
 class CorruptBatch(DecodeError):
     """A batch that cannot be read. `good` are the batches before it; `next_offset` is the first offset after it, for a
-    reader that skips it: by its own account, or one offset further if that account is broken too."""
+    reader that skips it: by its header, or one offset further if the header is broken, too."""
 
     def __init__(
         self, message: str, base_offset: int = -1, good: list[Batch] | None = None, next_offset: int = -1
@@ -76,13 +75,13 @@ class SealedBatch:
 
     @property
     def data(self) -> bytearray:
-        """Header and body. Not to be changed by the reader."""
+        """Header and body. The reader must not change it."""
         if not self._stamped:
             self.stamp(-1, -1, -1)
         return self._data
 
     def stamp(self, producer_id: int, epoch: int, base_sequence: int) -> None:
-        """Write the producer's identity (-1 for none) and the CRC. The same stamp leaves the same bytes (D19)."""
+        """Write the producer's identity (-1 for none) and the CRC. The same identity gives the same bytes."""
         core.write_stamp(self._data, producer_id, epoch, base_sequence)
         self._stamped = True
 
@@ -97,9 +96,11 @@ def seal(
     level: int | None = None,
     transactional: bool = False,
 ) -> SealedBatch:
-    """Close what `Builder.take` gave: 61 reserved bytes and the records. An uncompressed section is not copied.
-    So is one that a reader would
-    take for a bomb. Compressing may be done in any thread. Raises EncodeError for an unknown codec or level."""
+    """Close the result of `Builder.take`: 61 reserved bytes and the records. Can run in any thread.
+
+    An uncompressed section is not copied. A section that a reader would take for a decompression bomb stays
+    uncompressed. Raises EncodeError for an unknown codec or level.
+    """
     if codec not in _NUMBERS:
         raise EncodeError(f"unknown codec {codec}; known: {', '.join(CODECS)}")
     raw_size = len(section)
@@ -110,7 +111,7 @@ def seal(
         with memoryview(section) as view, view[RESERVED:] as body:
             data = bytearray(RESERVED)
             data += compress(codec, body, level)
-        if raw_size > believable(len(data)):  # nobody would unpack it
+        if raw_size > believable(len(data)):  # readers would refuse to decompress it
             data, codec = section, "none"
     attributes = _NUMBERS[codec] | (16 if transactional else 0)
     core.write_header(data, attributes, count, base_timestamp, max_timestamp)
@@ -118,8 +119,8 @@ def seal(
 
 
 class Batch(core.Header):
-    """A batch as a broker sent it. Offsets are absolute, timestamps in ms; `first` and `stop` may be set to narrow
-    what the reader sees. What decodes records raises CorruptBatch, and has then written nothing."""
+    """A batch as sent by a broker. Offsets are absolute, timestamps in ms; `first` and `stop` may be set to narrow what
+    the reader sees. Methods that decode records raise CorruptBatch, and then have written nothing."""
 
     __slots__ = ()
 
@@ -128,7 +129,7 @@ class Batch(core.Header):
 
     @property
     def codec(self) -> str:
-        """The codec its records came in."""
+        """The codec of its records."""
         number = self.attributes & 7
         return CODECS[number] if number < len(CODECS) else f"codec {number}"
 
@@ -142,12 +143,12 @@ class Batch(core.Header):
 
     @property
     def timestamp_type(self) -> str:
-        """ "create", or "append" when the broker's clock gave the timestamps (E7)."""
+        """ "create", or "append" if the broker set the timestamps."""
         return "append" if self.attributes & 8 else "create"
 
     @property
     def control_type(self) -> int:
-        """Of a control batch: 0 abort, 1 commit, others are the broker's own business (F.3); -1 without a marker."""
+        """Type of a control batch: 0 abort, 1 commit, others are internal to brokers; -1 without a marker."""
         if not self.is_control:
             return -1
         first, stop = self.first, self.stop
@@ -162,7 +163,7 @@ class Batch(core.Header):
 
     @property
     def visible(self) -> int:
-        """Records in the window. Not decoded where the header tells, which is where no offset is missing."""
+        """Number of records in the window, from the header if no offset is missing, else by decoding."""
         first, stop = max(self.first, self.base_offset), min(self.stop, self.last_offset + 1)
         if first >= stop or not self.count:
             return 0
@@ -173,24 +174,24 @@ class Batch(core.Header):
         return self._decoded(core.count_visible)  # type: ignore[no-any-return]
 
     def columns(self) -> Columns:
-        """The window's records as columns."""
+        """Return the window's records as columns."""
         return self._decoded(core.read_columns)  # type: ignore[no-any-return]
 
     def gather(self, into: core.Gather) -> int:
-        """Add the window's records to what is collected; how many they are."""
+        """Add the window's records to a collection; return their number."""
         return self._decoded(into.add)  # type: ignore[no-any-return]
 
     def may_contain(self, text: bytes) -> bool:
-        """Whether the bytes occur anywhere in its records section; False means in no key, value or header of it."""
+        """Whether the bytes occur anywhere in its records section; False means in no key, value or header."""
         return self._decoded(core.contains, text)  # type: ignore[no-any-return]
 
     def check(self) -> None:
-        """Raises CorruptBatch where its records cannot be read; none is made."""
+        """Raise CorruptBatch if its records cannot be read, without creating them."""
         self._decoded(core.count_visible)
 
     def picked(self, offsets: array[int]) -> Batch:
-        """A batch of the records at these offsets alone; they ascend and are in the window. What is between them is
-        missing, as after a compaction; the window stays, and the size is their share."""
+        """Return a batch of only the records at these offsets, which ascend and are in the window. The others are
+        missing, as after compaction; the window is unchanged, and the size is proportional."""
         section, count = self._decoded(core.pick, offsets)
         batch = Batch()
         for name in _HEADER_FIELDS:
@@ -201,11 +202,11 @@ class Batch(core.Header):
         return batch
 
     def within(self, start: int, stop: int) -> Batch | None:
-        """A batch of the records with a timestamp in [start, stop), in ms: this one where all have, None where none
-        has. It stays compressed if it is."""
+        """Return a batch of the records with a timestamp in [start, stop), in ms: this one if all match, None if none
+        does. It stays compressed."""
         if self.max_timestamp < start:
             return None
-        if self.attributes & 8:  # the broker's clock gave all records the same
+        if self.attributes & 8:  # the broker gave all records the same time
             return self if self.max_timestamp < stop else None
         plain = self.window(self.first, self.stop) if self.compressed else self
         offsets = plain._decoded(core.timed, start, stop)
@@ -214,7 +215,7 @@ class Batch(core.Header):
         return plain.picked(offsets) if offsets else None
 
     def window(self, first: int, stop: int) -> Batch:
-        """The same batch seen through another window [first, stop)."""
+        """Return the same batch with another window [first, stop)."""
         batch = Batch()
         for name in _HEADER_FIELDS:
             setattr(batch, name, getattr(self, name))
@@ -229,30 +230,31 @@ class Batch(core.Header):
         self._decoded(messages.open, topic, partition)
 
     def write_values(self, out: bytearray, delimiter: bytes, limit: int = -1, null: bytes = b"") -> tuple[int, int]:
-        """Append each value and the delimiter to `out`. Returns the records written (at most `limit` if that is not
-        negative) and the next offset: the window's end, or one past the last record if the limit left any."""
+        """Append each value and the delimiter to `out`. Returns the number of records written (at most `limit` unless
+        negative) and the next offset: the window's end, or the offset after the last record if the limit left any."""
         return self._decoded(core.write_values, out, delimiter, limit, null)  # type: ignore[no-any-return]
 
     def write_format(
         self, out: bytearray, program: Program, topic: bytes, partition: int, limit: int = -1
     ) -> tuple[int, int]:
-        """Append each record as `program` says: literals, and (token, converter or None). Returns as write_values."""
+        """Append each record as `program` specifies: literals, and (token, converter or None). Returns like
+        write_values."""
         for item in program:
             if type(item) is tuple and item[1] is not None:
                 return self._write_converted(out, program, topic, partition, limit)
         return self._decoded(core.write_format, out, program, topic, partition, limit)  # type: ignore[no-any-return]
 
     def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
-        """Append each record as a byte-exact line of JSON. Returns as write_values."""
+        """Append each record as a byte-exact line of JSON. Returns like write_values."""
         return self._decoded(core.write_json, out, topic, partition, limit)  # type: ignore[no-any-return]
 
     def write_readable(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
-        """Append each record as a line of JSON for reading: JSON keys and values appear as JSON. Returns as
+        """Append each record as a line of JSON for reading: JSON keys and values appear as JSON. Returns like
         write_values."""
         return self._decoded(core.write_readable, out, topic, partition, limit, None, None)  # type: ignore[no-any-return]
 
     def _decoded(self, read: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a reader of the core over the plain section."""
+        """Apply a function of the core to the uncompressed section."""
         try:
             if self.packed:
                 self._unpack()
@@ -268,8 +270,8 @@ class Batch(core.Header):
         return bool(self.packed and self.attributes & 7 and self.magic == 2 and self.body_end > self.body_start)
 
     def unpack(self, most: int | None = None) -> bool:
-        """Decompress its records before they are read, in any thread; False, and nothing is done, when they are
-        more than `most` bytes. Raises CorruptBatch."""
+        """Decompress its records before they are read, in any thread. Returns False without doing so if they are larger
+        than `most` bytes. Raises CorruptBatch."""
         try:
             if self.packed:
                 self._unpack(most)
@@ -320,8 +322,8 @@ class Batch(core.Header):
 
 
 def read_batches(records: Buffer, *, check_crcs: bool = True, max_decompressed: int = MAX_DECOMPRESSED) -> list[Batch]:
-    """The batches of a fetch answer, v0 and v1 message sets read as if they were v2 (E8, E9). A tail that is cut off
-    is ignored (E1). Raises CorruptBatch, whose `.good` are the batches before the bad one."""
+    """Return the batches of a fetch response, with v0 and v1 message sets converted to v2. A truncated end is ignored.
+    Raises CorruptBatch, whose `.good` are the batches before the bad one."""
     batches: list[Batch] = []
     at, size = 0, len(records)
     while True:

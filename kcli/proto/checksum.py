@@ -1,7 +1,8 @@
-"""CRC-32C for the plain-Python core: the cheapest library that is here, or plain Python.
+"""CRC-32C for the plain-Python core: from the cheapest available library, or in plain Python.
 
-`import crc32c` costs 45 ms because its `__init__` looks its own version up, so its extension module is loaded alone
-where that works (it takes any buffer, without a copy), and the package as it wants where it does not."""
+`import crc32c` takes 45 ms because its `__init__` looks up its own version, so its extension module is loaded directly
+if possible (it accepts any buffer without copying), and otherwise the package.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def _extension() -> ModuleType | None:
 
 
 def _in_python() -> Callable[[Buffer, int], int]:
-    """Return a function for machines on which the library has no extension module: right, and 1,000 times slower."""
+    """Return a function in plain Python, for machines without the extension module: correct, but 1,000 times slower."""
     table = []
     for number in range(256):
         for _ in range(8):
@@ -59,4 +60,4 @@ def _choose() -> tuple[Callable[[Buffer, int], int], str]:
 
 
 crc32c, NOTE = _choose()
-"""The function, and what a user should know of it."""
+"""The function, and a note for users about it."""

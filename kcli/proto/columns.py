@@ -1,4 +1,4 @@
-"""What both record cores hand out: a record, a message, a batch's columns, a chunk's lines."""
+"""The results of both record cores: a record, a message, a batch's columns, a chunk's lines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ else:
 
 
 class Record(NamedTuple):
-    """One record. `timestamp` is in milliseconds, -1 when it has none; `headers` is () when there are none.
-    A header name that is not UTF-8 keeps its bytes as surrogate escapes."""
+    """A record. `timestamp` is in ms, -1 if there is none; `headers` is () if there are none. A header name that is not
+    UTF-8 keeps its bytes as surrogate escapes."""
 
     offset: int
     timestamp: int
@@ -29,9 +29,11 @@ class Record(NamedTuple):
 
 
 class Message(NamedTuple):
-    """One record and where it is from. Key and value are bytes or None, or what the consumer's formats make.
-    `timestamp` is in ms since the epoch, of the producer where `timestamp_type` is "create", of the broker where it
-    is "append". `leader_epoch` is -1 where it is unknown."""
+    """A record and its position. Key and value are bytes or None, or objects if the consumer has formats.
+
+    `timestamp` is in ms since the epoch, set by the producer if `timestamp_type` is "create", by the broker if it is
+    "append". `leader_epoch` is -1 if unknown.
+    """
 
     topic: str
     partition: int
@@ -45,7 +47,7 @@ class Message(NamedTuple):
 
 
 class Columns:
-    """The records of a batch's window, a field a column. `starts` index `data`; a length of -1 is null.
+    """The records of a batch's window as columns. `starts` are indexes in `data`; a length of -1 is null.
     `header_starts` is where a record's first header begins. Every column is an array('q') or array('i')."""
 
     __slots__ = (
@@ -86,19 +88,19 @@ class Columns:
         return len(self.offsets)
 
     def key(self, row: int) -> bytes | None:
-        """The key of a row, None when null."""
+        """Return the key of a row, None for null."""
         start, length = self.key_starts[row], self.key_lengths[row]
         return None if length < 0 else bytes(self.data[start : start + length])
 
     def value(self, row: int) -> bytes | None:
-        """The value of a row, None when null."""
+        """Return the value of a row, None for null."""
         start, length = self.value_starts[row], self.value_lengths[row]
         return None if length < 0 else bytes(self.data[start : start + length])
 
 
 class Lines:
-    """The rows of a chunk of text, each a key and a value: their places in the chunk, -1 for the length of a
-    null. `consumed` is where the first line that is not whole starts."""
+    """The rows of a chunk of text, each a key and a value: their positions in the chunk, with length -1 for null.
+    `consumed` is where the first incomplete line starts."""
 
     __slots__ = ("consumed", "count", "key_lengths", "key_starts", "value_lengths", "value_starts")
 
@@ -119,9 +121,9 @@ class Lines:
 
 
 class Envelopes:
-    """Records of JSON lines: keys, values and encoded headers are in `arena`, at the places of `lines` and of
-    `headers`, which are starts and lengths (0: no headers). `partitions` has -1 where a line names none; timestamps are
-    in ms. `lines_read` counts blank lines too."""
+    """The records of JSON lines: keys, values and encoded headers are in `arena`, at the positions in `lines` and
+    `headers`, which are starts and lengths (0: no headers). `partitions` has -1 if a line has none; timestamps are in
+    ms. `lines_read` includes blank lines."""
 
     __slots__ = ("arena", "headers", "lines", "lines_read", "partitions", "timestamps")
 
@@ -143,16 +145,16 @@ class Envelopes:
 
 
 AT_A_TIME = 2000  # records of a loop over `send` without a pause: 10 to 20 ms
-OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
+OVERHEAD = 40  # largest size of a record in addition to key and value, without headers
 
 
 def now_ms(timestamp: int | None) -> int:
-    """The timestamp given, else now, in milliseconds."""
+    """Return the given timestamp, or the current time, in ms."""
     return time.time_ns() // 1_000_000 if timestamp is None else timestamp
 
 
 class RecordMetadata:
-    """Where a record was stored. `offset` is -1 when the broker did not tell; `timestamp` is in milliseconds."""
+    """The position of a stored record. `offset` is -1 if the broker did not return it; `timestamp` is in ms."""
 
     __slots__ = ("offset", "partition", "timestamp", "topic")
 

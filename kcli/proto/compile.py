@@ -1,8 +1,8 @@
-"""From a declaration to straight-line code: what both directions share.
+"""Compiles declarations of messages to straight-line code: the common part of encoding and decoding.
 
-`encoding.py` and `decoding.py` write one function per message and version; runs of fixed-width fields become one
-`struct` call. A declaration is a class of values; the `extra` of a field is its place on the wire (`schema.Place`).
-Every function knows its source, so a traceback shows its line.
+`encoding.py` and `decoding.py` generate one function per message and version; consecutive fields of fixed width become
+one `struct` call. A declaration is a value class; the `extra` of a field is its place on the wire (`schema.Place`).
+Every function has its source, so tracebacks show its lines.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ FIXED = {
     "Uuid": "16s",
 }
 FOLDER = os.path.join(os.path.dirname(__file__), "__pycache__")
-# bytecode belongs to one release of one implementation, which is what this tells apart
+# bytecode is specific to a release of an implementation, which this identifies
 TAG = f"{sys.implementation.cache_tag}-{sys.hexversion:x}"
 
 
 class Source:
-    """Where a traceback finds the lines of a function that is in no file (PEP 302, `get_source`)."""
+    """The source for tracebacks of a function that is in no file (PEP 302, `get_source`)."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -67,13 +67,13 @@ class Wire:
 
 
 def fields_of(struct: type[Value]) -> list[tuple[Field, Wire]]:
-    """The declared fields with their wire types, in the order of the declaration."""
+    """Return the declared fields with their wire types, in order."""
     scope = vars(sys.modules[struct.__module__])
     return [(f, Wire(f.annotation, scope)) for f in struct.__fields__]
 
 
 class Compiler:
-    """What both directions share: walking a declaration, and turning lines of source into a function."""
+    """Walks a declaration, and turns lines of source into a function."""
 
     def __init__(self, message: type[Value], version: int, *, flexible: bool) -> None:
         self.message = message
@@ -85,7 +85,7 @@ class Compiler:
         self.done: set[type[Value]] = set()
 
     def compiled(self, prefix: str) -> Any:
-        """Generate the source for the message and everything in it; the function `prefix` + its name."""
+        """Generate the source for the message and its parts; return the function `prefix` + its name."""
         self._struct(self.message)
         file = f"{self.label} {prefix}"
         source = "\n".join(self.lines) + "\n"
@@ -125,7 +125,7 @@ class Compiler:
         tagged: list[tuple[Field, Wire]],
         absent: list[Field],
     ) -> None:
-        """Write the function of one struct."""
+        """Generate the function of one struct."""
         raise NotImplementedError
 
     def _nullable(self, f: Field) -> bool:
@@ -133,7 +133,7 @@ class Compiler:
 
 
 def runs(present: list[tuple[Field, Wire]]) -> list[list[tuple[Field, Wire]]]:
-    """The fields cut into runs: neighbours of fixed width together, every other field alone."""
+    """Split the fields into runs: adjacent fields of fixed width together, every other field alone."""
     out: list[list[tuple[Field, Wire]]] = []
     for f, wire in present:
         if wire.kind in FIXED and out and out[-1][-1][1].kind in FIXED:
@@ -143,28 +143,28 @@ def runs(present: list[tuple[Field, Wire]]) -> list[list[tuple[Field, Wire]]]:
     return out
 
 
-# Compiled codecs, kept beside the modules' own bytecode: compiling eight of them is a tenth of a short command.
+# Compiled codecs are cached beside the modules' bytecode: compiling eight of them is a tenth of a short command.
 #
-# A file holds the source it was compiled from, and counts only if that is what was generated now: it cannot be stale.
-# It is trusted as `__pycache__` is; nothing is written when Python must not write bytecode, and a folder that
-# cannot be written to just means no cache.
+# A file contains the source from which it was compiled, and is only used if that equals the generated source, so it
+# cannot be stale. It is trusted like `__pycache__`; nothing is written if Python must not write bytecode, and without a
+# writable folder there is no cache.
 def load_code(name: str, source: str) -> CodeType | None:
-    """The code object compiled from `source`, or None when it is not there."""
+    """Return the code object compiled from `source`, or None if it is not cached."""
     try:
         kept, code = marshal.loads(files.read(_code_path(name), files.TEXT))
     except (OSError, ValueError, EOFError, TypeError):
-        return None  # absent, torn or of another marshal format: compiled anew
+        return None  # missing, incomplete or in another marshal format: compile again
     return code if kept == source else None
 
 
 def store_code(name: str, source: str, code: CodeType) -> None:
-    """Keep a code object for the next process."""
+    """Cache a code object for later processes."""
     if sys.dont_write_bytecode:
         return
     try:
         files.replace(_code_path(name), marshal.dumps((source, code)), 0o666)
     except OSError:
-        return  # a read-only installation: it works without
+        return  # a read-only installation
 
 
 def _code_path(name: str) -> str:

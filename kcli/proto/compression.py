@@ -1,7 +1,8 @@
-"""The codecs of a batch (D15–D17), imported on first use. One codec object per thread: sharing one crashes.
+"""The codecs of a batch, imported on first use. One codec object per thread, because sharing one crashes.
 
-Decompressing is streamed and stops at a bound, so that a bomb never costs more than the bound (E6). What grows beyond
-64 MiB must also come from a believable number of bytes; what would not is not compressed."""
+Decompression is streamed and stops at a limit, so that a bomb never costs more than the limit. Output above 64 MiB must
+also come from a plausible number of bytes; data that compresses further is not compressed.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +21,26 @@ XERIAL = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL + b"\x00\x00\x00\x01\x00\x00\x00\x01"
 XERIAL_BLOCK = 32 * 1024
 STEP = 64 * 1024
-"""Output asked for at a time: what malloc does not keep in its heap costs three times as much, in fresh pages."""
+"""Output requested at a time: larger allocations, which malloc does not keep in its heap, cost three times as much in
+fresh pages."""
 PIECE = 16 * 1024
-"""Input given at first to a stream, four times as much each time: it may be over soon."""
+"""Input given to a stream at first, and four times as much each further time, because it may end soon."""
 MOST_PARTS = 10_000
-"""Members of gzip, frames of lz4. Writers make one."""
+"""gzip members, or lz4 frames. Writers create one."""
 UNSUSPECTED = 64 * 1024 * 1024
 RATIO = 1024
-"""Real records are packed by 100 to 1 at most; gzip's own limit is 1032, zstd reaches 32 700 on zeros."""
+"""Real records compress by at most 100 to 1; gzip's own limit is 1032, zstd reaches 32 700 for zeros."""
 
 _mine = local()
 
 
 class TooLarge(DecodeError):
-    """More bytes than may be."""
+    """The data exceeds the limit."""
 
 
 def compress(codec: str, data: Buffer, level: int | None = None) -> Buffer:
-    """`data` compressed as Kafka's own clients do. `level` None is the codec's default; snappy has none.
-    Raises EncodeError for a level the codec does not have."""
+    """Return `data` compressed like in Kafka's own clients. `level` None is the codec's default; snappy has none.
+    Raises EncodeError for a level that the codec does not support."""
     try:
         return _COMPRESS[codec](data, level)
     except (ValueError, OverflowError, TypeError) as error:
@@ -46,7 +48,7 @@ def compress(codec: str, data: Buffer, level: int | None = None) -> Buffer:
 
 
 def decompress(codec: str, data: Buffer, bound: int) -> Buffer:
-    """`data` decompressed, in any thread. Raises DecodeError if it is broken, TooLarge if it is more than `bound`
+    """Return `data` decompressed; works in any thread. Raises DecodeError if it is broken, TooLarge above `bound`
     bytes."""
     if codec not in _DECOMPRESS:
         raise DecodeError(f"{codec} is unknown")
@@ -54,7 +56,7 @@ def decompress(codec: str, data: Buffer, bound: int) -> Buffer:
 
 
 def believable(packed: int) -> int:
-    """The most bytes that so many compressed ones may become."""
+    """Return the largest plausible size of so many compressed bytes."""
     return max(UNSUSPECTED, RATIO * packed)
 
 
@@ -90,7 +92,7 @@ def _snappy(data: Buffer, level: int | None) -> Buffer:
 
 
 def _lz4(data: Buffer, level: int | None) -> Buffer:
-    """Independent 64 KiB blocks: Java refuses linked ones (D16)."""
+    """Independent 64 KiB blocks, because Java rejects linked ones."""
     from lz4 import frame
 
     return frame.compress(  # type: ignore[no-any-return]
@@ -127,7 +129,7 @@ def _ungzip(data: Buffer, bound: int) -> Buffer:
 
 
 def _inflate(library: Any, data: Buffer, bound: int) -> bytearray:
-    """Every member of a gzip stream, in pieces: what follows a member is copied at its end."""
+    """Decompress every member of a gzip stream in pieces; what follows a member is copied at its end."""
     out = bytearray()
     view = memoryview(data)
     at = members = 0
@@ -151,7 +153,7 @@ def _inflate(library: Any, data: Buffer, bound: int) -> bytearray:
 
 
 def _counted(codec: str, parts: int) -> int:
-    """One part more. Raises DecodeError for more than any writer makes: each costs time, also one without data."""
+    """Count a part. Raises DecodeError for more than any writer creates, because each costs time, even without data."""
     if parts == MOST_PARTS:
         raise DecodeError(f"{codec}: more than {MOST_PARTS} streams in one batch")
     return parts + 1
@@ -177,7 +179,7 @@ def _unlz4(data: Buffer, bound: int) -> Buffer:
                 out += plain
                 if len(out) > bound:
                     raise _too_large(bound)
-                # an empty frame needs no input, too; one that made all it had may need more of what there is
+                # an empty frame needs no input; one that filled its output may need more of the available input
                 if not plain and at >= len(view) and frame.needs_input and not frame.eof:
                     raise DecodeError("lz4: cut off")
             at -= len(frame.unused_data or b"")
@@ -204,7 +206,7 @@ def _unzstd(data: Buffer, bound: int) -> Buffer:
 
 
 def _unsnappy(data: Buffer, bound: int) -> Buffer:
-    """Xerial's framing, whose version bytes differ between writers and say nothing, or one raw block (D15)."""
+    """Xerial's framing, whose version bytes differ between writers and have no meaning, or one raw block."""
     view = memoryview(data)
     if bytes(view[:8]) != XERIAL:
         return _unsnappy_block(view, bound)
@@ -231,9 +233,9 @@ def _unsnappy_block(block: memoryview, bound: int, before: int = 0) -> bytearray
             break
     if before + size > bound:
         raise _too_large(bound)
-    if size > 32 * len(block) + 64:  # no snappy element makes more than 64 bytes of 3
+    if size > 32 * len(block) + 64:  # no snappy element expands 3 bytes to more than 64
         raise DecodeError(f"snappy: {size} bytes cannot come of {len(block)}")
-    plain = bytearray(size)  # its pages are touched by the codec, which lets other threads run meanwhile
+    plain = bytearray(size)  # the codec touches its pages, while other threads run
     try:
         made = snappy.decompress_raw_into(block, plain)
     except DecompressionError as error:

@@ -1,7 +1,7 @@
-"""What the members of a classic consumer group say to each other: subscriptions and assignments.
+"""Subscriptions and assignments that members of a classic consumer group exchange.
 
-The broker carries these as opaque bytes, so every client may have written them. Nothing in here trusts a stranger:
-a newer version is read by its known prefix, a malformed member is a member with nothing to say (E49).
+Brokers pass them on as opaque bytes, and any client may have written them, so they are not trusted: of a newer version
+the known prefix is read, and a malformed subscription counts as empty.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TopicPartitions(Struct):
 
 
 class ConsumerProtocolSubscription(Message, versions="0-3"):
-    """What a member wants and, from v1, what it owns."""
+    """The subscription of a member and, from v1, its owned partitions."""
 
     topics: list[str] = at(factory=list)
     user_data: bytes | None = at(null="0+", default=None)
@@ -44,22 +44,22 @@ class ConsumerProtocolSubscription(Message, versions="0-3"):
 
 
 class ConsumerProtocolAssignment(Message, versions="0-3"):
-    """What a member is given."""
+    """The assignment of a member."""
 
     assigned_partitions: list[TopicPartitions] = at(factory=list)
     user_data: bytes | None = at(null="0+", default=None)
 
 
 class StickyUserData(Message, versions="0-1"):
-    """The sticky assignor's user data: the member's last assignment, from v1 with its generation. It carries no
-    version on the wire."""
+    """The sticky assignor's user data: the member's last assignment, from v1 with its generation. It has no version on
+    the wire."""
 
     previous_assignment: list[TopicPartitions] = at(factory=list)
     generation: Int32 = at("1+", ignorable=True, default=-1)
 
 
 class Subscription(Value):
-    """A member as an assignor sees it. `generation` is -1 when the member did not tell."""
+    """A member as seen by an assignor. `generation` is -1 if the member did not report it."""
 
     topics: list[str] = field(factory=list)
     owned: list[TopicPartition] = field(factory=list)
@@ -70,7 +70,7 @@ class Subscription(Value):
 
 
 def encode_subscription(subscription: Subscription) -> bytes:
-    """The bytes a JoinGroup carries for one assignor."""
+    """Return the bytes in a JoinGroup for one assignor."""
     body = ConsumerProtocolSubscription(
         topics=sorted(subscription.topics),
         user_data=subscription.user_data,
@@ -82,8 +82,8 @@ def encode_subscription(subscription: Subscription) -> bytes:
 
 
 def decode_subscription(data: Buffer, instance_id: str | None = None) -> Subscription:
-    """What a member sent. Never raises: of bytes that make no sense the longest known prefix counts, at worst
-    nothing, and negative partitions and repeated topics are dropped."""
+    """Parse a member's subscription. Never raises: of invalid bytes the longest known prefix counts, if any; negative
+    partitions and repeated topics are dropped."""
     body = _tolerant(ConsumerProtocolSubscription, data)
     if body is None:
         return Subscription(instance_id=instance_id)
@@ -98,7 +98,7 @@ def decode_subscription(data: Buffer, instance_id: str | None = None) -> Subscri
 
 
 def version_of(data: Buffer) -> int | None:
-    """The version of a subscription, at most the newest one that is known here; None for bytes that are not a
+    """Return the version of a subscription, at most the newest known one; None for bytes that are not a
     subscription."""
     if _tolerant(ConsumerProtocolSubscription, data) is None:
         return None
@@ -109,14 +109,14 @@ def version_of(data: Buffer) -> int | None:
 def encode_assignment(
     partitions: Iterable[TopicPartition], user_data: bytes | None = None, version: int = NEWEST
 ) -> bytes:
-    """The bytes the leader's SyncGroup carries for one member."""
+    """Return the bytes in the leader's SyncGroup for one member."""
     body = ConsumerProtocolAssignment(assigned_partitions=_grouped(partitions), user_data=user_data)
     return _VERSION.pack(version) + b"".join(body.encode(version))
 
 
 def decode_assignment(data: Buffer) -> set[TopicPartition]:
-    """What the leader gave us; empty bytes are an empty assignment. Raises DecodeError: our own share may not be
-    guessed."""
+    """Parse our assignment; empty bytes are an empty assignment. Raises DecodeError, because our own partitions must
+    not be guessed."""
     if not len(data):
         return set()
     body = _tolerant(ConsumerProtocolAssignment, data)
@@ -126,7 +126,7 @@ def decode_assignment(data: Buffer) -> set[TopicPartition]:
 
 
 def has_user_data(data: Buffer) -> bool:
-    """Whether an assignment carries bytes of the assignor, which only its own members understand."""
+    """Whether an assignment has user data of the assignor, which only its own members understand."""
     body = _tolerant(ConsumerProtocolAssignment, data)
     return body is not None and bool(body.user_data)
 
@@ -137,7 +137,7 @@ def encode_sticky(partitions: Iterable[TopicPartition], generation: int) -> byte
 
 
 def decode_sticky(data: Buffer) -> tuple[list[TopicPartition], int | None]:
-    """The last assignment and its generation: None when the member said none (v0), -1 when nothing could be read."""
+    """Return the last assignment and its generation: None if not included (v0), -1 if nothing could be read."""
     for version in (1, 0):
         try:
             body = StickyUserData.decode(version, data)
@@ -148,12 +148,12 @@ def decode_sticky(data: Buffer) -> tuple[list[TopicPartition], int | None]:
 
 
 def encode_generation(generation: int) -> bytes:
-    """The cooperative-sticky assignor's user data: the last generation the member was part of."""
+    """Return the cooperative-sticky assignor's user data: the last generation of which the member was part."""
     return _GENERATION.pack(generation)
 
 
 def decode_generation(data: Buffer) -> int:
-    """-1 when the bytes hold none."""
+    """Return -1 if the bytes contain none."""
     generation: int = _GENERATION.unpack_from(data)[0] if len(data) >= 4 else NO_GENERATION
     return generation
 
@@ -165,8 +165,8 @@ if TYPE_CHECKING:
 
 
 def _tolerant(message: type[T], data: Buffer) -> T | None:
-    """`message` at the version the bytes name; what that version cannot read is tried as an older one, because
-    there are clients that write a version and not its fields. None when not even v0 makes sense."""
+    """Parse `message` in the version of the bytes, or else in an older one, because some clients write a version
+    without its fields. None if even v0 is invalid."""
     if len(data) < 2:
         return None
     body = memoryview(data)[2:]
@@ -186,7 +186,7 @@ def _grouped(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:
 
 
 def _flat(topics: Iterable[TopicPartitions]) -> list[TopicPartition]:
-    """Each partition once, in the order given."""
+    """Return each partition once, in the order given."""
     return list(
         dict.fromkeys(
             TopicPartition(topic.topic, number) for topic in topics for number in topic.partitions if number >= 0

@@ -1,5 +1,4 @@
-"""The record core in use: the compiled one, or its plain-Python twin where that was not built (KCLI_PURE_PYTHON=1
-asks for the twin)."""
+"""Selects the record core: the compiled one, or plain Python if that was not built, or with KCLI_PURE_PYTHON=1."""
 
 from __future__ import annotations
 

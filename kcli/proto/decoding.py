@@ -1,4 +1,4 @@
-"""The decoder of a message at a version: the source of `r_X(b, i, end)` for everything in it."""
+"""Generates the decoder of a message at a version: the source of `r_X(b, i, end)` for it and its parts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MAX_TAGS = 10_000
 
 
 class Reader(Compiler):
-    """Writes the source of the decoder: `r_X(b, i, end)` reads an X at `i` and returns it and where it ends. A request
-    is read as Kafka's brokers read it, `lenient`: any negative length is null, and text need not be UTF-8."""
+    """Generates the source of the decoder: `r_X(b, i, end)` reads an X at `i` and returns it and its end. Requests are
+    read `lenient`ly like by Kafka's brokers: any negative length is null, and text need not be UTF-8."""
 
     @property
     def lenient(self) -> bool:
@@ -74,7 +74,7 @@ class Reader(Compiler):
         return f"{key}()" if f.factory is not None else key
 
     def _read(self, wire: Wire, target: str, nullable: bool, indent: str, name: str, null: int = 255) -> None:
-        """Emit the code that reads one value at `i` into `target`; `null` is the byte before a struct that is null."""
+        """Generate the code that reads one value at `i` into `target`; `null` is the byte before a null struct."""
         emit = self.lines.append
         kind = wire.kind
         if kind in FIXED:

@@ -1,4 +1,4 @@
-"""The encoder of a message at a version: the source of `w_X(o, out)` for everything in it."""
+"""Generates the encoder of a message at a version: the source of `w_X(o, out)` for it and its parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Writer(Compiler):
-    """Writes the source of the encoder: `w_X(o, out)` appends the buffers of an X."""
+    """Generates the source of the encoder: `w_X(o, out)` appends the buffers of an X."""
 
     def function(self) -> Callable[[Any], list[Buffer]]:
         write, label = self.compiled("w"), self.label
@@ -28,7 +28,7 @@ class Writer(Compiler):
             out: list[Buffer] = []
             try:
                 write(value, out.append)
-                return [b"".join(out)] if whole else out  # only records are worth not being copied
+                return [b"".join(out)] if whole else out  # only for records is avoiding a copy worthwhile
             except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as broken:
                 raise EncodeError(f"{label} cannot carry this value: {broken}") from broken
 
@@ -64,7 +64,7 @@ class Writer(Compiler):
             emit(" return")
 
     def _write(self, wire: Wire, value: str, nullable: bool, indent: str, null: int = 255) -> None:
-        """Emit the code that appends one variable-size value; `null` is the byte in place of a struct that is null."""
+        """Generate the code that appends one variable-size value; `null` is the byte for a null struct."""
         emit = self.lines.append
         kind = wire.kind
         if kind in FIXED:

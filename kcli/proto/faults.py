@@ -1,4 +1,4 @@
-"""What may be wrong with a value of Avro or Protobuf, by number; shared by both record cores."""
+"""Numbered errors of Avro and Protobuf values, shared by both record cores."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ FAULTS = (
     "a decimal has more digits than its schema says",
     "a timestamp is out of the range of microseconds",
 )
-"""What is wrong with a value, by number."""
+"""The error messages, by number."""
 
 
 class Fault(Exception):
-    """A value that cannot be read, by its number in FAULTS."""
+    """A value that cannot be read; its number is an index in FAULTS."""
 
     def __init__(self, number: int) -> None:
         super().__init__(FAULTS[number])

@@ -1,6 +1,6 @@
-"""Send a batch to another topic as it is: its records stay compressed and are not read.
+"""Forwards a batch to another topic unchanged: its records stay compressed and are not read.
 
-Only the header is rewritten: offsets, producer, sequence, epoch and CRC are the new leader's business (F.1).
+Only the header is rewritten: offsets, producer, sequence, epoch and CRC belong to the new leader.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ APPEND_TIME, CONTROL, DELETE_HORIZON = 8, 32, 64
 
 
 def why_not(batch: Batch) -> str | None:
-    """Why the batch cannot be sent as it is; None if it can.
+    """Return why the batch cannot be forwarded unchanged; None if it can.
 
-    A leader takes offset deltas 0 … count-1 from a producer and nothing else, and CreateTime only; the base timestamp
-    of a compacted batch may be its delete horizon (KIP-534)."""
+    A leader only accepts offset deltas 0 … count-1 from a producer, and only CreateTime; the base timestamp of a
+    compacted batch may be its delete horizon (KIP-534).
+    """
     if batch.magic != 2:
         return f"it is of message format {batch.magic}"
     if batch.attributes & CONTROL:
@@ -37,7 +38,8 @@ def why_not(batch: Batch) -> str | None:
 
 
 def resealed(batch: Batch, *, transactional: bool = False) -> SealedBatch:
-    """The batch, ready for a ProduceRequest: same records, same bytes. Raises EncodeError where `why_not` says so."""
+    """Return the batch for a ProduceRequest: same records, same bytes. Raises EncodeError if `why_not` returns a
+    reason."""
     reason = why_not(batch)
     if reason is not None:
         raise EncodeError(f"the batch at offset {batch.base_offset} cannot be forwarded as it is: {reason}")

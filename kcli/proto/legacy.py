@@ -1,6 +1,5 @@
-"""Message sets v0 and v1 (F.2), read into batches whose records section is v2, so that everything behind sees one
-format (E8). A compressed wrapper is a batch; so are plain messages in a row that agree on magic and timestamp type.
-"""
+"""Converts message sets v0 and v1 to batches with a v2 records section, so that all other code sees one format. A
+compressed wrapper becomes a batch; so do consecutive plain messages with the same magic and timestamp type."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
     class Message(NamedTuple):
-        """One message, its value not yet looked into."""
+        """A message whose value is not parsed yet."""
 
         offset: int
         magic: int
@@ -39,11 +38,11 @@ CODECS = ("none", "gzip", "snappy", "lz4")
 FARTHEST = 2**31 - 1
 WORD = 0xFFFFFFFF
 MASK = 0x0F
-"""Codec and timestamp type; the other attribute bits mean nothing before v2."""
+"""Codec and timestamp type; other attribute bits have no meaning before v2."""
 
 
 class BadMessage(DecodeError):
-    """`at` is where the message begins."""
+    """A bad message; `at` is where it begins."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -53,8 +52,8 @@ class BadMessage(DecodeError):
 def read_messages(
     data: Buffer, at: int, check_crcs: bool, bound: int, make: type[Any], batches: list[Any]
 ) -> tuple[int, bool]:
-    """Read messages from `at` on into `found`, each batch a `make()`. Returns where it stopped and whether that is
-    the end, rather than a v2 batch. Raises DecodeError, whose `at` is where the bad message begins."""
+    """Read messages from `at` on into `batches`, creating each batch with `make()`. Returns where it stopped and
+    whether that is the end, rather than a v2 batch. Raises DecodeError, whose `at` is where the bad message begins."""
     group: list[Message] = []
     ended = True
     try:
@@ -81,7 +80,7 @@ def read_messages(
 
 
 def _read_message(data: Buffer, at: int, check_crcs: bool) -> Message | None:
-    """The message at `at`; None where it is cut off (E1)."""
+    """Return the message at `at`; None if it is truncated."""
     if len(data) - at < 18:
         return None
     offset, size, crc, magic, attributes = FRONT.unpack_from(data, at)
@@ -129,7 +128,7 @@ def _agree(before: Message, after: Message) -> bool:
 
 
 def _close(group: list[Message], make: type[Any], batches: list[Any]) -> None:
-    """Make a batch of the plain messages up to here."""
+    """Make a batch of the plain messages so far."""
     if group:
         size = sum(SMALLEST[m.magic] + 12 + len(m.key or b"") + len(m.value or b"") for m in group)
         batches.append(_batch(group, group[-1].offset, size, make))
@@ -137,7 +136,7 @@ def _close(group: list[Message], make: type[Any], batches: list[Any]) -> None:
 
 
 def _open_wrapper(outer: Message, size: int, bound: int, make: type[Any]) -> Any:
-    """The batch of a compressed message (E8)."""
+    """Return the batch of a compressed message."""
     codec = outer.attributes & 7
     if codec >= len(CODECS):
         raise DecodeError(f"codec {codec} does not exist in format version {outer.magic}")
@@ -150,7 +149,7 @@ def _open_wrapper(outer: Message, size: int, bound: int, make: type[Any]) -> Any
     inner: list[Message] = []
     at = 0
     while at < len(plain):
-        message = _read_message(plain, at, False)  # the wrapper's CRC covers it
+        message = _read_message(plain, at, False)  # covered by the wrapper's CRC
         if message is None:
             raise DecodeError("a compressed message set that is cut off")
         if message.attributes & 7 or message.magic != outer.magic:
@@ -160,7 +159,8 @@ def _open_wrapper(outer: Message, size: int, bound: int, make: type[Any]) -> Any
     if not inner:
         raise DecodeError("a compressed message set without messages")
     shift = 0
-    if outer.magic == 1 and outer.offset:  # 0 comes from producers that left it to the broker: inner offsets hold
+    # 0 is from producers that left it to the broker: then the inner offsets count
+    if outer.magic == 1 and outer.offset:
         shift = outer.offset - inner[-1].offset
         if shift < 0:
             raise DecodeError(f"inner offset {inner[-1].offset} beyond the outer one, {outer.offset}")
@@ -173,7 +173,7 @@ def _open_wrapper(outer: Message, size: int, bound: int, make: type[Any]) -> Any
 
 
 def _batch(messages: list[Message], last_offset: int, size: int, make: type[Any], codec: int = 0) -> Any:
-    """Messages in ascending order as a batch with a v2 section."""
+    """Return messages in ascending order as a batch with a v2 section."""
     first = messages[0]
     section = bytearray()
     latest, before = first.timestamp, first.offset - 1
@@ -202,7 +202,7 @@ def _batch(messages: list[Message], last_offset: int, size: int, make: type[Any]
 
 
 def mend_lz4(data: bytes) -> bytes:
-    """A v0 lz4 frame with the header checksum it should have: Kafka's own was wrong until v1 (KIP-57)."""
+    """Return a v0 lz4 frame with the correct header checksum: Kafka's own was wrong until v1 (KIP-57)."""
     if len(data) < 7 or data[:4] != b"\x04\x22\x4d\x18":
         return data
     stop = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
@@ -212,7 +212,7 @@ def mend_lz4(data: bytes) -> bytes:
 
 
 def xxh32_short(data: bytes) -> int:
-    """xxHash-32 with seed 0 of fewer than 16 bytes, which is all that a frame descriptor has."""
+    """xxHash-32 with seed 0 for fewer than 16 bytes, the maximum size of a frame descriptor."""
     hashed = (374761393 + len(data)) & WORD
     whole = len(data) & ~3
     for at in range(0, whole, 4):

@@ -1,4 +1,4 @@
-"""Murmur2 as Java's default partitioner computes it (D11), and the partition of a key."""
+"""Murmur2 as in Java's default partitioner, and the partition of a key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDS = Struct("<I").iter_unpack
 
 
 def murmur2(data: Buffer) -> int:
-    """The hash, unsigned 32-bit."""
+    """Return the unsigned 32-bit hash."""
     size = len(data)
     hashed = SEED ^ size
     whole = size & ~3
@@ -34,7 +34,7 @@ def murmur2(data: Buffer) -> int:
 
 
 def partition_of(key: Buffer, partition_count: int) -> int:
-    """The partition of `key` among all partitions, available or not. Raises ValueError without partitions."""
+    """Return the partition of `key` among all partitions, available or not. Raises ValueError without partitions."""
     if partition_count < 1:
         raise ValueError("a topic has at least one partition")
     return (murmur2(key) & 0x7FFFFFFF) % partition_count

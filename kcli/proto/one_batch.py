@@ -1,8 +1,8 @@
-"""A Produce request of one batch, and the response that it is stored: what a producer sends most where each record is a
-batch.
+"""Fast path for a Produce request with one batch and its successful response, which is the common case with one record
+per batch.
 
-In the version that brokers of today speak both have a short way, in which none of their parts is made; all else takes
-the general way, and so do bytes that are in any way unusual. Parts are made when they are looked at.
+In the version of current brokers both are handled without creating any of their parts; anything else, including unusual
+bytes, takes the general path. Parts are created on access.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 VERSION = 13
 _TOLD = Layout(">b16sbihqqqbbbbib")
-COPIED = 64 * 1024  # bytes of records up to which they are worth a copy: what is around them is written with them
+COPIED = 64 * 1024  # bytes of records that are worth copying, so that everything is written in one piece
 
 
 class OneBatchRequest(ProduceRequest):
-    """The parts are made when they are looked at."""
+    """The parts are created on access."""
 
     __slots__ = ("at", "records", "topic_id")
 
@@ -56,7 +56,7 @@ class OneBatchRequest(ProduceRequest):
     def response(cls) -> type[OneBatchResponse]:
         return OneBatchResponse
 
-    if not TYPE_CHECKING:  # it stands for the declared field
+    if not TYPE_CHECKING:  # replaces the declared field
 
         @property
         def topic_data(self):
@@ -73,11 +73,11 @@ class OneBatchRequest(ProduceRequest):
                 correlation_id, header, self.acks, self.timeout_ms, self.topic_id, self.at[1], self.records
             )
         except ValueError:
-            return None  # the general way says what is wrong
+            return None  # the general path reports the error
 
 
 class OneBatchResponse(ProduceResponse):
-    """The batch is stored, without a word about anything else. Other responses are read as a `ProduceResponse`."""
+    """The batch is stored, and the response has nothing else. Other responses are read as `ProduceResponse`."""
 
     __slots__ = ("base_offset", "index", "log_append_time_ms", "log_start_offset", "topic_id")
 
@@ -89,7 +89,7 @@ class OneBatchResponse(ProduceResponse):
         self.log_start_offset = start
         self.throttle_time_ms = throttle
 
-    if not TYPE_CHECKING:  # they stand for the declared fields
+    if not TYPE_CHECKING:  # replace the declared fields
 
         @property
         def responses(self):

@@ -43,8 +43,8 @@ REFUSED = (
 )
 """Words in a JVM's output that show that the command line is for another Spark or Java."""
 START = 120.0
-TAIL = 1 << 18  # bytes
 """Seconds within which the JVM has to respond."""
+TAIL = 1 << 18  # bytes
 LOCAL = "127.0.0.1"
 KEPT = 50
 """Logs kept besides the new one."""

@@ -1,1 +1,1 @@
-"""The record core in plain Python: what `compiled/*.pxi` is tested against, and what runs where that is missing."""
+"""The record core in plain Python: the reference for tests of `compiled/*.pxi`, and the fallback without it."""
