@@ -1,9 +1,9 @@
-"""What a field of Protobuf may be, by the numbers that descriptors have for it (`FieldDescriptorProto.Type`), the
-bounds of what is read, and the program that a schema is compiled to; shared by both record cores.
+"""The kinds of Protobuf fields, numbered like in descriptors (`FieldDescriptorProto.Type`), the limits of payloads, and
+the program to which a schema is compiled; shared by both record cores.
 
-A program is an array of int32. It begins with how many messages, fields and oneofs there are, and the place of each
-message: its `known` and how many fields it has, then FIELD numbers of each field, by their numbers. An enum is a count
-and pairs of a number and a text, by their numbers. A text is an index into the program's texts.
+A program is an array of int32. It begins with the numbers of messages, fields and oneofs, and the place of each
+message: its `known` and number of fields, then FIELD numbers for each field, sorted by number. An enum is a count and
+pairs of a number and a text, sorted by number. A text is an index into the program's texts.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ KINDS = {
     "sint32": SINT32,
     "sint64": SINT64,
 }
-"""The types that have a word of their own in a schema's text."""
+"""The types with a keyword in a schema's text."""
 
 VARINT, EIGHT, LENGTH, START, END, FOUR = range(6)
-"""How the bytes of a field are written: its wire type."""
+"""The wire type of a field."""
 
 _WIDE = dict.fromkeys((DOUBLE, FIXED64, SFIXED64), EIGHT)
 _LONG = dict.fromkeys((STRING, MESSAGE, BYTES), LENGTH)
@@ -57,27 +57,27 @@ _SHORT = dict.fromkeys((FLOAT, FIXED32, SFIXED32), FOUR)
 WIRE = dict.fromkeys(range(DOUBLE, SINT64 + 1), VARINT) | _WIDE | _LONG | _SHORT | {GROUP: START}
 """The wire type of each kind."""
 
-DEEPEST = 100  # messages and groups within one another, as Google's readers
+DEEPEST = 100  # nesting depth of messages and groups, as in Google's parsers
 LARGEST_NUMBER = (1 << 29) - 1  # of a field
-MASK = (1 << 64) - 1  # a negative number is written as the varint of its 64 bits
+MASK = (1 << 64) - 1  # a negative number is encoded as the varint of its 64 bits
 
 MESSAGES = 3  # where the places of messages begin
 FIELD = 7
 """A field: its number, kind, flags, the text of its name, its message or the place of its enum (-1 for neither), its
-oneof (-1 for none), and which field of the program it is."""
+oneof (-1 for none), and its index in the program."""
 
 REPEATED, PRESENCE, MAP, CLOSED, NULL, LOSSY = 1, 2, 4, 8, 16, 32
-"""Flags of a field. PRESENCE: it is shown also where it is 0 or empty. CLOSED: its enum takes no other number. NULL:
-its enum is google.protobuf.NullValue. LOSSY: its text may be other bytes than UTF-8 (proto2), which Java replaces."""
+"""Flags of a field. PRESENCE: shown even if 0 or empty. CLOSED: its enum allows no other numbers. NULL: its enum is
+google.protobuf.NullValue. LOSSY: its text may be invalid UTF-8 (proto2), which Java replaces."""
 
 TIMESTAMP, DURATION, FIELD_MASK, WRAPPER, STRUCT, LIST, VALUE, ANY = range(1, 9)
-"""The messages of google.protobuf that have a JSON of their own."""
+"""Messages of google.protobuf with a special JSON form."""
 
 BARE, BY_INDEXES, BY_NAME, BY_NUMBER = range(4)
-"""What is before a payload: nothing, Confluent's message indexes, Apicurio's name of a message, AWS Glue's number."""
+"""What precedes a payload: nothing, Confluent's message indexes, Apicurio's name of a message, AWS Glue's number."""
 MOST_INDEXES = 64
 NOT_NAMED, UNKNOWN = -2, -1
-"""In place of a message's number: its bytes are no name of a message; the schema has no such message."""
+"""Instead of a message's number: its bytes name no message; the schema has no such message."""
 
 FIRST, LAST = -62_135_596_800, 253_402_300_799
 """Seconds of the years 1 to 9999, from 1970 on."""
@@ -86,6 +86,6 @@ LONGEST_DURATION = 315_576_000_000  # seconds
 
 
 def camel(name: str) -> str:
-    """The name that a field has in JSON by default: `user_id` is userId."""
+    """Return the default JSON name of a field: `user_id` is userId."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)

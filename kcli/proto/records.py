@@ -1,6 +1,8 @@
-"""The record core in plain Python, its face: the oracle that `_records.pyx` is tested against, and what runs where
-that was not compiled. A batch stays encoded; these functions walk its records section once and make what was asked for.
-Every broken byte is a DecodeError, and then nothing was written.
+"""The interface of the record core in plain Python: the reference for tests of `_records.pyx`, and the fallback without
+it.
+
+A batch stays encoded; these functions pass over its records section once. Every invalid byte is a DecodeError, and then
+nothing was written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the generated codecs call: varints, tagged fields, and the sentences for bytes that cannot be.
+"""Functions for the generated codecs: varints, tagged fields, and errors for invalid bytes.
 
-Nothing is allocated before its length was checked against the bytes that are there (B14).
+Nothing is allocated before its length was checked against the available bytes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def uvarint(b: Any, i: int) -> tuple[int, int]:
-    """An unsigned varint at `i`, at most five bytes, and where it ends."""
+    """Return an unsigned varint at `i`, at most five bytes, and its end."""
     n = b[i]
     return (n, i + 1) if n < 128 else more(b, i + 1, n)
 
 
 def more(b: Any, i: int, first: int) -> tuple[int, int]:
-    """The rest of an unsigned varint whose first byte was `first`."""
+    """Return the rest of an unsigned varint whose first byte was `first`."""
     value = first & 127
     for shift in (7, 14, 21, 28):
         byte = b[i]

@@ -1,8 +1,7 @@
-"""SASL mechanisms as state machines: bytes in, bytes out, no I/O. PLAIN, OAUTHBEARER and AWS_MSK_IAM are here; SCRAM
-has its own file.
+"""SASL mechanisms as state machines without I/O: PLAIN, OAUTHBEARER and AWS_MSK_IAM; SCRAM has its own module.
 
-`first()` is what the client says first, `step(challenge)` what it says next, or None when it is satisfied. Both raise
-AuthError, final, when the other side fails to prove its identity or refuses us.
+`first()` returns the client's first message, `step(challenge)` the next one, or None when it is finished. Both raise
+AuthError, which is final, if the other side fails to prove its identity or rejects us.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SEPARATOR = "\x01"
 
 
 class Plain:
-    """PLAIN (RFC 4616): everything in one message, nothing to be checked."""
+    """PLAIN (RFC 4616): a single message, without verification of the broker."""
 
     name = "PLAIN"
     blocking = False
@@ -47,8 +46,8 @@ class Plain:
 
 
 class OAuthBearer:
-    """OAUTHBEARER (RFC 7628): the token, with Kafka's extensions (KIP-342). A refusal comes as JSON, is acknowledged
-    with one byte, and then becomes the broker's error (B17)."""
+    """OAUTHBEARER (RFC 7628): the token, with Kafka's extensions (KIP-342). A rejection arrives as JSON, is
+    acknowledged with one byte, and then becomes the broker's error."""
 
     name = "OAUTHBEARER"
     blocking = False
@@ -78,7 +77,7 @@ class OAuthBearer:
 
 
 class Announced:
-    """A mechanism that is one message long and is answered with something of no interest (AWS_MSK_IAM)."""
+    """A mechanism with a single message whose response is ignored (AWS_MSK_IAM)."""
 
     blocking = False
 

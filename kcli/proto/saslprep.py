@@ -1,6 +1,6 @@
-"""SASLprep (RFC 4013): one form for names and passwords that look the same.
+"""SASLprep (RFC 4013): normalizes names and passwords that look the same.
 
-Kafka's own tools store a password as it was typed, others prepare it first: see `kcli/broker/security/access.py`.
+Kafka's own tools store a password as typed, others prepare it first: see `kcli/broker/security/access.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PROHIBITED = (
 
 
 def saslprep(text: str) -> str:
-    """The prepared form. Raises ValueError for a text that has none: control characters, mixed directions."""
+    """Return the prepared form. Raises ValueError for a text that has none: control characters, mixed directions."""
     mapped = "".join(
         " " if stringprep.in_table_c12(letter) else letter for letter in text if not stringprep.in_table_b1(letter)
     )
@@ -31,7 +31,7 @@ def saslprep(text: str) -> str:
     for letter in prepared:
         if any(prohibited(letter) for prohibited in _PROHIBITED):
             raise ValueError(f"U+{ord(letter):04X} is not allowed in a name or password")
-    if any(map(stringprep.in_table_d1, prepared)):  # right-to-left text is not mixed, and is at both ends
+    if any(map(stringprep.in_table_d1, prepared)):  # right-to-left text must not be mixed, and must be at both ends
         ends = stringprep.in_table_d1(prepared[0]) and stringprep.in_table_d1(prepared[-1])
         if not ends or any(map(stringprep.in_table_d2, prepared)):
             raise ValueError("right-to-left characters are mixed with others")

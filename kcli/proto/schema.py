@@ -1,8 +1,8 @@
-"""How a message is declared: once per API, for every version.
+"""Declarations of messages: one per API, for all versions.
 
-A field says in which versions it exists, where it may be null, and its tag, in Kafka's own version strings
-("0+", "3-5"). `encoding.py` and `decoding.py` turn a declaration into straight-line functions per version.
-Annotations are wire types: Int8 … Int64, UInt16, UInt32, Float64, bool, str, bytes, Uuid, Records, list[T], a Struct.
+A field declares in which versions it exists, in which it may be null, and its tag, with Kafka's own version strings
+("0+", "3-5"). `encoding.py` and `decoding.py` compile a declaration to straight-line functions per version. Annotations
+are wire types: Int8 … Int64, UInt16, UInt32, Float64, bool, str, bytes, Uuid, Records, list[T], a Struct.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ else:
 
 
 NO_ID = bytes(16)
-"""The topic id of "unknown" (KIP-516)."""
+"""The topic id for "unknown" (KIP-516)."""
 
 FOREVER = 1 << 15
 
@@ -91,14 +91,14 @@ def at(
     default: Any = None,
     factory: Callable[[], Any] | None = None,
 ) -> Any:
-    """Declare a field: the versions that carry it, those in which it may be null, its tag if it is a tagged field
-    (KIP-482). In a version without it the value must be the default, unless it is ignorable."""
+    """Declare a field: the versions with it, those in which it may be null, its tag if it is a tagged field (KIP-482).
+    In a version without it the value must be the default, unless it is ignorable."""
     return Field(default=default, factory=factory, extra=Place(versions, null, tag, ignorable))
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(at,))
 class StructType(ValueType):
-    """Reads the class keywords of a message: `key`, `versions`, `flexible`."""
+    """Metaclass that reads the class keywords of a message: `key`, `versions`, `flexible`."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> Any:
         cls = super().__new__(mcs, name, bases, body)
@@ -120,7 +120,7 @@ class Struct(Value, metaclass=StructType):
 
 
 class Message(Struct):
-    """A whole body with a version range: a request, a response, or data that Kafka versions the same way."""
+    """A complete body with a version range: a request, a response, or data that Kafka versions in the same way."""
 
     versions: ClassVar[Versions]
     flexible: ClassVar[Versions]
@@ -128,8 +128,8 @@ class Message(Struct):
     decoders: ClassVar[dict[int, Callable[[Buffer], Any]]]
 
     def encode(self, version: int) -> list[Buffer]:
-        """The body as buffers to be written one after the other; record bytes are not copied.
-        Raises EncodeError for a version that does not exist, or that cannot carry the message."""
+        """Return the body as buffers to be written one after the other; record bytes are not copied. Raises EncodeError
+        for a version that does not exist, or that cannot express the message."""
         encode = self.encoders.get(version)
         if encode is None:
             encode = self.encoders[version] = self._writer(version)
@@ -137,8 +137,8 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, version: int, data: Buffer) -> Self:
-        """The message in `data`; `Records` and nothing else are views into it. Raises DecodeError, and EncodeError for
-        a version that does not exist."""
+        """Return the message in `data`; only `Records` are views into it. Raises DecodeError, and EncodeError for a
+        version that does not exist."""
         decode = cls.decoders.get(version)
         if decode is None:
             decode = cls.decoders[version] = cls._reader(version)
@@ -166,19 +166,20 @@ class Message(Struct):
 if TYPE_CHECKING:
 
     class Request(Message, Generic[R]):
-        """A request whose answer is an R."""
+        """A request whose response is an R."""
 
         api_key: ClassVar[int]
 
         @classmethod
         def response(cls) -> type[R]: ...
         def frame(self, version: int, correlation_id: int, header: bytes) -> bytes | None:
-            """The whole frame in one piece, of a request that has a short way. `header` follows the correlation id."""
+            """Return the whole frame in one piece, for a request with a fast path. `header` follows the
+            correlation id."""
 
 else:
 
     class Request(Message):
-        """A request; `Request["FetchResponse"]` names its answer for the reader and the type checker."""
+        """A request; `Request["FetchResponse"]` names its response for readers and type checkers."""
 
         def __class_getitem__(cls, _response):
             return cls
@@ -195,6 +196,6 @@ else:
 
 
 class Response(Message):
-    """An answer."""
+    """A response."""
 
     api_key: ClassVar[int]

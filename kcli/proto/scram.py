@@ -1,7 +1,7 @@
 """SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), both sides, without I/O.
 
-The client trusts no server: the server's nonce must continue ours and is used as it is, the iterations must be within
-bounds, and the server has to prove that it knows the password too, or the authentication has failed (B16).
+The client does not trust the server: the server's nonce must continue ours, the iterations must be within limits, and
+the server has to prove that it knows the password, too, or authentication fails.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 FEWEST, MOST = 4096, 1_000_000
 NONCE = 24
-CHANNEL = b"n,,"  # no channel binding, and we say so
+CHANNEL = b"n,,"  # no channel binding
 
 
 class Credential:
-    """What a server keeps of a password: salt, iterations, and two keys from which it cannot be computed back."""
+    """A server's data of a password: salt, iterations, and two keys from which it cannot be computed."""
 
     __slots__ = ("iterations", "salt", "server_key", "stored_key")
 
@@ -38,7 +38,7 @@ class Credential:
 
 
 def derive(mechanism: str, password: bytes, salt: bytes | None = None, iterations: int = FEWEST) -> Credential:
-    """The credential of a password, with a salt of its own unless one is given."""
+    """Return the credential of a password, with a new salt unless one is given."""
     kind = HASHES[mechanism]
     salt = urandom(16) if salt is None else salt
     salted = pbkdf2_hmac(kind, password, salt, iterations)
@@ -47,7 +47,8 @@ def derive(mechanism: str, password: bytes, salt: bytes | None = None, iteration
 
 
 class ScramClient:
-    """The client's side. `tokenauth`: name and password are a delegation token's (KIP-48). `nonce` is for tests."""
+    """The client's side. `tokenauth`: name and password are those of a delegation token (KIP-48). `nonce` is
+    for tests."""
 
     blocking = True  # a broker may ask for a million rounds
 
@@ -116,9 +117,9 @@ class ScramClient:
 
 
 class ScramServer:
-    """The server's side: `find(name)` is a user's credential, `token(id)` a delegation token's owner and credential
-    (KIP-48); None for an unknown one. `user` is the user's name, at the end; `done` says that it is the end, `by_token`
-    whether it was a token. Raises AuthError, for the answer to the client."""
+    """The server's side: `find(name)` returns a user's credential, `token(id)` a delegation token's owner and
+    credential (KIP-48); None for an unknown one. At the end, `done` is True, `user` is the user's name, and `by_token`
+    tells whether it was a token. Raises AuthError, for the response to the client."""
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class ScramServer:
         known = hmac.compare_digest(_hash(self._hash, client_key), self._credential.stored_key)
         ours = attributes.get("r", "").endswith(
             self._nonce
-        )  # Kafka asks for no more: old librdkafka sends its own part twice
+        )  # like Kafka: old librdkafka versions send their own part twice
         if not ours or len(given) != len(stamp) or not known:
             raise AuthError("Authentication failed during authentication due to invalid credentials")
         self.done = True
@@ -185,7 +186,7 @@ def _hash(kind: str, data: bytes) -> bytes:
 
 
 def _attributes(message: bytes) -> dict[str, str]:
-    """`a=…,b=…` by name. Raises AuthError for anything else."""
+    """Parse `a=…,b=…`. Raises AuthError for anything else."""
     try:
         parts = message.decode().split(",")
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""The session: frames, headers and correlation ids, without any I/O. Client role and server role.
+"""Sessions: frames, headers and correlation ids, without I/O, for the client and the server role.
 
-A frame is an int32 size and that many bytes (B1). A size is judged before anything is allocated. Answers carry no API
-key: the client role remembers what it asked, in order (B3, B4). A wrong correlation id ends the session, it is never
+A frame is an int32 size and that many bytes. The size is checked before anything is allocated. Responses contain no API
+key, so the client role remembers its requests, in order. A wrong correlation id ends the session, because it cannot be
 re-synchronised.
 """
 
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 
 API_VERSIONS = 18
 SCRATCH = 64 * 1024
-FIRST = 4 * SCRATCH  # of a large frame, however much was announced, until one as large came whole
-KEPT = 2  # buffers besides the one being filled: one being used, one waiting
-MORE = 8 * 1024 * 1024  # bytes of all of them up to which a third is kept, for the frame that comes next
+FIRST = 4 * SCRATCH  # of a large frame, whatever its announced size, until one as large was received
+KEPT = 2  # buffers besides the one being filled: one in use, one waiting
+MORE = 8 * 1024 * 1024  # total bytes up to which a third one is kept, for the next frame
 LARGEST_KEPT = 16 * 1024 * 1024
 MAX_ID = 0x7FFFFFFF
-MOST_TAGS = 1000  # of a header; Kafka has one
+MOST_TAGS = 1000  # in a header; Kafka has one
 LARGEST_PLAIN = 32 * 1024 * 1024
-"""Bytes of an answer without records: the metadata of some 700,000 partitions. Each becomes an object, which takes
-twenty times the memory, so here more than that is no answer of a cluster."""
+"""Largest response without records in bytes: the metadata of some 700,000 partitions. Objects take twenty times the
+memory, and no real cluster sends more."""
 WITH_RECORDS = (1, 78)
 """Fetch, ShareFetch."""
-LARGEST_KNOWN = 4096  # bytes of an answer to ApiVersions that is remembered; Kafka's has some 700
+LARGEST_KNOWN = 4096  # largest response to ApiVersions that is cached; Kafka's has some 700 bytes
 _SIZE = Layout(">i")
 _REQUEST_HEADER = Layout(">hhih")
-_BEGINNING = Layout(">ihhi")  # the size, and the header as far as the correlation id
+_BEGINNING = Layout(">ihhi")  # the size, and the header up to the correlation id
 
 
 class FrameReader:
-    """Cuts a byte stream into frames. The transport writes into `buffer()` and then says `received(n)`.
+    """Splits a byte stream into frames. The transport writes into `buffer()` and then calls `received(n)`.
 
-    Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
-    writes directly. That begins small and grows with what has arrived: to announce costs the peer nothing, so it
-    costs us nothing either, up to the largest frame that it has sent whole. Once the frame has no user any more its
-    buffer is used again: fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can
-    be changed later. `kept` is the largest buffer that is used again. Without `trusting` a large frame begins small
-    whatever came before: a server has many peers.
+    Small frames pass through a scratch buffer; a large frame gets its own buffer, into which the transport writes
+    directly. It starts small and grows with the received bytes: announcing a size costs the peer nothing, so it must
+    not cost us memory, beyond the largest frame that the peer has sent so far. When a frame is no longer used its
+    buffer is reused, because fresh memory costs more than the bytes written to it. `max_frame` is in bytes; `limit` can
+    be changed later. `kept` is the largest buffer that is reused. Without `trusting`, a large frame always starts
+    small, because a server has many peers.
     """
 
     def __init__(self, max_frame: int, kept: int = LARGEST_KEPT, *, trusting: bool = True) -> None:
@@ -58,16 +58,16 @@ class FrameReader:
         self._kept = kept
         self._trusting = trusting
         self._scratch = bytearray(SCRATCH)
-        self._start = 0  # of bytes not yet cut, in the scratch
+        self._start = 0  # start of bytes not yet split, in the scratch buffer
         self._end = 0
-        self._large: bytearray | None = None  # of the frame being filled, when it has a buffer of its own
-        self._size = 0  # that frame's
+        self._large: bytearray | None = None  # of the frame being filled, if it has its own buffer
+        self._size = 0  # size of that frame
         self._filled = 0
-        self._largest = FIRST  # of the frames that came whole
-        self._used: deque[bytearray] = deque()  # buffers of frames handed out, the oldest first
+        self._largest = FIRST  # of the frames received completely
+        self._used: deque[bytearray] = deque()  # buffers of returned frames, the oldest first
 
     def buffer(self) -> memoryview:
-        """Where the next bytes go; never empty."""
+        """Return where the next bytes have to be written; never empty."""
         if self._large is not None:
             if self._filled == len(self._large):
                 self._grow(self._large)
@@ -75,8 +75,8 @@ class FrameReader:
         return memoryview(self._scratch)[self._end :]
 
     def received(self, n: int) -> list[memoryview]:
-        """Take note of `n` bytes written into the last `buffer()`; the frames they completed, without their size.
-        A frame is valid for as long as it is referenced. Raises DecodeError for a size that cannot be."""
+        """Process `n` bytes written into the last `buffer()`; return the completed frames, without their size. A frame
+        is valid as long as it is referenced. Raises DecodeError for an impossible size."""
         if self._large is not None:
             self._filled += n
             if self._filled < self._size:
@@ -109,7 +109,7 @@ class FrameReader:
         return frames
 
     def _whole(self, large: bytearray) -> memoryview:
-        """The frame, which is complete; its buffer is kept for another one."""
+        """Return the complete frame; its buffer is kept for another one."""
         self._large = None
         if self._trusting:
             self._largest = max(self._largest, min(self._size, self._kept))
@@ -120,10 +120,10 @@ class FrameReader:
         return memoryview(large)[: self._size]
 
     def _grow(self, large: bytearray) -> None:
-        """Four times as large, the whole frame at most: it is full, and more was announced."""
+        """Quadruple a full buffer, up to the size of the whole frame."""
         wanted = min(4 * len(large), roomy(self._size))
         try:
-            large *= -(-wanted // len(large))  # what it has, again and again: zeros would be memory of their own
+            large *= -(-wanted // len(large))  # repeats its content, because zeros would need additional memory
         except BufferError:  # the transport still has a view of it
             self._large = _fresh(wanted)
             self._large[: self._filled] = large
@@ -131,7 +131,7 @@ class FrameReader:
             del large[wanted:]
 
     def _room(self, size: int) -> bytearray:
-        """A buffer for the beginning of a frame; for all of it where a free one fits."""
+        """Return a buffer for the beginning of a frame; for all of it if a free one is large enough."""
         found: bytearray | None = None
         for _ in range(len(self._used)):
             held = self._used.popleft()
@@ -143,12 +143,12 @@ class FrameReader:
 
     @property
     def missing(self) -> int:
-        """Bytes that are still to come of the large frame which is not complete; 0 for none."""
+        """Missing bytes of the incomplete large frame; 0 if there is none."""
         return 0 if self._large is None else self._size - self._filled
 
     @property
     def filling(self) -> int:
-        """Bytes that the large frame takes which is not complete; 0 for none."""
+        """Bytes taken by the incomplete large frame; 0 if there is none."""
         return 0 if self._large is None else len(self._large)
 
     def _compact(self) -> None:
@@ -164,19 +164,19 @@ class FrameReader:
 
 
 def roomy(size: int) -> int:
-    """The next frame may be a little larger."""
+    """Allow the next frame to be a little larger."""
     return size + size // 8
 
 
 def _fresh(size: int) -> bytearray:
-    """A buffer with a byte to spare, so that `_let_go` does not have to move it."""
+    """Return a buffer with a spare byte, so that `_let_go` does not have to move it."""
     room = bytearray(size + 1)
     room.pop()
     return room
 
 
 def _let_go(held: bytearray) -> bool:
-    """Whether no view of it is left: a bytearray with views refuses to change its size."""
+    """Whether no view of it is left: a bytearray with views cannot be resized."""
     try:
         held.append(0)
     except BufferError:
@@ -186,7 +186,7 @@ def _let_go(held: bytearray) -> bool:
 
 
 def diagnose(head: bytes, limit: int) -> str:
-    """What the first bytes of an impossible frame say about the peer (B1)."""
+    """Return what the first bytes of an impossible frame show about the peer."""
     if head.startswith(b"HTTP"):
         return "this port speaks HTTP, not Kafka: check the port number"
     if head[:1] in (b"\x15", b"\x16") and head[1:2] == b"\x03":
@@ -198,7 +198,7 @@ def diagnose(head: bytes, limit: int) -> str:
 
 
 class Asked:
-    """A request that waits for its answer."""
+    """A request that waits for its response."""
 
     __slots__ = ("correlation_id", "request", "size", "version")
 
@@ -210,24 +210,24 @@ class Asked:
 
 
 class ClientSession:
-    """The asking side of one connection."""
+    """The client's side of one connection."""
 
     def __init__(self, client_id: str | None) -> None:
         self._client_id = client_id
         self._headers: dict[tuple[type[Request[Any]], int], bytes] = {}  # what follows the correlation id
         self._answers: dict[tuple[type[Request[Any]], int], tuple[type[Response], int]] = {}
-        """What answers it, and where the body begins if the header has no tags."""
+        """The response's decoder, and where the body begins if the header has no tags."""
         self._next_id = 0
         self.asked: deque[Asked] = deque()
 
     @property
     def answered(self) -> int:
-        """How many requests were answered, or had no answer to come; it starts anew with the ids."""
+        """Return how many requests were answered, or had no response to wait for; restarts with the ids."""
         return self._next_id - len(self.asked)
 
     def send(self, request: Request[Any], version: int, *, answered: bool = True) -> list[Buffer]:
-        """The frame of `request` at `version`, as buffers to be written one after the other.
-        `answered=False` for a request that has no answer (acks=0). Raises EncodeError, and then nothing changed."""
+        """Return the frame of `request` at `version`, as buffers to be written one after the other. `answered=False`
+        for a request without a response (acks=0). Raises EncodeError, and then nothing changed."""
         correlation_id = self._next_id
         kind = type(request)
         rest = self._headers.get((kind, version))
@@ -248,8 +248,8 @@ class ClientSession:
         return parts
 
     def receive(self, frame: Buffer) -> tuple[Asked, Response]:
-        """The answer in `frame`, and what it answers: always the oldest question (B4).
-        Raises DecodeError when it answers no open question or is not decodable; the connection is then lost."""
+        """Return the response in `frame`, and its request, which is always the oldest. Raises DecodeError if it matches
+        no open request or cannot be decoded; the connection is then lost."""
         if not self.asked:
             raise DecodeError("the broker sent an answer to no request")
         size = len(frame)
@@ -276,7 +276,8 @@ class ClientSession:
 
 
 def _greeted(response: type[Response], version: int, body: memoryview) -> Response:
-    """An answer to ApiVersions. UNSUPPORTED_VERSION: the body may have any shape, only the code is read (B9)."""
+    """Decode a response to ApiVersions. For UNSUPPORTED_VERSION only the code is read, because the body may have any
+    form."""
     if len(body) >= 2 and version and bytes(body[:2]) == b"\x00\x23":
         return _refused(response, memoryview(b"\x00\x23\x00\x00\x00\x00") if len(body) < 6 else body)
     if len(body) <= LARGEST_KNOWN:
@@ -286,12 +287,12 @@ def _greeted(response: type[Response], version: int, body: memoryview) -> Respon
 
 @lru_cache(8)
 def _decoded(decode: Callable[[int, Buffer], Response], version: int, body: bytes) -> Response:
-    """An answer to ApiVersions: the brokers of a cluster say the same to each connection, and it is only read."""
+    """Decode a response to ApiVersions, cached because the brokers of a cluster send the same to each connection."""
     return decode(version, body)
 
 
 def _refused(response: type[Response], body: memoryview) -> Response:
-    """A refused ApiVersions: a v0 body where there is one, else only its error code."""
+    """Decode a rejected ApiVersions: a v0 body if there is one, else only its error code."""
     try:
         return response.decode(0, body)
     except DecodeError:
@@ -299,7 +300,7 @@ def _refused(response: type[Response], body: memoryview) -> Response:
 
 
 class Received:
-    """A request as the server role sees it. `request` is None for an API or version that is not declared here."""
+    """A request as seen by the server role. `request` is None for an API or version that is not declared here."""
 
     __slots__ = ("api_key", "client_id", "correlation_id", "request", "version")
 
@@ -314,10 +315,10 @@ class Received:
 
 
 class ServerSession:
-    """The answering side of one connection."""
+    """The server's side of one connection."""
 
     def receive(self, frame: Buffer) -> Received:
-        """The request in `frame`. Raises DecodeError for bytes that are not one."""
+        """Return the request in `frame`. Raises DecodeError for invalid bytes."""
         view = memoryview(frame)
         if len(view) < _REQUEST_HEADER.size:
             raise DecodeError(f"a request header wants {_REQUEST_HEADER.size} bytes, the frame has {len(view)}")
@@ -337,7 +338,8 @@ class ServerSession:
         return Received(api_key, version, correlation_id, client_id, kind.decode(version, view[at:]))
 
     def respond(self, to: Received, response: Response, version: int | None = None) -> list[Buffer]:
-        """The frame of an answer. `version` overrides the request's (a refused ApiVersions is answered at v0)."""
+        """Return the frame of a response. `version` overrides the request's (a rejected ApiVersions is answered
+        at v0)."""
         version = to.version if version is None else version
         kind = request_type(to.api_key)
         header = to.correlation_id.to_bytes(4, "big", signed=True)
@@ -348,7 +350,7 @@ class ServerSession:
 
 
 def encode_request_header(kind: type[Message], version: int, correlation_id: int, client_id: str | None) -> bytes:
-    """Request header v1, or v2 for a flexible version. The client id keeps its int16 length even there (B2)."""
+    """Return request header v1, or v2 for a flexible version, in which the client id still has an int16 length."""
     name = b"" if client_id is None else client_id.encode()
     size = -1 if client_id is None else len(name)
     key: int = kind.api_key  # type: ignore[attr-defined]
@@ -357,13 +359,13 @@ def encode_request_header(kind: type[Message], version: int, correlation_id: int
 
 
 def response_header_version(kind: type[Request[Any]], version: int) -> int:
-    """1 for a flexible version, except ApiVersions: its answer always has header v0, so that a client that does not
-    know what the broker speaks can read it (KIP-511)."""
+    """Return 1 for a flexible version, except for ApiVersions: its response always has header v0, so that a client can
+    read it before it knows the broker's versions (KIP-511)."""
     return 0 if kind.api_key == API_VERSIONS else int(version in kind.flexible)
 
 
 def skip_tags(frame: Buffer, at: int) -> int:
-    """Where the tagged fields that start at `at` end. Raises DecodeError."""
+    """Return where the tagged fields that start at `at` end. Raises DecodeError."""
     try:
         count, at = uvarint(frame, at)
         if count > MOST_TAGS:
@@ -380,5 +382,5 @@ def skip_tags(frame: Buffer, at: int) -> int:
 
 
 def describe(asked: Asked) -> str:
-    """`Fetch v16 #12`, for error messages and traces."""
+    """Return `Fetch v16 #12`, for error messages and traces."""
     return f"{api_name(type(asked.request).api_key)} v{asked.version} #{asked.correlation_id}"

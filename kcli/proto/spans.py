@@ -1,4 +1,4 @@
-"""What a Gather hands out: columns as the buffers of Arrow's format. Imported only where a Gather is used."""
+"""The results of a Gather: columns as buffers of Arrow's format. Imported only with a Gather."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kcli.proto.buffer import Buffer
 
     class Spans(NamedTuple):
-        """A binary column as Arrow's buffers. `valid` is None where `nulls` is 0; `ends` has an int32 more."""
+        """A binary column as Arrow buffers. `valid` is None if `nulls` is 0; `ends` has one int32 more than rows."""
 
         rows: int
         nulls: int
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         data: Buffer
 
     class Gathered(NamedTuple):
-        """What a Gather collected: int64 offsets and timestamps (ms), int32 timestamp types (0 create, 1 append, -1
-        none), and of what was asked for the binary columns; `header_ends` are a row's headers as a list column's."""
+        """The result of a Gather: int64 offsets and timestamps (ms), int32 timestamp types (0 create, 1 append, -1
+        none), and the requested binary columns; `header_ends` are the offsets of a list column of headers."""
 
         rows: int
         offsets: Buffer

@@ -1,5 +1,5 @@
-"""Varints: unsigned ones, and the zigzag ones of records (F.1): at most 5 bytes for 32 bits, 10 for 64. How messages
-read theirs is in `runtime.py`."""
+"""Varints: unsigned ones, and the zigzag ones of records: at most 5 bytes for 32 bits, 10 for 64. `runtime.py` has
+those of messages."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ONE_BYTE = [bytes((value,)) for value in range(128)]
 
 
 def encode_unsigned(value: int) -> bytes:
-    """`value`, 0 or more, as an unsigned varint: 7 bits a byte, low bits first."""
+    """Encode `value`, 0 or more, as an unsigned varint: 7 bits per byte, low bits first."""
     if value < 128:
         return _ONE_BYTE[value]
-    if value < 16384:  # most lengths: no loop
+    if value < 16384:  # most lengths need no loop
         return bytes((value & 127 | 128, value >> 7))
     encoded = bytearray()
     while value > 127:
@@ -28,19 +28,19 @@ def encode_unsigned(value: int) -> bytes:
 
 
 def encode_varint(value: int) -> bytes:
-    """`value` as a zigzag varint."""
+    """Encode `value` as a zigzag varint."""
     left = value << 1 if value >= 0 else ~(value << 1)
     return _ONE_BYTE[left] if left < 128 else encode_unsigned(left)
 
 
 def varint_size(value: int) -> int:
-    """The number of bytes of `encode_varint`."""
+    """Return the size of `encode_varint`'s result in bytes."""
     left = value << 1 if value >= 0 else ~(value << 1)
     return 1 if left < 128 else (left.bit_length() + 6) // 7
 
 
 def read_more(data: Buffer, at: int, first: int, bits: int) -> tuple[int, int]:
-    """Finish an unsigned varint whose first byte, above 127, was read already: (value, where the next field starts).
+    """Finish an unsigned varint whose first byte, above 127, was already read; return (value, start of the next field).
     Raises DecodeError if it does not fit in `bits`, IndexError at the end of `data`."""
     value = first & 127
     for shift in range(7, bits, 7):
@@ -55,7 +55,7 @@ def read_more(data: Buffer, at: int, first: int, bits: int) -> tuple[int, int]:
 
 
 def read_varint(data: Buffer, at: int, bits: int = 32) -> tuple[int, int]:
-    """A zigzag varint at `at`: (value, where the next field starts). Raises as `read_more`."""
+    """Return (value, start of the next field) for a zigzag varint at `at`. Raises like `read_more`."""
     value = data[at]
     at += 1
     if value > 127:

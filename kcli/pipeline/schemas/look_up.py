@@ -138,9 +138,9 @@ async def _of_kind(wanted: Wanted, found: Schema, schemas: Opened) -> Known:
 
 
 async def subject_of(wanted: Wanted, schemas: Opened, known: Known | None = None) -> str:
-    """The subject that the options name, or that their strategy leads to, by the name of the schema that is `known`. ""
-    where a read of several topics, or by a schema without a name, has none. Raises UsageError where a write has none,
-    SchemaRefused, and what the registry's client raises."""
+    """Return the subject that the options name, or that their strategy gives for the name of the schema `known`. "" for
+    a read of several topics, or with a schema without a name. Raises UsageError if a write has none, SchemaRefused, and
+    the errors of the registry's client."""
     if wanted.subject or (wanted.strategy != RECORD and not wanted.topic):
         return wanted.subject
     name = ""
@@ -152,7 +152,7 @@ async def subject_of(wanted: Wanted, schemas: Opened, known: Known | None = None
 
 
 def _text(place: str, option: str) -> str:
-    """The text of `file:PATH`. Raises UsageError."""
+    """Return the text of `file:PATH`. Raises UsageError."""
     try:
         return files.read_text(place.removeprefix(FILE), files.TEXT)
     except (OSError, UnicodeDecodeError) as problem:
@@ -160,7 +160,8 @@ def _text(place: str, option: str) -> str:
 
 
 async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:
-    """The newest versions of the subject; of a folder what its newest ids are, as executors may not have it."""
+    """Return the newest versions of the subject; for a folder the schemas of its newest ids, because executors may not
+    have it."""
     if isinstance(schemas, FolderSchemas):
         return await _of_folder(wanted, schemas)
     if not wanted.subject:
@@ -176,7 +177,8 @@ async def _versions(wanted: Wanted, schemas: Opened) -> list[Known]:
 
 
 async def _of_folder(wanted: Wanted, schemas: FolderSchemas) -> list[Known]:
-    """What the newest ids of a folder are. One that is not used is a bad record's reason, if a record names it."""
+    """Return the schemas of a folder's newest ids. If one cannot be used, that is the reason of a bad record that names
+    it."""
     found = []
     for number in schemas.ids()[-KEPT:]:
         try:
@@ -194,7 +196,7 @@ async def _known(schemas: Opened, schema: Schema) -> Known:
 
 
 def _names(schema: Schema) -> list[bytes]:
-    """How frames and headers may name a schema: by its id, or by its GUID, as Confluent, AWS Glue and Azure do."""
+    """Return how frames and headers may name a schema: by id, or by GUID, as Confluent, AWS Glue and Azure do."""
     names = [bytes([ID]) + schema.id.to_bytes(4, "big")] if 0 <= schema.id < 2**32 else []
     digits = schema.guid.replace("-", "")
     try:

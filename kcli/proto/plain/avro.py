@@ -1,7 +1,8 @@
-"""Avro values as JSON, in plain Python: a program of `avro_code` run over a payload. The twin of `compiled/avro.pxi`.
+"""Converts Avro values to JSON in plain Python: runs a program of `avro_code` over a payload. The twin of
+`compiled/avro.pxi`.
 
-A payload that ends early, continues after its value or breaks a bound has a fault.
-Also here: the frames before payloads.
+A payload that ends early, continues after its value or exceeds a limit has a fault. This module also reads the frames
+before payloads.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Columns
 
 
-# Avro values without parts, read and written as JSON: a function per instruction.
+# Simple Avro values as JSON: a function per instruction.
 
 
 def _null(r: Payload, _: int) -> None:
@@ -189,11 +190,11 @@ READ: dict[int, Callable[[Payload, int], None]] = {
 }
 
 
-# An Avro payload being read: its bytes, and the JSON of what was read up to here.
+# A payload being read: its bytes, and the JSON of what was read so far.
 
 
 class Payload:
-    """One payload being read."""
+    """A payload being read."""
 
     def __init__(self, code: array[int], texts: Sequence[bytes], data: bytes) -> None:
         self.code, self.texts, self.data = code, texts, data
@@ -216,7 +217,7 @@ class Payload:
         return self.data[start : self.at]
 
     def number(self, bits: int = 64) -> int:
-        """A zigzag varint."""
+        """Read a zigzag varint."""
         value = 0
         for shift in range(0, bits, 7):
             if self.at >= len(self.data):
@@ -252,13 +253,13 @@ class Payload:
             self.put(text(replaced(data)))
 
     def empty(self) -> None:
-        """A value that took no bytes: counted, because a block may claim any number of them."""
+        """Count a value that took no bytes, because a block may claim any number of them."""
         self.nothing += 1
         if self.nothing > op.MOST_NOTHING:
             raise Fault(faults.NOTHING)
 
 
-# Avro values of any type as JSON: unions, records, arrays and maps here, all others by `avro_scalars`.
+# Avro values of any type as JSON: unions, records, arrays and maps here, all others by the functions above.
 
 
 def read_payload(r: Payload) -> bytes:
@@ -271,7 +272,7 @@ def read_payload(r: Payload) -> bytes:
 def read_value(r: Payload, place: int, depth: int) -> None:
     code = r.code
     closing: list[bytes] = []
-    while True:  # unions and wrappers continue in place: a level of Python's stack is one of the value's
+    while True:  # unions and wrappers continue in place, so that Python's stack depth is that of the value
         kind = code[place]
         if kind == op.UNION:
             place = code[place + 2 + r.index(code[place + 1])]
@@ -318,7 +319,7 @@ def _blocks(r: Payload, place: int, depth: int) -> None:
     while (count := r.number()) != 0:
         if count < 0:
             count = -count
-            r.length()  # of the block's bytes, for readers that skip it
+            r.length()  # of the block in bytes, for readers that skip it
         if count > (len(r.data) - r.at) // fewest if fewest else count > op.MOST_NOTHING:
             raise Fault(faults.BLOCK if fewest else faults.NOTHING)
         for _ in range(count):
@@ -335,19 +336,19 @@ LONGEST_NAME = 384  # bytes of a header that names a schema: 1, a GUID, 64 index
 
 
 class AvroReader:
-    """A compiled schema: the instructions (int32) and the texts that they name."""
+    """A compiled schema: instructions (int32) and the texts to which they refer."""
 
     def __init__(self, code: array[int], texts: Sequence[bytes]) -> None:
         self.code = code
         self.texts = texts
 
     def json(self, data: bytes) -> bytes:
-        """A payload's JSON. Raises Fault."""
+        """Return a payload's JSON. Raises Fault."""
         return read_payload(Payload(self.code, self.texts, data))
 
 
 def frame_ids(data: Buffer, starts: array[int], lengths: array[int]) -> array[int]:
-    """The schema id of each row that begins as Confluent's frames do (0, then four bytes, big-endian); else -1."""
+    """Return the schema id of each row that begins with Confluent's frame (0, then four bytes, big-endian); else -1."""
     return array(
         "q",
         [
@@ -360,10 +361,12 @@ def frame_ids(data: Buffer, starts: array[int], lengths: array[int]) -> array[in
 def frame_names(
     columns: Columns, starts: array[int], lengths: array[int], header: bytes
 ) -> tuple[list[bytes], array[int], array[int]]:
-    """The name of the schema of each row: Confluent's 0 and an id of four bytes, or 1 and a GUID of 16, in the last
-    header of this name, else one of any form at the front of the row. A header's name keeps what follows there: the
-    indexes of a Protobuf message. Returns the names, the number of each row's name (-1 for none) and how many bytes of
-    the row are its framing."""
+    """Return the name of the schema of each row.
+
+    It is Confluent's 0 and an id of four bytes, or 1 and a GUID of 16, in the last header of this name, or else one of
+    any form at the start of the row. A header's name includes what follows: the indexes of a Protobuf message. Returns
+    the names, the number of each row's name (-1 for none) and the size of each row's framing.
+    """
     data = columns.data
     numbers: dict[bytes, int] = {}
     which, skips = array("i"), array("i")
@@ -383,8 +386,8 @@ def frame_names(
 
 
 def _schema_name(content: bytes) -> bytes:
-    """The bytes at the front that name a schema: Confluent's (0 and an id, 1 and a GUID), Apicurio's 0 and a long, AWS
-    Glue's 3, 0 or 5 and a UUID, Avro's C3 01 and a fingerprint."""
+    """Return the leading bytes that name a schema: Confluent's (0 and an id, 1 and a GUID), Apicurio's 0 and a long,
+    AWS Glue's 3, 0 or 5 and a UUID, Avro's C3 01 and a fingerprint."""
     first = content[:1]
     if first == b"\0":
         if len(content) >= 9 and content[:5] == bytes(5) and content[5:9] != bytes(4):

@@ -1,7 +1,7 @@
-"""Avro values as Arrow's columns, in plain Python: a program of `avro_columns_code` run over payloads. The twin of
-`compiled/avro_columns.pxi`.
+"""Converts Avro values to Arrow columns in plain Python: runs a program of `avro_columns_code` over payloads. The twin
+of `compiled/avro_columns.pxi`.
 
-A payload that ends early, continues after its value or breaks a bound has a fault, and its row is null.
+A payload that ends early, continues after its value or exceeds a limit has a fault, and its row is null.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from kcli.proto.plain.avro import AvroReader
 
     Buffers = tuple[int, Buffer | None, Buffer | None, Buffer | None]
-    """Rows; which are valid, cells or ends, and bytes, as far as a column has them."""
+    """Number of rows; then validity, cells or ends, and bytes, as far as a column has them."""
     from collections.abc import Callable
 
 
-# Avro values read into columns: what has parts here, numbers, bytes and texts by a function per instruction.
+# Avro values read into columns: composite types here, numbers, bytes and texts by a function per instruction.
 
 
 MOST_SECONDS = 9_223_372_036_854_775  # thousands of microseconds
 
 
 class ColumnPayload(Payload):
-    """One payload being read. `written` counts what takes few bytes of it, or none."""
+    """A payload being read. `written` counts output for which little or no input is needed."""
 
     def __init__(self, code: array[int], texts: Sequence[bytes], data: bytes, columns: Sequence[Column]) -> None:
         super().__init__(code, texts, data)
@@ -45,7 +45,7 @@ class ColumnPayload(Payload):
         self.most = op.ROOM + op.RATIO * len(data)
 
     def column(self, place: int) -> Column | None:
-        """The column of an instruction; None where its value is only passed."""
+        """Return the column of an instruction; None if its value is skipped."""
         number = self.code[place + 1]
         return self.columns[number] if number >= 0 else None
 
@@ -55,7 +55,7 @@ class ColumnPayload(Payload):
             raise Fault(faults.BULKY)
 
     def payload(self, size: int) -> bytes:
-        """A value of bytes: its size is given, in front, or all that is left."""
+        """Read a value of bytes: of a given size, preceded by its size, or all that is left."""
         if size == op.LENGTH:
             return self.take(self.length())
         if size == 0:
@@ -73,7 +73,7 @@ class ColumnPayload(Payload):
 
 def read_value(r: ColumnPayload, place: int, depth: int) -> None:
     code = r.code
-    while code[place] == op.UNION:  # in place: a level of Python's stack is one of the value's
+    while code[place] == op.UNION:  # continues in place, so that Python's stack depth is that of the value
         place = code[place + 2 + r.index(code[place + 1])]
     kind = code[place]
     if kind in PARTS:
@@ -82,7 +82,7 @@ def read_value(r: ColumnPayload, place: int, depth: int) -> None:
         READ[kind](r, place)
 
 
-# -- parts ------------------------------------------------------------------------------------------------------------
+# -- composite types --------------------------------------------------------------------------------------------------
 
 
 def _record(r: ColumnPayload, place: int, depth: int) -> None:
@@ -107,7 +107,7 @@ def _blocks(r: ColumnPayload, place: int, depth: int) -> None:
     while (count := r.number()) != 0:
         if count < 0:
             count = -count
-            r.length()  # of the block's bytes, for readers that skip it
+            r.length()  # of the block in bytes, for readers that skip it
         if count > (len(r.data) - r.at) // fewest if fewest else count > MOST_NOTHING:
             raise Fault(faults.BLOCK if fewest else faults.NOTHING)
         for _ in range(count):
@@ -147,7 +147,7 @@ PARTS: dict[int, Callable[[ColumnPayload, int, int], None]] = {
     op.DEFAULT: _default,
 }
 
-# -- no parts ---------------------------------------------------------------------------------------------------------
+# -- simple types -----------------------------------------------------------------------------------------------------
 
 
 def _null(r: ColumnPayload, place: int) -> None:
@@ -239,15 +239,15 @@ READ: dict[int, Callable[[ColumnPayload, int], None]] = {
 }
 
 
-# A column of Arrow's that grows, in plain Python.
+# A growing Arrow column in plain Python.
 
 
 WIDTHS = {op.FOUR: 4, op.EIGHT: 8, op.SIXTEEN: 16}
 
 
 class Column:
-    """`kind` is of `avro_columns_code`; a column that is not `nullable` has a cell in each row, `span` columns are it
-    and its parts."""
+    """`kind` is one of `avro_columns_code`; a column that is not `nullable` has a cell in each row; `span` is the
+    number of columns including its parts."""
 
     def __init__(self, kind: int, nullable: int, span: int) -> None:
         self.kind, self.nullable, self.span = kind, nullable, span
@@ -259,14 +259,14 @@ class Column:
         self._ends = [0]
 
     def take_parts(self, columns: Sequence[Column], number: int) -> None:
-        """The columns that follow this one and are its parts."""
+        """Take the following columns, which are its parts."""
         stop, number = number + self.span, number + 1
         while number < stop:
             self.parts.append(columns[number])
             number += columns[number].span
 
     def done(self, valid: bool = True) -> None:
-        """The cell of the next row is there."""
+        """Complete the cell of the next row."""
         if self.nullable:
             self._valid.append(valid)
         if self.rows >= op.MOST:
@@ -274,7 +274,7 @@ class Column:
         self.rows += 1
 
     def null(self) -> int:
-        """A null; in a column without nulls, the filler below a struct that is null. Returns how much it counts."""
+        """Add a null; in a column without nulls a filler under a null struct. Returns how much it counts."""
         counted = op.EMPTY
         if self.kind == op.STRUCT:
             counted += sum(part.null() for part in self.parts)
@@ -292,12 +292,12 @@ class Column:
         self.done()
 
     def cell(self, data: bytes) -> None:
-        """A cell of fixed width."""
+        """Add a cell of fixed width."""
         self._cells += data
         self.done()
 
     def text(self, data: bytes) -> None:
-        """A cell of any number of bytes."""
+        """Add a cell of variable width."""
         self._cells += data
         if len(self._cells) > op.MOST:
             raise DecodeError("more than 2 GiB of records at once")
@@ -305,7 +305,7 @@ class Column:
         self.done()
 
     def items(self) -> None:
-        """A list of the items that were put since the last one."""
+        """Add a list of the items added since the last one."""
         self._ends.append(self.parts[0].rows)
         self.done()
 
@@ -341,7 +341,7 @@ class Column:
 
 
 def packed(bits: Sequence[bool]) -> bytearray:
-    """Bits, the first of a byte lowest."""
+    """Pack bits, the first of a byte lowest."""
     found = bytearray((len(bits) + 7) // 8)
     for number, bit in enumerate(bits):
         found[number >> 3] |= bit << (number & 7)
@@ -357,7 +357,7 @@ def avro_columns(
     which: array[int],
     readers: Sequence[AvroReader],
 ) -> tuple[list[Buffers], list[tuple[int, int]]]:
-    """Payloads as the columns of a layout, each read by its reader after `skips` bytes of framing. `which` is the
+    """Convert payloads to the columns of a layout, each with its reader after `skips` bytes of framing. `which` is the
     number of the reader; -1 makes a row null. Returns the buffers of the columns, and (row, fault) of the rows that
     could not be read and are null."""
     columns = [Column(*layout[at : at + 3]) for at in range(0, len(layout), 3)]

@@ -1,6 +1,6 @@
 """The records section of an open batch.
 
-Lines of text are not encoded one by one: the bytes between two values are looked up, and one join makes the section.
+Lines of text are not encoded one by one: the bytes between two values are looked up, and one join creates the section.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     Places = tuple[bytes, int, int, int]
 
 
-# Offset deltas as varints, made once.
+# Offset deltas as varints, created once.
 
 
 DELTAS: list[bytes] = []
-"""Offset delta to its varint, for as many as were needed up to now."""
+"""Varints by offset delta, for as many as were needed so far."""
 
 
 def count_to(count: int) -> None:
@@ -37,12 +37,12 @@ def count_to(count: int) -> None:
 
 
 # Records of the usual shape: no headers, no null value, a length of two bytes, an elapsed time and a key length of one.
-# Such a record is not walked: where its fields are follows from its length, and is compared with its bytes. What is
-# taken so is what a walk would find.
+# Such a record is not parsed: the positions of its fields follow from its length, and are compared with its bytes. The
+# result is the same as that of parsing.
 
 
 ENOUGH = 64
-"""Records of a batch from which the tables save more than they cost."""
+"""Records of a batch from which on the tables save more than they cost."""
 NULL_KEY = 1
 _WIDTHS = (64, 8192, 1 << 17)
 """Offset deltas below these take one, two, three bytes."""
@@ -56,7 +56,7 @@ def is_plain(h: Header) -> bool:
 
 
 class Shapes(dict[bytes, dict[int, "Places"]]):
-    """The first four bytes of a record to its shapes, for offset deltas of one size."""
+    """Maps the first four bytes of a record to its shapes, for offset deltas of one size."""
 
     def __init__(self, delta_size: int) -> None:
         super().__init__()
@@ -68,8 +68,8 @@ class Shapes(dict[bytes, dict[int, "Places"]]):
 
 
 class Shape(dict[int, "Places"]):
-    """The first byte of a record's key length to: the bytes of its value length, where they start, where the value
-    starts, and where it ends, counted from the record's start. An end of 0 says that no such record exists."""
+    """Maps the first byte of a record's key length to the bytes of its value length, their start, the value's start,
+    and its end, relative to the record's start. An end of 0 means that there is no such record."""
 
     def __init__(self, head: bytes, delta_size: int) -> None:
         super().__init__()
@@ -92,7 +92,8 @@ class Shape(dict[int, "Places"]):
 
 
 def _stretches(h: Header) -> Iterator[tuple[list[bytes], int, Shapes]]:
-    """Offset deltas of one size: their bytes, how far from a record's start its key length is, and the shapes."""
+    """Yield offset deltas of one size: their bytes, the distance of the key length from a record's start, and the
+    shapes."""
     n, most = 0, min(h.count, h.last_offset - h.base_offset + 1, _WIDTHS[-1])
     while n < most:
         some = min(next(bound for bound in _WIDTHS if n < bound), most)
@@ -103,7 +104,7 @@ def _stretches(h: Header) -> Iterator[tuple[list[bytes], int, Shapes]]:
 
 
 def usual_values(h: Header, data: bytes, values: list[bytes]) -> int:
-    """Values of the records of usual shape in front of the first other one. Returns where that starts."""
+    """Collect the values of the records of usual shape before the first other one. Returns where that starts."""
     add = values.append
     at = 0
     try:
@@ -117,14 +118,14 @@ def usual_values(h: Header, data: bytes, values: list[bytes]) -> int:
                 add(data[start:end])
                 at = end + 1
     except IndexError:
-        return at  # a record at the end that is shorter than the bytes of its delta suggest: the walk reads it
+        return at  # a last record shorter than the bytes of its delta suggest: it is parsed
     return at
 
 
 class Usual:
-    """The columns of the records of usual shape in front of the first other one, which starts at `at`. `heads` are
-    the first four bytes of each: the last of them is its elapsed time. `keys` is None where all keys are null; a
-    record of the other kind ends the columns, too."""
+    """The columns of the records of usual shape before the first other one, which starts at `at`. `heads` are the first
+    four bytes of each, the last of which is its elapsed time. `keys` is None if all keys are null; a record of the
+    other kind also ends the columns."""
 
     __slots__ = ("at", "heads", "keys", "values")
 
@@ -142,7 +143,7 @@ class Usual:
                 self.keys = []
                 self._read_keyed(h, data, self.keys)
         except IndexError:
-            return  # the data ends too early: the walk from here on raises the error
+            return  # the data ends too early: parsing from here on raises the error
 
     def _read(self, h: Header, data: bytes) -> None:
         add_head, add = self.heads.append, self.values.append
@@ -189,16 +190,16 @@ class Usual:
                 self.at = at = end + 1
 
     def stamps(self, h: Header) -> dict[bytes, int]:
-        """The timestamp, in ms, of the records that have a head, by each head there is."""
+        """Return the timestamp, in ms, for each head."""
         return {head: h.base_timestamp + ((head[3] >> 1) ^ -(head[3] & 1)) for head in set(self.heads)}
 
 
-# The bytes between two values of an open batch depend on lengths only, so it is looked up.
+# The bytes between two values of an open batch depend only on lengths, so they are looked up.
 
 
 class Between(dict[int, tuple[bytes, bytes]]):
-    """A value's length to the bytes in front of and behind the offset delta of its record, whose key is null.
-    The bytes in front begin with the header count, 0, of the record before."""
+    """Maps a value's length to the bytes before and after the offset delta of its record, whose key is null. The bytes
+    before begin with the header count, 0, of the previous record."""
 
     def __init__(self, timestamp: bytes, delta_size: int) -> None:
         super().__init__()
@@ -214,8 +215,9 @@ class Between(dict[int, tuple[bytes, bytes]]):
 
 
 class Around(dict[tuple[int, int, int], tuple[bytes, bytes, bytes]]):
-    """The size of the offset delta and the lengths of key and value (-1 for null) to the bytes in front of the delta,
-    between delta and key, and between key and value. The first begin with the header count, 0, of the record before."""
+    """Maps the size of the offset delta and the lengths of key and value (-1 for null) to the bytes before the delta,
+    between delta and key, and between key and value. The first begin with the header count, 0, of the previous record.
+    """
 
     def __init__(self, timestamp: bytes) -> None:
         super().__init__()
@@ -232,15 +234,15 @@ class Around(dict[tuple[int, int, int], tuple[bytes, bytes, bytes]]):
 
 
 RESERVED = 61
-"""Room in front of the section for the batch header."""
+"""Room before the section for the batch header."""
 
 
 STEP = 512
-"""Keyed rows encoded at a time; where they do not fit, fewer."""
+"""Keyed rows encoded at a time; fewer if they do not fit."""
 
 
 FEW_LINES = 16
-"""Lines that a batch may still take up to which they are taken one by one."""
+"""Number of lines that still fit in a batch up to which they are appended one by one."""
 
 
 LARGEST = 2**31 - 1 - 2 * RESERVED
@@ -266,19 +268,19 @@ class Builder:
         return len(self._buffer) - RESERVED
 
     def take(self) -> bytearray:
-        """The reserved bytes and the section. The builder is empty afterwards."""
+        """Take the reserved bytes and the section; the builder is then empty."""
         taken = self._buffer
         self._reset()
         return taken
 
     def append(self, timestamp_ms: int, key: bytes | None, value: bytes | None, headers: Headers = ()) -> None:
-        """One record. Raises EncodeError if the batch would outgrow what a length can say."""
+        """Append one record. Raises EncodeError if the batch would exceed the largest length."""
         self._append(timestamp_ms, key, value, encode_headers(headers))
 
     def append_tailed(
         self, key: bytes | None, value: bytes | None, tail: bytes, timestamp: int, max_bytes: int, max_records: int
     ) -> bool:
-        """A record with encoded headers if it is the first or fits; False, and nothing written, if not."""
+        """Append a record with encoded headers if it is the first or fits; otherwise return False without writing."""
         if self.count and (
             self.count >= max_records or self.size + self._measure(timestamp, key, value, tail=len(tail)) > max_bytes
         ):
@@ -320,8 +322,8 @@ class Builder:
         max_records: int,
         empty_is_null: bool = False,
     ) -> int:
-        """Whole lines of chunk[start:end] as values with a null key, until the section would exceed `max_bytes` or
-        `max_records`; a first line always fits. Returns where the next line starts."""
+        """Append the whole lines of chunk[start:end] as values with a null key, until the section would exceed
+        `max_bytes` or `max_records`; a first line always fits. Returns where the next line starts."""
         cut = bytes((delimiter,))
         few = max_records - self.count <= FEW_LINES
         text = (
@@ -346,7 +348,7 @@ class Builder:
         return start + self._append_one_by_one(text, at, cut, timestamp_ms, max_bytes, max_records, empty_is_null)
 
     def _append_values(self, values: list[bytes], timestamp: int) -> None:
-        """Values that were found to fit."""
+        """Append values that are known to fit."""
         stamp = encode_varint(timestamp - self.base_timestamp)
         first = 0
         while first < len(values):
@@ -371,7 +373,7 @@ class Builder:
     def _append_one_by_one(
         self, text: bytes, at: int, cut: bytes, timestamp: int, max_bytes: int, max_records: int, empty_is_null: bool
     ) -> int:
-        """Lines near the bound, each measured. Returns where the next one starts."""
+        """Append lines near the limit, measuring each. Returns where the next one starts."""
         while self.count < max_records or not self.count:
             stop = text.find(cut, at)
             if stop < 0:
@@ -384,14 +386,16 @@ class Builder:
         return at
 
     def _measure(self, timestamp: int, key: bytes | None, value: bytes | None, further: int = 0, tail: int = 1) -> int:
-        """The bytes that a record would take here, or `further` records on; `tail` is the length of its headers."""
+        """Return the size that a record would have here, or `further` records later; `tail` is the length of its
+        headers."""
         size = 1 + tail + varint_size(timestamp - self.base_timestamp) + varint_size(self.count + further)
         for field in (key, value):
             size += 1 if field is None else varint_size(len(field)) + len(field)
         return size + varint_size(size)
 
     def append_pairs(self, pairs: list[Pair], timestamp: int, max_bytes: int, max_records: int) -> bool:
-        """Keys and values, all or none: False, and nothing written, if they do not fit. A first one always does."""
+        """Append keys and values, all or none: return False without writing if they do not fit. A first one always
+        does."""
         first = not self.count and len(pairs) == 1
         if self.count + len(pairs) > max_records and not first:
             return False
@@ -426,7 +430,7 @@ class Builder:
 
 
 def pairs_of(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
-    """The keys and values of rows."""
+    """Return the keys and values of rows."""
     key_starts, key_lengths = lines.key_starts, lines.key_lengths
     value_starts, value_lengths = lines.value_starts, lines.value_lengths
     return [
@@ -439,7 +443,7 @@ def pairs_of(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
 
 
 def _beginning(chunk: Buffer, start: int, end: int, cut: bytes, lines: int) -> bytes:
-    """The beginning of chunk[start:end] with at least this number of lines; all of it where there are fewer."""
+    """Return the beginning of chunk[start:end] with at least this number of lines; all of it if there are fewer."""
     size = 1024 * max(lines, 1)
     while True:
         text = bytes(memoryview(chunk)[start : min(start + size, end)])

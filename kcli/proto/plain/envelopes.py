@@ -1,4 +1,4 @@
-"""Lines of JSON envelopes into columns."""
+"""Parses lines of JSON envelopes to columns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 def read_envelopes(
     chunk: Buffer, start: int, end: int, delimiter: int, kcat: bool, now: int, readable: bool = False
 ) -> Envelopes:
-    """The records of whole lines of chunk[start:end] that are as `consume --envelope` and kcat's -J write them, up to
-    the first that is not: `lines.consumed` is where that begins. `kcat`: only lines of kcat's; `readable`: those of
-    `consume -J` too, whose keys and values may be JSON, which is kept as it is written. `now` is the timestamp in ms
-    of a line without one. Raises ValueError for a chunk of more than 1 GiB. In plain Python no line is read here: the
-    reader of single lines is as quick."""
+    """Return the records of whole lines of chunk[start:end] in the form of `consume --envelope` and kcat's -J, up to
+    the first other line: `lines.consumed` is where that begins.
+
+    `kcat`: only kcat's lines; `readable`: also those of `consume -J`, whose keys and values may be JSON, which is kept
+    as written. `now` is the timestamp in ms of a line without one. Raises ValueError for a chunk of more than 1 GiB. In
+    plain Python no line is read here, because the reader of single lines is as fast.
+    """
 
     def none() -> array[int]:
         return array("i")

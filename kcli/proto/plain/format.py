@@ -1,4 +1,4 @@
-"""kcat's -f: what each token means, of a walked record and of a record object."""
+"""kcat's -f: the meaning of each token, for a parsed record and for a record object."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SHOW_RECORD: dict[str, Callable[[Record, bytes, int], tuple[Any, Callable[[Any],
     "p": lambda record, topic, partition: (partition, _digits),
     "h": lambda record, topic, partition: (record.headers, show_headers),
 }
-"""What a converter of each token is given, and how it is shown without one."""
+"""The argument of each token's converter, and the default form."""
 
 
 def _size(data: bytes | None) -> int:
@@ -86,7 +86,7 @@ COLUMN: dict[str, Callable[[Header, Usual, bytes, bytes], Iterable[bytes]]] = {
     "p": lambda h, rows, topic, partition: _all(rows, partition),
     "h": lambda h, rows, topic, partition: _all(rows, b""),
 }
-"""Each token as a column, of records of the usual shape."""
+"""Each token as a column of records of the usual shape."""
 
 
 def _stamps(h: Header, rows: Usual) -> Iterable[bytes]:
@@ -101,7 +101,7 @@ def _all(rows: Usual, text: bytes) -> list[bytes]:
 def write_format(
     h: Header, out: bytearray, program: Program, topic: bytes, partition: int, limit: int
 ) -> tuple[int, int]:
-    """Append each record as `program`, which has no converters, says. Returns as `write_values`."""
+    """Append each record as `program`, which has no converters, specifies. Returns like `write_values`."""
     data = body(h)
     steps = [(None, item) if isinstance(item, bytes) else (SHOW[item[0]], b"") for item in program]
     digits = b"%d" % partition

@@ -1,4 +1,4 @@
-"""The frame of a Produce request of one batch, in version 13."""
+"""The frame of a Produce request with one batch, in version 13."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAGS = b"\0\0\0"  # none, of partition, topic and request
 def produce_frame(
     correlation_id: int, header: bytes, acks: int, timeout_ms: int, topic_id: bytes, index: int, records: Buffer
 ) -> bytes:
-    """`header` is what follows the correlation id. Raises ValueError for what does not fit."""
+    """Return the frame; `header` is what follows the correlation id. Raises ValueError for values out of range."""
     if len(topic_id) != 16:
         raise ValueError("a topic id has 16 bytes")
     size = encode_unsigned(len(records) + 1)

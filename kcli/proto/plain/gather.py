@@ -1,7 +1,7 @@
-"""Rows of many batches as the buffers of Arrow's columnar format; the twin of `compiled/gather.pxi`.
+"""Collects rows of many batches in buffers of Arrow's columnar format; the twin of `compiled/gather.pxi`.
 
-The layout (Arrow columnar format 1.x, little endian): fixed columns are packed integers; a binary column is a bitmap of
-what is not null (None: nothing is), int32 offsets, one more than rows, and the bytes. Nothing of Arrow is imported.
+The layout (Arrow columnar format 1.x, little-endian): fixed columns are packed integers; a binary column is a validity
+bitmap (None: no nulls), int32 offsets, one more than rows, and the bytes. Arrow itself is not imported.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from kcli.proto.spans import Gathered, Spans
 
 LARGEST = 2**31 - 1
-"""What an int32 offset reaches: bytes of a column between two calls of `take`."""
+"""Largest int32 offset: the limit of a column's bytes between two calls of `take`."""
 
 
 class Gather:
-    """Collects the columns asked for. `rows` and `size`, the bytes of keys, values and headers, are since `take`."""
+    """Collects the requested columns. `rows` and `size`, the bytes of keys, values and headers, are since `take`."""
 
     def __init__(self, keys: bool = True, values: bool = True, headers: bool = False) -> None:
         self._wanted = keys, values, headers
@@ -37,7 +37,7 @@ class Gather:
         self.size = 0
 
     def add(self, h: Header) -> int:
-        """The rows of a batch's window; how many they are. Raises DecodeError, and has then added nothing."""
+        """Add the rows of a batch's window; return their number. Raises DecodeError, and has then added nothing."""
         data = body(h)
         if self.size + len(data) > LARGEST:
             raise DecodeError("more than 2 GiB of records at once")
@@ -63,7 +63,7 @@ class Gather:
         return len(rows)
 
     def take(self) -> Gathered:
-        """What was collected; nothing is left."""
+        """Take what was collected."""
         from kcli.proto.spans import Gathered
 
         keys, values, headers = self._wanted
@@ -84,7 +84,7 @@ class Gather:
 
 
 def _headers(data: bytes, at: int, count: int) -> list[tuple[bytes, bytes | None]]:
-    """As `walk.read_headers`, names as bytes."""
+    """Like `walk.read_headers`, with names as bytes."""
     from kcli.proto.varint import read_varint
 
     found: list[tuple[bytes, bytes | None]] = []
@@ -98,7 +98,7 @@ def _headers(data: bytes, at: int, count: int) -> list[tuple[bytes, bytes | None
 
 
 def spans(cells: list[bytes] | list[bytes | None]) -> Spans:
-    """Cells as a binary column of Arrow."""
+    """Return cells as an Arrow binary column."""
     from kcli.proto.spans import Spans
 
     nulls = sum(1 for cell in cells if cell is None)
@@ -113,7 +113,7 @@ def spans(cells: list[bytes] | list[bytes | None]) -> Spans:
 
 
 def _offsets(sizes: list[int]) -> bytes:
-    """Where each cell starts, and where the last one ends."""
+    """Return where each cell starts, and where the last one ends."""
     places = array("i", [0])
     total = 0
     for size in sizes:

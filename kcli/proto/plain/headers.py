@@ -1,4 +1,4 @@
-"""The headers at a record's end: in order, repeats and nulls kept (D10)."""
+"""Encoded headers at a record's end: order, repetitions and nulls are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def encode_headers(headers: Headers) -> bytes:
-    """The count and the headers as they end a record."""
+    """Return the count and the headers as they end a record."""
     parts = [encode_varint(len(headers))]
     for name, content in headers:
         named = name.encode("utf-8", "surrogateescape")

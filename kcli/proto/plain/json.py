@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from kcli.proto.plain.walk import Header, Walked
 
     Schemas = Mapping[int, bytes]
-    """What a line says of the schema of a key or value, by offset."""
+    """A line's text about the schema of a key or value, by offset."""
     Shown = tuple[str, Iterable[str]]
     Column = Callable[[list[bytes]], Shown]
     Field = tuple[Callable[[bytes], str], Column]
-    """What shows one key or value, and what shows a column of them."""
+    """Converts one key or value, and a column of them."""
 
 
-# Which keys and values are shown as JSON by `consume -J`, and how.
+# Which keys and values `consume -J` shows as JSON, and how.
 
 
 OPENING = frozenset((b"{", b"[", b" ", b"\t", b"\r", b"\n"))
 SCALARS, SPACE = "tf-0123456789", " \t\r\n"
 BEGINS = OPENING | {one.encode() for one in SCALARS}
-"""What JSON that is shown as such begins with."""
+"""First characters of JSON that is shown as such."""
 BASE64 = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*"base64"')
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 DEEPEST = 256
@@ -44,8 +44,8 @@ _scan = JSONDecoder(parse_constant=_no_constant, parse_int=str, parse_float=str)
 
 
 def is_json(data: bytes, *, scalars: bool) -> bool:
-    """Whether a key or value is shown as JSON: an object or an array, with `scalars` a number or a truth value, too.
-    Not an object that could be taken for bytes in base64."""
+    """Whether a key or value is shown as JSON: an object or an array; with `scalars` also a number or a boolean.
+    Objects that could be mistaken for base64 bytes are not."""
     if data[:1] not in (BEGINS if scalars else OPENING) or BASE64.match(data):
         return False
     try:
@@ -67,7 +67,7 @@ def _depth(text: str) -> int:
 
 
 def as_json(data: bytes) -> str:
-    """JSON on one line, with the spaces between its parts that it has, if it is on one line."""
+    """Return JSON on one line; if it already is, with its own spaces."""
     text = data.decode().strip(SPACE)
     if "\n" in text or "\r" in text:
         return "".join(JOINED.get(token, token) for token in TOKEN.findall(text))
@@ -79,7 +79,7 @@ THREE = [f"{number:03}" for number in range(1000)]
 
 
 def texts() -> Callable[[bytes], str]:
-    """What shows bytes as JSON: a string, or {"base64": ...} if they are not UTF-8."""
+    """Return the function that shows bytes as JSON: a string, or {"base64": ...} if they are not UTF-8."""
     from _json import encode_basestring
 
     def text(data: bytes) -> str:
@@ -94,7 +94,7 @@ def texts() -> Callable[[bytes], str]:
 
 
 def write_json(h: Header, out: bytearray, topic: str, partition: int, limit: int) -> tuple[int, int]:
-    """Append each record as a byte-exact line: keys and values are strings, or base64. Returns as `write_values`."""
+    """Append each record as a byte-exact line: keys and values are strings, or base64. Returns like `write_values`."""
     text = texts()
     return _write(h, out, (topic, partition, limit), (text, _texts_of), (text, _texts_of), {}, {})
 
@@ -102,9 +102,12 @@ def write_json(h: Header, out: bytearray, topic: str, partition: int, limit: int
 def write_readable(
     h: Header, out: bytearray, topic: str, partition: int, limit: int, keys: Schemas | None, values: Schemas | None
 ) -> tuple[int, int]:
-    """Append each record as a line for reading. A key or value is JSON where its offset is in `keys` or `values`, whose
-    bytes come behind the headers; and where it is an object, an array, or as a value a number or a truth value. All
-    else is as `write_json` has it. Returns as `write_values`."""
+    """Append each record as a line for reading.
+
+    A key or value is JSON if its offset is in `keys` or `values`, whose bytes follow the headers; and if it is an
+    object, an array, or as a value a number or a boolean. Everything else is as in `write_json`. Returns like
+    `write_values`.
+    """
 
     text = texts()
 
@@ -173,7 +176,7 @@ def _write(
 
 
 def _lines(h: Header, rows: Usual, head: str, kind: str, of_keys: Column, of_values: Column) -> list[str]:
-    """The pieces of the lines of records of the usual shape, a column each."""
+    """Return the parts of the lines of records of the usual shape, a column each."""
     count = len(rows.values)
     if not count:
         return []
@@ -197,7 +200,7 @@ def _lines(h: Header, rows: Usual, head: str, kind: str, of_keys: Column, of_val
 
 
 def _numbered(head: str, first: int, count: int) -> list[str]:
-    """`head` and an offset, of each from `first` on. The last three digits are made once."""
+    """Return `head` followed by each offset from `first` on. The last three digits are created once."""
     numbered: list[str] = []
     for thousand in range(first // 1000, (first + count - 1) // 1000 + 1):
         before = f"{head}{thousand}"
@@ -210,13 +213,13 @@ def _numbered(head: str, first: int, count: int) -> list[str]:
 
 
 def _texts_of(column: list[bytes]) -> tuple[str, Iterable[str]]:
-    """Each as `texts` shows it, one at least, and the quote that goes around each. All in one go where they are UTF-8
-    without control characters, which is what most are: DEL parts them."""
+    """Return each as `texts` shows it, and the quote around each. They are converted in one step if all are UTF-8
+    without control characters, the usual case, separated by DEL."""
     joined = b"\x7f".join(column)
     if len(joined.translate(None, CONTROLS)) == len(joined) - len(column) + 1:
         try:
             escaped = joined.decode().replace("\\", "\\\\").replace('"', '\\"')
         except UnicodeDecodeError:
-            return "", map(texts(), column)  # one of them is not: each is looked at
+            return "", map(texts(), column)  # one is not, so each is checked
         return '"', escaped.split("\x7f")
     return "", map(texts(), column)

@@ -1,4 +1,4 @@
-"""Lines of a chunk, and which partition each key belongs to."""
+"""Splits a chunk into lines, and finds the partition of each key."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def split_lines(
     chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes | None, empty_is_null: bool = False
 ) -> Lines:
-    """The whole lines of chunk[start:end]. A key is the text in front of the first `key_delimiter`; a line
-    without one has a null key. With `empty_is_null` an empty key or value is null."""
+    """Return the whole lines of chunk[start:end]. A key is the text before the first `key_delimiter`; a line without
+    one has a null key. With `empty_is_null` empty keys and values are null."""
     text = bytes(memoryview(chunk)[start:end])
     cut = bytes((delimiter,))
     key_starts, key_lengths, value_starts, value_lengths = [], [], [], []
@@ -42,7 +42,7 @@ def split_lines(
 
 
 def unkeyed(chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes) -> int:
-    """Where the first whole line of chunk[start:end] without a `key_delimiter` begins, `end` if each has one."""
+    """Return where the first whole line of chunk[start:end] without a `key_delimiter` begins, `end` if each has one."""
     at, cut = start, bytes((delimiter,))
     for line in bytes(memoryview(chunk)[start:end]).split(cut)[:-1]:
         if key_delimiter not in line:
@@ -52,7 +52,7 @@ def unkeyed(chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: 
 
 
 def partition_keys(chunk: Buffer, lines: Lines, partition_count: int) -> array[int]:
-    """Each row's partition by its key as Java's (D11), -1 where the key is null."""
+    """Return each row's partition by its key, as in Java, -1 for a null key."""
     if partition_count < 1:
         raise ValueError("a topic has at least one partition")
     data = bytes(chunk)
@@ -65,7 +65,7 @@ def partition_keys(chunk: Buffer, lines: Lines, partition_count: int) -> array[i
 
 
 class Partitions(dict[bytes, int]):
-    """A key to its partition."""
+    """A cache of partitions by key."""
 
     def __init__(self, count: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A column of payloads as JSON, each by its reader. The twin of `compiled/payloads.pxi`."""
+"""Converts a column of payloads to JSON, each with its reader. The twin of `compiled/payloads.pxi`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ def payload_json(
     which: array[int],
     readers: Sequence[AvroReader | ProtobufReader],
 ) -> tuple[Spans, list[tuple[int, int]]]:
-    """The column with each row read by its reader, after `skips` bytes of framing. `which` is the number of the reader;
-    -1 leaves a row as it is, -2 takes the framing away.
-    Returns the new column, and (row, fault) of the rows that could not be read and stay as they were."""
+    """Return the column with each row converted by its reader, after `skips` bytes of framing. `which` is the number of
+    the reader; -1 leaves a row unchanged, -2 removes the framing.
+
+    Returns the new column, and (row, fault) of the rows that could not be read and are unchanged.
+    """
     from kcli.proto.plain.gather import spans
 
     cells: list[bytes | None] = []

@@ -1,7 +1,7 @@
-"""What `send` returns: a future of asyncio in all that it does, at a tenth of the cost.
+"""The result of `send`: behaves like an asyncio future at a tenth of the cost.
 
-A loop over `send` makes one for each record, and most are never looked at. So a promise has no state of its own: it
-looks at the fate of its batch when it is asked. The batch knows only those that have callbacks.
+A loop over `send` creates one per record, and most are never used. So a promise has no state: it looks at its batch's
+`Fate` when asked. The batch only knows promises with callbacks.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     Future = asyncio.Future[RecordMetadata]
 else:
-    Future = object  # what type checkers take a promise for
+    Future = object  # the type of a promise for type checkers
 
 
 class Fate:
-    """What became of the records of one batch: told once, for all of them. `error` is None for a batch that is stored;
-    `halves`: the batch was split before the record of that index, and each part has a fate of its own."""
+    """The outcome of the records of one batch, set once for all. `error` is None for a stored batch; `halves`: the
+    batch was split before the record of that index, and each part has its own fate."""
 
     __slots__ = ("append_time", "at", "base_offset", "error", "halves", "loop", "own", "settled", "watched")
 
@@ -36,20 +36,20 @@ class Fate:
         self.error: Exception | None = None
         self.own: dict[int, Any] | None = None
         self.halves: tuple[int, Fate, Fate] | None = None
-        self.watched: list[Promise] = []  # the promises that have callbacks
+        self.watched: list[Promise] = []  # promises with callbacks
 
     def keep(self, base_offset: int, append_time: int) -> None:
-        """Every record has its place: its own offset and, unless the broker set one, its own time (D32)."""
+        """The batch was stored: each record has its own offset and, unless the broker set one, its own time."""
         self.base_offset, self.append_time = base_offset, append_time
         self._settle()
 
     def fail(self, error: Exception, own: dict[int, Any] | None = None) -> None:
-        """Every record failed with the error, or with the one of its own (KIP-467)."""
+        """Every record failed with the error, or with its own (KIP-467)."""
         self.error, self.own = error, own
         self._settle()
 
     def split(self, half: int, first: Fate, second: Fate) -> None:
-        """The records from `half` on have the second fate from now on, the others the first."""
+        """The batch was split: the records from `half` on have the second fate, the others the first."""
         self.halves = half, first, second
         watched, self.watched = self.watched, []
         for promise in watched:
@@ -63,8 +63,8 @@ class Fate:
 
 
 class Promise(Future):
-    """Where one record is stored, or why it is not. Awaited, waited for, gathered, shielded and cancelled as a
-    `asyncio.Future`, which it is not an instance of. An error that is never looked at is not logged."""
+    """The position of one record, or the error. It can be awaited, waited for, gathered, shielded and cancelled like an
+    `asyncio.Future`, of which it is not an instance. An error that is never retrieved is not logged."""
 
     __slots__ = (
         "__weakref__",
@@ -89,7 +89,7 @@ class Promise(Future):
         self._asyncio_future_blocking = False
 
     def now(self) -> Fate:
-        """Its fate: of the part that has the record, where the batch was split."""
+        """Return the fate of the part that has the record, if the batch was split."""
         while self._fate.halves is not None:
             half, first, second = self._fate.halves
             if self._index < half:
@@ -100,7 +100,7 @@ class Promise(Future):
         return self._fate
 
     def done(self) -> bool:
-        """Whether it is known what became of the record, or the promise was cancelled."""
+        """Whether the record's outcome is known, or the promise was cancelled."""
         return self._gone or self.now().settled
 
     def cancelled(self) -> bool:
@@ -108,7 +108,7 @@ class Promise(Future):
         return self._gone
 
     def result(self) -> RecordMetadata:
-        """Where the record is stored. Raises what became of it else; InvalidStateError before that is known."""
+        """Return the position of the record, or raise its error; InvalidStateError before the outcome is known."""
         if self._stored is None:
             problem = self.exception()
             if problem is not None:
@@ -120,7 +120,8 @@ class Promise(Future):
         return self._stored
 
     def exception(self) -> Exception | None:
-        """Why the record failed; None if it is stored. Raises CancelledError; InvalidStateError before it is known."""
+        """Return the record's error; None if it is stored. Raises CancelledError; InvalidStateError before the outcome
+        is known."""
         fate = self.now()
         if self._gone:
             raise self._make_cancelled_error()
@@ -131,7 +132,7 @@ class Promise(Future):
         return fate.own.get(self._index, fate.error) if fate.own else fate.error
 
     def add_done_callback(self, function: Callable[[Any], object], *, context: Context | None = None) -> None:
-        """Have the loop call the function with the promise, soon after it is done."""
+        """Have the loop call the function with the promise soon after it is done."""
         context = copy_context() if context is None else context
         fate = self.now()
         if self._gone or fate.settled:
@@ -143,7 +144,7 @@ class Promise(Future):
         self._callback_list.append((function, context))
 
     def remove_done_callback(self, function: Callable[[Any], object]) -> int:
-        """Forget that function; how often it would have been called."""
+        """Remove that function; return how often it would have been called."""
         if self._callback_list is None:
             return 0
         before = len(self._callback_list)
@@ -151,13 +152,13 @@ class Promise(Future):
         return before - len(self._callback_list)
 
     def tell(self) -> None:
-        """Have the loop call what waits for the outcome."""
+        """Have the loop call everything that waits for the outcome."""
         callbacks, self._callback_list = self._callback_list, None
         for function, context in callbacks or ():
             self._fate.loop.call_soon(function, self, context=context)
 
     def cancel(self, msg: object = None) -> bool:
-        """Do not wait for it any longer; False if it is known already. The record is sent all the same."""
+        """Stop waiting for it; returns False if the outcome is already known. The record is sent anyway."""
         if self.done():
             return False
         self._gone, self._message = True, msg
@@ -165,7 +166,7 @@ class Promise(Future):
         return True
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
-        """The producer's loop."""
+        """Return the producer's loop."""
         return self._fate.loop
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
@@ -178,7 +179,7 @@ class Promise(Future):
 
     __iter__ = __await__
 
-    # what asyncio's own functions look at
+    # used by asyncio's own functions
 
     @property
     def _cancel_message(self) -> object:

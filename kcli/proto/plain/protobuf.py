@@ -1,7 +1,7 @@
-"""Protobuf's payloads as JSON, in plain Python: a program of `protobuf_code` run over a payload. The twin of
+"""Converts Protobuf payloads to JSON in plain Python: runs a program of `protobuf_code` over a payload. The twin of
 `compiled/protobuf.pxi`.
 
-A payload that is none of its message, or breaks a bound, has a fault, and its row stays as it was.
+A payload that is not of its message, or exceeds a limit, has a fault, and its row is unchanged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     Find = Callable[[bytes, int], int]
-    """The number of the message that these bytes before a payload mean in this form; NOT_NAMED or UNKNOWN."""
+    """Returns the number of the message that these bytes before a payload identify in this form; NOT_NAMED or
+    UNKNOWN."""
 
 
 class ProtobufReader:
-    """A compiled schema: the program, its texts, and the messages that an Any may hold, by their names. `front` is what
-    is before a payload, `find` the message that it means. `unknown` counts the fields that the schema does not have."""
+    """A compiled schema: the program, its texts, and the messages that an Any can contain, by name. `front` is what
+    precedes a payload, `find` returns its message. `unknown` counts the fields that the schema lacks."""
 
     def __init__(
         self, program: array[int], texts: Sequence[bytes], names: Mapping[bytes, int], front: int, find: Find
@@ -36,7 +37,7 @@ class ProtobufReader:
         self.unknown = 0
 
     def json(self, data: bytes) -> bytes:
-        """A payload's JSON. Raises Fault."""
+        """Return a payload's JSON. Raises Fault."""
         if self._front == code.BARE:
             return self._read(data, 0, code.BARE)
         if self._front == code.BY_NUMBER:
@@ -63,7 +64,7 @@ class ProtobufReader:
 
 
 def _indexes(data: bytes) -> int:
-    """How many bytes Confluent's message indexes take."""
+    """Return the size of Confluent's message indexes."""
     try:
         count, at = read_varint(data, 0)
         if not 0 <= count <= code.MOST_INDEXES:
@@ -78,8 +79,8 @@ def _indexes(data: bytes) -> int:
 
 
 def _name(data: bytes) -> int:
-    """How many bytes a message's name takes, as Apicurio's serializer writes it: its size, then field 1 with it. 0
-    if the bytes are something else."""
+    """Return the size of a message's name as Apicurio's serializer writes it: its size, then field 1. 0 for other
+    bytes."""
     if len(data) < 4 or data[0] > 127 or data[1] != 0x0A or data[2] != data[0] - 2 or len(data) <= data[0]:
         return 0
     return data[0] + 1

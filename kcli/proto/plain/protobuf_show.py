@@ -1,5 +1,5 @@
-"""A tree of Protobuf as JSON, by the canonical mapping of proto3: 64-bit integers and bytes (base64) are strings, enums
-their names, and a field without presence is not shown where it is 0 or empty. Fields come by their numbers."""
+"""Converts a Protobuf tree to JSON by proto3's canonical mapping: 64-bit integers and bytes (base64) are strings, enums
+their names, and a field without presence is omitted if it is 0 or empty. Fields are in the order of their numbers."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from kcli.proto.plain.protobuf_tree import Field, Message, Program, Tree
 
     Show = Callable[["Shown", Message, Tree, int], bool]
-    """Writes a well-known message; False, and nothing written, where it has no JSON of its own."""
+    """Writes a well-known message; returns False without writing if it has no special JSON form."""
     from collections.abc import Iterable
 
     from kcli.proto.plain.protobuf_tree import Message, Tree
 
 
-# The messages of google.protobuf that have a JSON of their own: times, wrappers, Struct and Any.
+# Messages of google.protobuf with a special JSON form: times, wrappers, Struct and Any.
 #
-# One that has no such JSON, such as a time after the year 9999 or a Value that is no finite number, is shown as the
-# message that it is.
+# A value without such a form, such as a time after the year 9999 or a Value that is not a finite number, is shown as an
+# ordinary message.
 
 
 def digits(nanos: int) -> int:
-    """How many digits of a second are written: 0, 3, 6 or 9."""
+    """Return how many digits of a second are written: 0, 3, 6 or 9."""
     return 0 if not nanos else 3 if nanos % 10**6 == 0 else 6 if nanos % 1000 == 0 else 9
 
 
 def field_mask(paths: Iterable[str]) -> bytes:
-    """The JSON of a FieldMask."""
+    """Return the JSON of a FieldMask."""
     return encode_basestring(",".join(code.camel(path) for path in paths)).encode()
 
 
@@ -84,7 +84,7 @@ def _list(shown: Shown, message: Message, tree: Tree, depth: int) -> bool:
 
 
 def _content(shown: Shown, message: Message, tree: Tree, empty: str, depth: int) -> bool:
-    """All that the message has is its first field."""
+    """Write a message whose only content is its first field."""
     if tree.get(1):
         shown.held(message.fields[1], tree[1], depth)
     else:
@@ -95,7 +95,7 @@ def _content(shown: Shown, message: Message, tree: Tree, empty: str, depth: int)
 def _value(shown: Shown, message: Message, tree: Tree, depth: int) -> bool:
     for number, value in tree.items():  # one of a oneof
         if isinstance(value, float) and not isfinite(value):
-            return False  # "Infinity" would be a text
+            return False  # "Infinity" would be a string
         shown.value(message.fields[number], value, depth)
     if not tree:
         shown.put("null")
@@ -103,7 +103,7 @@ def _value(shown: Shown, message: Message, tree: Tree, depth: int) -> bool:
 
 
 def _any(shown: Shown, message: Message, tree: Tree, depth: int) -> bool:
-    """The message within by its type's name; one of a type that the schema does not have as base64."""
+    """Write the inner message with its type's name; one of a type that the schema lacks as base64."""
     url, data = tree.get(1, ""), tree.get(2, b"")
     if not url and not data:
         return False
@@ -143,8 +143,8 @@ WIDE = frozenset((code.INT64, code.UINT64, code.FIXED64, code.SFIXED64, code.SIN
 
 
 class Shown:
-    """The JSON of one payload. `program` has what an Any may hold, `known` writes the messages with a JSON of their
-    own."""
+    """The JSON of one payload. `program` has what an Any can contain, `known` writes the messages with a special JSON
+    form."""
 
     def __init__(self, size: int, program: Program, known: Mapping[int, Show]) -> None:
         self.program = program
@@ -162,7 +162,7 @@ class Shown:
         self._out.append(text)
 
     def message(self, message: Message, tree: Tree, depth: int) -> None:
-        """Raises Fault. The depth is bounded here too: an Any begins a payload of its own."""
+        """Write a message. Raises Fault. The depth is limited here, too, because an Any begins a separate payload."""
         if depth > code.DEEPEST:
             raise Fault(faults.NESTED)
         own = self.known.get(message.known)
@@ -172,7 +172,7 @@ class Shown:
             self.put("}")
 
     def fields(self, message: Message, tree: Tree, before: str, depth: int) -> None:
-        """The fields of a message, with what parts them from what is `before`."""
+        """Write the fields of a message, with the separator from what is `before`."""
         for number in sorted(tree):
             field, value = message.fields[number], tree[number]
             if not (field.presence or value or _negative_zero(value)) or (field.repeated and not value):
@@ -182,7 +182,7 @@ class Shown:
             self.held(field, value, depth)
 
     def held(self, field: Field, value: Any, depth: int) -> None:
-        """All that a field holds."""
+        """Write all values of a field."""
         if not field.repeated:
             self.value(field, value, depth)
         elif field.entry and field.message is not None:
@@ -208,7 +208,7 @@ class Shown:
         self.put("}")
 
     def value(self, field: Field, value: Any, depth: int) -> None:
-        """One value of a field."""
+        """Write one value of a field."""
         if field.message is not None:
             self.message(field.message, value, depth + 1)
         elif field.kind == code.ENUM:
@@ -218,7 +218,7 @@ class Shown:
 
 
 def scalar(kind: int, value: Any) -> str:
-    """A scalar's JSON."""
+    """Return a scalar's JSON."""
     if kind == code.STRING:
         return encode_basestring(str(value))
     if kind in WIDE:
@@ -233,7 +233,7 @@ def scalar(kind: int, value: Any) -> str:
 
 
 def zero(kind: int) -> Any:
-    """What a scalar is where it is missing."""
+    """Return the value of a missing scalar."""
     return ZERO.get(kind, 0)
 
 

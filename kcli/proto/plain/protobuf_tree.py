@@ -1,8 +1,8 @@
-"""A payload of Protobuf as a tree: of each message what its fields hold, by number.
+"""Parses a Protobuf payload to a tree with the content of each field, by number.
 
 A scalar is an int, float, bool, str or bytes, a message a dict, a repeated field a list and a map a dict. Fields may
-come in any order and again: of a scalar the last one counts, messages are merged. Fields that the schema does not have,
-or has in another wire type, are passed over and counted.
+come in any order and repeatedly: the last scalar counts, messages are merged. Fields that the schema lacks, or has with
+another wire type, are skipped and counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# A program of `protobuf_code` as messages, fields and enums, for readers in Python.
+# A program of `protobuf_code` as messages, fields and enums, for plain Python.
 
 
 class Field:
@@ -58,7 +58,7 @@ class Field:
 
 
 class Message:
-    """A message: its fields by number, and which of those with a JSON of their own it is."""
+    """A message: its fields by number, and which well-known message it is."""
 
     __slots__ = ("fields", "known")
 
@@ -68,7 +68,7 @@ class Message:
 
 
 class Program:
-    """The messages of a program by their numbers; `names` has those by full names that an Any may hold."""
+    """The messages of a program by number; `names` has those that an Any can contain, by full name."""
 
     def __init__(self, program: array[int], texts: Sequence[bytes], names: Mapping[bytes, int]) -> None:
         places = program[code.MESSAGES : code.MESSAGES + program[0]]
@@ -128,11 +128,11 @@ FIXED = {
     code.SFIXED64: Struct("<q"),
 }
 ZERO = {code.DOUBLE: 0.0, code.FLOAT: 0.0, code.BOOL: False, code.STRING: "", code.BYTES: b""}
-"""What a scalar is where it is missing; 0 for all others."""
+"""The value of a missing scalar; 0 for all others."""
 
 
 class Payload:
-    """One payload being read."""
+    """A payload being read."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -140,7 +140,7 @@ class Payload:
         self.unknown = 0
 
     def tree(self, message: Message) -> Tree:
-        """All of it as a message. Raises Fault."""
+        """Parse all of it as a message. Raises Fault."""
         tree: Tree = {}
         self._message(message, tree, len(self.data), 0, 0)
         return tree
@@ -158,7 +158,7 @@ class Payload:
         raise Fault(faults.VARINT)
 
     def _length(self, end: int) -> int:
-        """Where a value with its length in front ends."""
+        """Return where a length-prefixed value ends."""
         length = self.varint(end)
         if length > end - self.at:
             raise Fault(faults.CUT)
@@ -171,7 +171,7 @@ class Payload:
         return start
 
     def _message(self, message: Message, tree: Tree, end: int, group: int, depth: int) -> None:
-        """Fields into the tree, up to the end, or to the end of the group of this number."""
+        """Parse fields into the tree, up to the end, or to the end of the group of this number."""
         if depth > code.DEEPEST:
             raise Fault(faults.NESTED)
         fields = message.fields
@@ -192,7 +192,7 @@ class Payload:
             raise Fault(faults.CUT)
 
     def _take(self, field: Field, message: Message, tree: Tree, wire: int, end: int, depth: int) -> bool:
-        """A field's value into the tree. False, and nothing read, for another wire type than the field has."""
+        """Parse a field's value into the tree. Returns False without reading for another wire type than the field's."""
         number, kind = field.number, field.kind
         if wire != code.WIRE[kind]:
             if wire != code.LENGTH or not field.repeated or code.WIRE[kind] in (code.START, code.LENGTH):
@@ -251,20 +251,20 @@ class Payload:
                 self.unknown += 1
 
     def _entry(self, entry: Message, values: dict[Any, Any], end: int, depth: int) -> None:
-        """An entry of a map; what is missing of it is 0 or empty."""
+        """Parse a map entry; missing parts are 0 or empty."""
         pair: Tree = {}
         before = self.unknown
         self._message(entry, pair, end, 0, depth)
         value = entry.fields[2]
         if value.closed and 2 not in pair and self.unknown > before:
-            return  # a number that its enum does not have: the entry is unknown as a whole
+            return  # a number that its enum lacks: the whole entry is unknown
         empty: Any = {} if value.message is not None else ZERO.get(value.kind, 0)
         key = pair.get(1, ZERO.get(entry.fields[1].kind, 0))
         values.pop(key, None)
         values[key] = pair.get(2, empty)
 
     def _skip(self, wire: int, number: int, end: int, depth: int) -> None:
-        """Pass over a field that the schema does not have; groups are read without recursion."""
+        """Skip a field that the schema lacks; groups are skipped without recursion."""
         open_groups: list[int] = []
         while True:
             if wire == code.VARINT:

@@ -1,4 +1,4 @@
-"""Records as columns, as objects, and as they are encoded."""
+"""Records as columns, as objects, and in encoded form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def count_visible(h: Header) -> int:
-    """Records in the window, by decoding them."""
+    """Return the number of records in the window, by decoding them."""
     try:
         return sum(1 for _ in walk(h, body(h)))
     except IndexError as error:
@@ -25,7 +25,7 @@ def count_visible(h: Header) -> int:
 
 
 def read_columns(h: Header) -> Columns:
-    """The window's records as columns."""
+    """Return the window's records as columns."""
     data = body(h)
     try:
         rows = list(walk(h, data))
@@ -37,7 +37,7 @@ def read_columns(h: Header) -> Columns:
 
 
 def timed(h: Header, start: int, stop: int) -> array[int]:
-    """The offsets of the window's records with a timestamp in [start, stop), as they come."""
+    """Return the offsets of the window's records with a timestamp in [start, stop), in order."""
     try:
         return array("q", [offset for offset, timestamp, *_ in walk(h, body(h)) if start <= timestamp < stop])
     except IndexError as error:
@@ -50,9 +50,11 @@ def contains(h: Header, text: bytes) -> bool:
 
 
 def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
-    """The encoded records at these offsets, which ascend, and how many were found. They stay what they were, because
-    a record counts its offset and its time from its batch: a section made of some of them is what a compacted batch
-    has (KIP-98)."""
+    """Return the encoded records at these offsets, which ascend, and how many were found.
+
+    They are unchanged, because a record's offset and time are relative to its batch: a section with some of them is
+    what a compacted batch has (KIP-98).
+    """
     data = body(h)
     deltas = {offset - h.base_offset for offset in offsets}
     sections = []
@@ -73,7 +75,7 @@ def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
 
 
 def read_records(h: Header) -> Iterator[Record]:
-    """The window's records as objects. All are checked before the first is given."""
+    """Iterate over the window's records as objects. All are checked before the first is returned."""
     data = body(h)
     records = []
     try:

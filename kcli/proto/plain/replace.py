@@ -1,4 +1,4 @@
-"""The records of a batch with other keys or values: what a decoder made of them."""
+"""Replaces keys or values of a batch's records by what a decoder made of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def replace_fields(h: Header, keys: Spans | None, values: Spans | None) -> tuple[bytes, int]:
-    """The window's records encoded again, keys and values from these columns (a row a record; None: as they were),
-    and how many they are. Offsets, timestamps and headers stay. Raises DecodeError."""
+    """Encode the window's records with keys and values from these columns (a row per record; None: unchanged); return
+    them and their number. Offsets, timestamps and headers are unchanged. Raises DecodeError."""
     data = body(h)
     made: list[bytes] = []
     try:
@@ -40,7 +40,7 @@ def _field(data: bytes | None) -> bytes:
 
 
 def _end(data: bytes, at: int, count: int) -> int:
-    """Where headers end that the walk has seen to be whole."""
+    """Return where headers end, which the walk has checked."""
     for _ in range(count):
         length, at = read_varint(data, at)
         length, at = read_varint(data, at + length)

@@ -1,4 +1,4 @@
-"""From a response's bytes to batches: framing and CRC checked, nothing else looked at."""
+"""Splits a response's bytes into batches: framing and CRC are checked, nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HEADER = Struct(">qiibIhiqqqhii")
 PREFIX = Struct(">qiib")
 SMALLEST = 49  # of batch_length
-LAST = 2**63 - 2**32  # a base offset from which last offsets could not be counted
+LAST = 2**63 - 2**32  # larger base offsets would make last offsets overflow
 
 
 def crc32c(data: Buffer, crc: int = 0) -> int:  # noqa: F811
@@ -30,9 +30,11 @@ def crc32c(data: Buffer, crc: int = 0) -> int:  # noqa: F811
 
 
 def ends(data: Buffer) -> tuple[int, int, int]:
-    """(next offset, leader epoch of the last batch, bytes of whole batches) from headers alone, of any magic.
-    The offset is -1 when there is no whole batch. An incomplete batch is not looked at, nor what follows it (E1); nor
-    one with a length or an offset that cannot be."""
+    """Return (next offset, leader epoch of the last batch, bytes of whole batches) from headers alone, of any magic.
+
+    The offset is -1 without a whole batch. An incomplete batch ends the search, and so does one with an impossible
+    length or offset.
+    """
     at, size = 0, len(data)
     following = epoch = -1
     while size - at >= 17:
@@ -50,9 +52,9 @@ def ends(data: Buffer) -> tuple[int, int, int]:
 
 
 def show(batches: list[H], position: int, end: int | None, control: bool) -> tuple[list[H], int, bool]:
-    """The batches that reach into [position, end), cut to it, without empty ones and, unless `control`, markers
-    (E3, E4); of one that comes again only what is past those before it. Returns them, the position after them, and
-    whether all were looked at."""
+    """Return the batches that overlap [position, end), cut to it, without empty ones and, unless `control`, markers; of
+    a repeated one only what is past earlier batches. Also returns the position after them, and whether all were
+    processed."""
     shown: list[H] = []
     for h in batches:
         if h.last_offset < position:
@@ -69,7 +71,7 @@ def show(batches: list[H], position: int, end: int | None, control: bool) -> tup
 
 
 def shown_records(batches: list[H]) -> int:
-    """How many records of these batches are handed out, by their headers."""
+    """Return how many records of these batches are delivered, by their headers."""
     records = 0
     for h in batches:
         stop, first = min(h.stop, h.last_offset + 1), max(h.first, h.base_offset)
@@ -78,13 +80,13 @@ def shown_records(batches: list[H]) -> int:
 
 
 def any_compressed(batches: list[H]) -> bool:
-    """Whether any of these batches came with a codec."""
+    """Whether any of these batches is compressed."""
     return any(h.attributes & 7 for h in batches)
 
 
 def scan(data: Buffer, at: int, check_crcs: bool, make: type[Any], found: list[Any]) -> tuple[int, str | None]:
-    """Read v2 batches from `at` on into `found`, each a `make()`. Returns where it stopped and what is wrong there:
-    None at the end, before a cut-off tail (E1), and before a message of another format (E9)."""
+    """Read v2 batches from `at` on into `found`, creating each with `make()`. Returns where it stopped and the error
+    there: None at the end, before a truncated batch, and before a message of another format."""
     size = len(data)
     while size - at >= 17 and data[at + 16] == 2:
         length = int.from_bytes(data[at + 8 : at + 12], "big", signed=True)

@@ -1,4 +1,4 @@
-"""The header of a batch that is sent: what is known once it is full, and its producer."""
+"""The header of a batch to send: what is known when it is full, and its producer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kcli.proto.plain import scan
 STAMP = Struct(">qhi")
 WORD = Struct(">I")
 AFTER_LENGTH, CRC, CHECKED, IDENTITY = 12, 17, 21, 43
-"""Where a batch's length begins to count, its CRC is, what that covers begins, and the producer's identity is."""
+"""Positions: where the counted length begins, the CRC, the start of what it covers, and the producer's identity."""
 
 
 def write_header(data: bytearray, attributes: int, count: int, base_timestamp: int, max_timestamp: int) -> None:
-    """Write the 61 bytes in front of the records, as of no producer and without a CRC."""
+    """Write the 61 bytes before the records, without producer and CRC."""
     length, last, times = len(data) - AFTER_LENGTH, count - 1, (base_timestamp, max_timestamp)
     scan.HEADER.pack_into(data, 0, 0, length, -1, 2, 0, attributes, last, *times, -1, -1, -1, count)
 

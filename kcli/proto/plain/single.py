@@ -1,6 +1,5 @@
-"""One record into an open batch, as a loop over `send` needs it, and all that this moves: the room that it takes, the
-counts, the sticky choice. The compiled twin does it on fields of C.
-"""
+"""Appends one record to an open batch for `send`, and updates everything it affects: buffer space, counts, the sticky
+choice. The compiled twin does it on C fields."""
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Taken:
-    """Bytes and records that are taken of a bound; `waiters` come before all others."""
+    """Bytes and records taken from a limit; `waiters` have precedence."""
 
     bytes = records = max_bytes = max_records = 0
     waiters: deque[Any]
 
 
 class Counted:
-    """How many records were accepted."""
+    """Number of accepted records."""
 
     __slots__ = ("accepted",)
 
@@ -36,13 +35,13 @@ class Counted:
 
 
 class Stay:
-    """Which partition a topic's records without a key go to, for how many bytes more."""
+    """The partition for a topic's records without a key, and for how many more bytes."""
 
     current, left = -1, 0
 
 
 class Door:
-    """The way into an open batch. `spare`: bytes that its records took of the bound beyond their size."""
+    """Access to an open batch. `spare`: bytes that its records took from the limit beyond their size."""
 
     __slots__ = ("builder", "fate", "open", "queue", "spare")
 
@@ -55,8 +54,8 @@ class Door:
 
 
 class OpenTopic:
-    """The open batches of a topic that records went to, by partition, as of one version of the leaders. `limit`: the
-    bytes of records after which a batch is full."""
+    """The open batches of a topic, by partition, at one version of the leaders. `limit`: bytes of records at which a
+    batch is full."""
 
     __slots__ = ("doors", "everyone", "limit", "partitions", "stay", "version")
 
@@ -71,8 +70,8 @@ class OpenTopic:
 
 class Intake:
     """`in_a_row` counts the records since the event loop last ran other callbacks. `free`: `check` could only raise
-    because the engine broke, which is `engine.poison`. `close` ends the batch of a queue that is full; `renew` opens
-    the next one of a queue whose last one has ended, and returns its door, or None where that takes more."""
+    because the engine failed, which is `engine.poison`. `close` ends a full batch of a queue; `renew` opens the next
+    one of a queue whose last one has ended, and returns its door, or None if that needs more."""
 
     def __init__(
         self,
@@ -109,8 +108,8 @@ class Intake:
         partition: int | None,
         timestamp: int | None,
     ) -> Promise | None:
-        """Append a record without headers to the open batch it belongs to, or to the next one; None, and nothing is
-        done, where it needs more than that. Raises what `check` raises."""
+        """Append a record without headers to its open batch, or to the next one; return None without doing anything if
+        that needs more work. Raises the errors of `check`."""
         opened = self._topics.get(topic)
         if opened is None or headers or headers is None:
             return None
@@ -146,7 +145,7 @@ class Intake:
     def _append(
         self, opened: OpenTopic, door: Door, stay: Stay | None, size: int, stamp: int, key: bytes | None, value: bytes
     ) -> Promise:
-        """A record of at most `size` bytes, for which there is room."""
+        """Append a record of at most `size` bytes, for which there is room."""
         builder, before = door.builder, door.builder.size
         builder.append(stamp, key, value)
         grown = builder.size - before

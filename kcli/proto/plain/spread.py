@@ -1,4 +1,4 @@
-"""Rows of many partitions, each into the open batch of its own: one pass over a chunk, however many partitions."""
+"""Appends rows of many partitions to their open batches in one pass over a chunk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Lines
 
 MOST_AROUND = 40
-"""Bytes a record takes around its key and value at most."""
+"""Largest size of a record in addition to key and value."""
 
 
 def spread_rows(
@@ -28,11 +28,12 @@ def spread_rows(
     timestamps: array[int] | None = None,
     headers: tuple[array[int], array[int]] | None = None,
 ) -> tuple[int, int]:
-    """Append each row from `first_row` on to the builder of its place, bounded as `append_lines`; `places` and
-    `timestamps` are one for each row, `headers` where its headers are in the chunk, encoded with their number in front,
-    and how long (0: it has none). Returns the first row that was not appended, since its builder is full or None,
-    and by how many bytes the builders grew. Raises ValueError for a place that is outside
-    `builders`."""
+    """Append each row from `first_row` on to the builder of its place, with the limits of `append_lines`.
+
+    `places` and `timestamps` are one per row; `headers` are the positions of its headers in the chunk, encoded with
+    their count in front, and their length (0: none). Returns the first row that was not appended because its builder is
+    full or None, and by how many bytes the builders grew. Raises ValueError for a place outside `builders`.
+    """
     data = bytes(chunk)
     row = first_row
     grown = 0

@@ -1,10 +1,10 @@
-"""Values that are counted, by powers of two: what is done several times for each request and batch."""
+"""Counts values by powers of two, several times per request and batch."""
 
 from __future__ import annotations
 
 
 class Tally:
-    """`unit` is the resolution: bucket n counts values below `unit` * 2**n that are in no bucket before it."""
+    """`unit` is the resolution: bucket n counts values below `unit` * 2**n that no smaller bucket counts."""
 
     __slots__ = ("buckets", "count", "largest", "least", "total", "unit")
 
@@ -15,7 +15,8 @@ class Tally:
         self.buckets: dict[int, int] = {}
 
     def add(self, value: float) -> None:
-        """Count a value; below zero is zero. Raises OverflowError and ValueError for what is no number."""
+        """Count a value; negative ones count as zero. Raises OverflowError and ValueError for anything but a finite
+        number."""
         value = 0.0 if value < 0 else float(value)
         bucket = int(value / self.unit).bit_length()
         self.buckets[bucket] = self.buckets.get(bucket, 0) + 1

@@ -1,4 +1,4 @@
-"""Values and a delimiter, with as few steps a record as there can be."""
+"""Writes values with a delimiter, with as few steps per record as possible."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: bytes) -> tuple[int, int]:
-    """Append each value and the delimiter. Returns the records written (at most `limit` if that is not negative) and
-    the next offset: the window's end, or one past the last record if the limit left any."""
+    """Append each value and the delimiter. Returns the number of records written (at most `limit` unless negative) and
+    the next offset: the window's end, or the offset after the last record if the limit left any."""
     data = body(h)
     if limit >= 0 or not is_plain(h):
         return write(h, data, out, limit, lambda row: value_of(data, row, null) + delimiter)
@@ -38,8 +38,8 @@ def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: 
 
 
 def write_many(batches: Sequence[Header], out: bytearray, delimiter: bytes, null: bytes) -> tuple[int, int]:
-    """`write_values` of the batches from the first on, as long as they are neither compressed nor broken. Returns the
-    records written and how many batches that took."""
+    """Apply `write_values` to the batches from the first on, while they are neither compressed nor broken. Returns the
+    number of records written, and of batches."""
     written = 0
     for done, h in enumerate(batches):
         if (h.packed and (h.magic != 2 or h.attributes & 7)) or h.count * 7 > h.body_end - h.body_start:
@@ -52,7 +52,7 @@ def write_many(batches: Sequence[Header], out: bytearray, delimiter: bytes, null
 
 
 def _values(h: Header, data: bytes, at: int, values: list[bytes], null: bytes) -> int:
-    """The values of the records from `at` on, after those that are in `values`. Returns where they end."""
+    """Collect the values of the records from `at` on, after those in `values`. Returns where they end."""
     add = values.append
     last = h.last_offset - h.base_offset
     for _ in range(len(values), h.count):

@@ -1,4 +1,4 @@
-"""A batch as read, and the walk over its records. Every broken byte is a DecodeError."""
+"""A batch's header, and the iteration over its records. Every invalid byte is a DecodeError."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Header:
-    """A batch's 61 bytes as read, where its plain records section is, and the window [first, stop) of offsets."""
+    """A batch's 61 header bytes, the place of its uncompressed records section, and the window [first, stop) of
+    offsets."""
 
     __slots__ = (
         "attributes",
@@ -65,9 +66,8 @@ def body(h: Header) -> bytes:
 
 
 def walk(h: Header, data: bytes, at: int = 0, done: int = 0) -> Iterator[Walked]:
-    """Per record in the window: offset, timestamp, key start and length, value start and length, where the headers
-    start and how many. From `at` on, where `done` records are before it. Raises DecodeError, IndexError at the end of
-    `data`."""
+    """For each record in the window, yield offset, timestamp, key start and length, value start and length, start and
+    number of headers. Starts at `at`, after `done` records. Raises DecodeError, IndexError at the end of `data`."""
     size = len(data)
     if h.count < 0 or h.count * 7 > size:
         raise DecodeError(f"a count of {h.count} records in {size} bytes")
@@ -75,7 +75,7 @@ def walk(h: Header, data: bytes, at: int = 0, done: int = 0) -> Iterator[Walked]
     first, stop = h.first - h.base_offset, h.stop - h.base_offset
     appended = h.max_timestamp if h.attributes & 8 else None
     for _ in range(done, h.count):
-        # the two usual sizes of a varint are read right here: a call for each would double the cost of a record
+        # the two usual sizes of a varint are read inline: a call for each would double the cost of a record
         length = data[at]
         at += 1
         if length > 127:
@@ -104,7 +104,7 @@ def walk(h: Header, data: bytes, at: int = 0, done: int = 0) -> Iterator[Walked]
             if key_length > 127:
                 key_length, key = read_more(data, key, key_length, 32)
             key_length = (key_length >> 1) ^ -(key_length & 1)
-            value = key + max(key_length, 0)  # null may be written in more bytes than one
+            value = key + max(key_length, 0)  # null may be written in more than one byte
         if key_length < -1:
             raise DecodeError("a key of negative length")
         value_length = data[value]
@@ -152,7 +152,7 @@ def skip_headers(data: bytes, at: int, count: int, end: int) -> int:
 
 
 def read_headers(data: Buffer, at: int, count: int) -> list[tuple[str, bytes | None]]:
-    """The headers at `at`, which a walk has seen to be whole."""
+    """Return the headers at `at`, which a walk has checked."""
     headers: list[tuple[str, bytes | None]] = []
     for _ in range(count):
         length, at = read_varint(data, at)

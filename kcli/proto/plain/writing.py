@@ -1,4 +1,4 @@
-"""Records written out one by one, each by a function of the caller."""
+"""Writes records one by one with a function of the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def write(h: Header, data: bytes, out: bytearray, limit: int, show: Callable[[Walked], bytes]) -> tuple[int, int]:
-    """Append what `show` makes of each record in the window."""
+    """Append the result of `show` for each record in the window."""
     return write_after(h, data, out, b"", (0, 0), limit, show)
 
 
@@ -25,8 +25,8 @@ def write_after(
     limit: int,
     show: Callable[[Walked], bytes],
 ) -> tuple[int, int]:
-    """The same where the first records are `shown` already: `done` is where the next one starts, and how many they
-    are, all in the window. Nothing is appended where a record after them is broken."""
+    """The same if the first records are already `shown`: `done` is where the next one starts, and how many they are,
+    all in the window. Nothing is appended if a later record is broken."""
     at, before = done
     parts: list[bytes] = [shown]
     after = max(h.first, h.base_offset)
