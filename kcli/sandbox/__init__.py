@@ -1,4 +1,4 @@
-"""The sandbox: an embedded Kafka cluster for trying things out and for tests. Loopback only, no security."""
+"""The sandbox: an embedded Kafka cluster for experiments and tests. Loopback only, and insecure by default."""
 
 from __future__ import annotations
 

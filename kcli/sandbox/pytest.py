@@ -1,17 +1,18 @@
-"""The pytest plugin: a fixture `kcli_sandbox`, a fresh cluster of one broker for each test, in a thread of its own.
+"""The pytest plugin: the fixture `kcli_sandbox`, a new cluster with one broker for each test, in a separate thread.
 
-Its names begin with `kcli_`, so that they collide with nothing in other people's suites; a `conftest.py` can have a
-shorter one: `from kcli.sandbox.pytest import kcli_sandbox as sandbox`.
+Its names begin with `kcli_` to avoid collisions with names in your test suite; a `conftest.py` can define a shorter
+one: `from kcli.sandbox.pytest import kcli_sandbox as sandbox`.
 
-Clients connect to `sandbox.bootstrap`. A topic is created when a client that asks for it names it; kcli's own client
-does not ask: `SandboxThread(topics={"orders": 3})` has topics from the start. `sandbox.faults` injects faults:
+Clients connect to `sandbox.bootstrap`. A topic is created when a client that requests auto-creation uses it; kcli's own
+client does not: `SandboxThread(topics={"orders": 3})` has topics from the start. `sandbox.faults` injects faults:
 `sandbox.faults.error("Produce", code)`, `sandbox.faults.wire.delay("Fetch", 0.5)`, `sandbox.faults.cluster.…`,
-`sandbox.faults.logs.…`, `sandbox.faults.registry.…`. A test that needs another sandbox says which:
-`@pytest.mark.kcli_sandbox(registry=True, topics={"orders": 3})` takes the fields of `kcli.sandbox.SandboxSettings`, as
-`kcli.sandbox.Sandbox` and `kcli.sandbox.thread.SandboxThread` do; a schema registry is then at `sandbox.registry_url`.
+`sandbox.faults.logs.…`, `sandbox.faults.registry.…`. To configure the sandbox of a test, mark it with
+`@pytest.mark.kcli_sandbox(registry=True, topics={"orders": 3})`, which takes the fields of
+`kcli.sandbox.SandboxSettings`, like `kcli.sandbox.Sandbox` and `kcli.sandbox.thread.SandboxThread`. The schema registry
+is then at `sandbox.registry_url`.
 
-A test in which kcli's own client broke the rules of the protocol fails (see wire/client_rules.py), unless it is marked
-`@pytest.mark.kcli_violates`: then the test reads `sandbox.violations` itself. Other clients are not judged.
+A test fails if kcli's own client violates the protocol (see wire/client_rules.py), unless it is marked
+`@pytest.mark.kcli_violates`: then the test checks `sandbox.violations` itself. Other clients are not checked.
 """
 
 from __future__ import annotations

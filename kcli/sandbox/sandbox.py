@@ -1,9 +1,9 @@
-"""The sandbox: an embedded Kafka cluster in one process, for trying things out and for tests. Not a production broker.
+"""The sandbox: an embedded Kafka cluster in one process, for experiments and tests. Not a production broker.
 
-In memory it ends with the process. With `data` it lives in a directory: every acknowledged record, topic, committed
-offset, producer sequence and step of a transaction survives the death of the process (kill -9), because it was handed
-to the operating system with write() before it was acknowledged. fsync happens only at a clean close: a power cut may
-lose the last seconds. After either a decided transaction is completed, and an open one aborted at its timeout.
+In memory it ends with the process. With `data` it is stored in a directory: every acknowledged record, topic, committed
+offset, producer sequence and step of a transaction survives the death of the process (kill -9), because it was passed
+to the operating system with write() before it was acknowledged. fsync is only called at a clean close: a power failure
+may lose the last seconds. After a restart a decided transaction is completed, and an open one aborted at its timeout.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from kcli.sandbox.registry.rest.server import RegistryServer
 
 FIRST_NODE = 1
-AGAIN = 60.0  # seconds until a sentence of the same kind may be printed again
+AGAIN = 60.0  # seconds until a notice of the same kind may be repeated
 
 
 class Sandbox:
-    """`async with Sandbox(topics={"t": 3}) as sandbox:` then connect to `sandbox.bootstrap`.
+    """An embedded cluster: `async with Sandbox(topics={"t": 3}) as sandbox:`, then connect to `sandbox.bootstrap`.
 
-    Takes `SandboxSettings`, or their fields as keyword arguments, or both: then the arguments change the settings.
+    Takes `SandboxSettings`, or their fields as keyword arguments, or both: then the arguments override the settings.
     With `registry=True` a schema registry listens on `registry_url`. `cluster` has all parts; `topics`, `brokers` and
-    `faults` are here too. `seen` counts the requests by API key. Raises UsageError for a host that is not loopback, a
-    feature it does not have or a directory in use, OSError for a port that is taken.
+    `faults` are also available here. `seen` counts requests by API key. Raises UsageError for a host that is not
+    loopback, an unsupported feature or a directory in use, and OSError for a port in use.
     """
 
     def __init__(self, settings: SandboxSettings | None = None, **options: Any) -> None:
@@ -79,7 +79,7 @@ class Sandbox:
 
     @property
     def bootstrap(self) -> str:
-        """host:port of every broker, with commas."""
+        """host:port of every broker, separated by commas."""
         host = self.settings.advertised_host
         literal = f"[{host}]" if ":" in host else host
         return ",".join(f"{literal}:{broker.port}" for broker in self.brokers)
@@ -91,7 +91,7 @@ class Sandbox:
 
     @property
     def violations(self) -> list[str]:
-        """What kcli did here that a good client never does; see wire/client_rules.py."""
+        """Protocol violations of kcli's own client in this sandbox; see wire/client_rules.py."""
         return self.cluster.client_rules.violations
 
     async def start(self) -> None:
@@ -109,8 +109,8 @@ class Sandbox:
             raise
 
     async def close(self) -> None:
-        """Stop listening, flush to the disk, let the directory go. Raises the first failure of a request, if one was
-        a bug of the sandbox."""
+        """Stop listening, flush to disk, and release the directory. Raises the first failure of a request that was a
+        bug of the sandbox."""
         if self.cluster.control is not None:
             await self.cluster.control.close()
         if self._registry is not None:
@@ -130,7 +130,7 @@ class Sandbox:
 
 
 def _context(settings: SandboxSettings) -> SSLContext | None:
-    """What listeners speak TLS with, if they do. Raises UsageError for files that are of no use."""
+    """Return the TLS context of the listeners, None without TLS. Raises UsageError for unusable files."""
     if settings.tls is None:
         return None
     from kcli.sandbox.access.tls import server_context
@@ -153,7 +153,7 @@ class Notices:
 
 
 class Admission:
-    """All brokers together have at most `limit` connections."""
+    """Limits the connections to all brokers together to `limit`."""
 
     def __init__(self, brokers: Brokers, limit: int, notices: Notices) -> None:
         self._brokers = brokers
@@ -161,8 +161,8 @@ class Admission:
         self._notices = notices
 
     def admits(self) -> bool:
-        """Whether one more may connect. When all places are taken, the connection that is open for longest and has
-        asked for nothing is closed; without such a connection, the new one is refused."""
+        """Whether another connection is allowed. At the limit, the oldest connection that has sent no request is
+        closed; without such a connection, the new one is refused."""
         if sum(broker.connections for broker in self._brokers) < self._limit:
             return True
         quiet = [peer for broker in self._brokers if (peer := broker.quiet_connection()) is not None]
@@ -172,12 +172,12 @@ class Admission:
         if not quiet:
             return room
         oldest = min(quiet, key=lambda peer: peer.since)
-        oldest.forget()  # now, for more may come before it is gone
+        oldest.forget()  # now, because more may arrive before it is gone
         oldest.abort()
         return True
 
     def no_more_files(self, problem: OSError) -> None:
-        """The system gives no more."""
+        """The system has no more files for the process."""
         self._notices.say(
             "files", f"no connection can be taken for now: {problem.strerror} (`ulimit -n` says how many)"
         )

@@ -1,4 +1,4 @@
-"""What a sandbox is started with: frozen settings, passed whole. Times are seconds, sizes are bytes."""
+"""Settings of a sandbox, frozen. Times are in seconds, sizes in bytes."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ MIGRATION_POLICIES = ("bidirectional", "upgrade", "downgrade", "disabled")
 
 
 class SandboxSettings(Frozen):
-    """A sandbox as it is to be. Everything has a default: one broker in memory on a free port of loopback."""
+    """The settings of a sandbox, all with defaults: one broker in memory on a free loopback port."""
 
     # brokers
-    kafka_version: str = "4.4"  # whose brokers it behaves like: or 4.3
+    kafka_version: str = "4.4"  # the Kafka version to emulate: or 4.3
     brokers: int = 1
     host: str = "127.0.0.1"
-    port: int = 0  # of the first broker, the others follow; 0: free ones
+    port: int = 0  # of the first broker, followed by the others; 0: free ones
     anywhere: bool = False  # allow a host that is not loopback
-    advertised: str | None = None  # the host that clients get; None: `host`
+    advertised: str | None = None  # the host in metadata; None: `host`
     racks: Sequence[str | None] = ()  # of the brokers in turn
     disks: int = 1  # log directories of each broker
-    connections: int | None = None  # to all brokers together; None: half of what the process may have open
+    connections: int | None = None  # limit for all brokers together; None: half of the process's limit of open files
 
     # topics and records
-    topics: Mapping[str, int] = field(factory=dict)  # created at the start unless they exist: partitions by name
+    # created at the start unless they exist: number of partitions by name
+    topics: Mapping[str, int] = field(factory=dict)
     auto_create: bool = True  # create unknown topics on demand
-    partitions: int = 1  # of topics that do not say how many
+    partitions: int = 1  # default for topics
     data: Path | None = None  # a directory; None: memory only
-    memory: int = 4 * 1024**3  # bytes of records without `data`; more are refused with POLICY_VIOLATION
+    # limit of records in bytes without `data`; beyond it they are refused with POLICY_VIOLATION
+    memory: int = 4 * 1024**3
 
-    # beside the brokers
+    # other services
     registry: bool = False  # a schema registry, on the same host
     registry_port: int = 0  # 0: a free one
 
-    # what brokers do
-    telemetry: bool = False  # take the metrics that clients push (KIP-714): `sandbox.cluster.telemetry.pushes`
+    # behaviour of brokers
+    telemetry: bool = False  # accept metrics that clients push (KIP-714): `sandbox.cluster.telemetry.pushes`
     rebalance_delay: float = 0.05  # group.initial.rebalance.delay
     migration_policy: str = "bidirectional"  # group.consumer.migration.policy: or upgrade, downgrade, disabled
     features: Mapping[str, int] | None = None  # finalized levels, as in {"transaction.version": 1}
@@ -54,11 +56,11 @@ class SandboxSettings(Frozen):
     everyone: bool = False  # allow.everyone.if.no.acl.found
 
     # faults and notices
-    control: bool = False  # let clients that may read its configs order faults (`kcli.sandbox.faults.control`)
-    tell: Callable[[str], None] | None = None  # gets sentences about clients, each kind at most once a minute
+    control: bool = False  # let clients that can read its configs order faults (`kcli.sandbox.faults.control`)
+    tell: Callable[[str], None] | None = None  # called with sentences about clients, each kind at most once a minute
 
     def check(self) -> None:
-        """Raises UsageError for a host that is not loopback without `anywhere`, no broker or disk at all, an unknown
+        """Raises UsageError for a host that is not loopback without `anywhere`, zero brokers or disks, an unknown
         version of Kafka or an unknown migration policy."""
         if not (self.anywhere or self.host in LOOPBACK or self.host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {self.host} is not")
@@ -78,7 +80,7 @@ class SandboxSettings(Frozen):
 
     @property
     def place(self) -> str:
-        """The folder of the records, as a log directory's name; `/memory` without `data`."""
+        """The folder of the records, in the form of a log directory; `/memory` without `data`."""
         return str(self.data) if self.data is not None else "/memory"
 
     def rack(self, number: int) -> str | None:

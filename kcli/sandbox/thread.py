@@ -1,4 +1,4 @@
-"""A sandbox in a thread of its own, for programs and tests that are not asyncio, or must not share its loop."""
+"""A sandbox in a separate thread, for programs and tests without asyncio, or with a separate event loop."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ STOP_TIMEOUT = 10.0
 
 
 class SandboxThread:
-    """`with SandboxThread(topics={"t": 1}) as sandbox:` takes what `Sandbox` takes. `faults` is `Sandbox.faults`,
-    callable from any thread: each call runs in the sandbox's loop and is over when it returns."""
+    """A sandbox in a thread: `with SandboxThread(topics={"t": 1}) as sandbox:`. Takes the same arguments as `Sandbox`.
+
+    `faults` is `Sandbox.faults`, callable from any thread: each call runs in the sandbox's loop and has finished when
+    it returns.
+    """
 
     def __init__(self, settings: SandboxSettings | None = None, **options: Any) -> None:
         self._sandbox = Sandbox(settings, **options)
@@ -26,7 +29,7 @@ class SandboxThread:
 
     @property
     def bootstrap(self) -> str:
-        """host:port of every broker, with commas."""
+        """host:port of every broker, separated by commas."""
         return self._sandbox.bootstrap
 
     @property
@@ -36,11 +39,12 @@ class SandboxThread:
 
     @property
     def violations(self) -> list[str]:
-        """What kcli did here that a good client never does; see wire/client_rules.py."""
+        """Protocol violations of kcli's own client in this sandbox; see wire/client_rules.py."""
         return list(self._sandbox.violations)
 
     def call(self, function: Callable[[Sandbox], Any]) -> Any:
-        """`function(sandbox)`, run in the sandbox's loop; a coroutine it returns is awaited there."""
+        """Run `function(sandbox)` in the sandbox's loop and return its result; a coroutine that it returns is awaited
+        there."""
 
         async def run() -> Any:
             result = function(self._sandbox)
@@ -49,7 +53,7 @@ class SandboxThread:
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
 
     def start(self) -> None:
-        """Raises what `Sandbox.start` raises."""
+        """Start the sandbox. Raises the errors of `Sandbox.start`."""
         self._thread.start()
         try:
             self.call(Sandbox.start)
@@ -58,7 +62,7 @@ class SandboxThread:
             raise
 
     def close(self) -> None:
-        """Raises what `Sandbox.close` raises."""
+        """Close the sandbox. Raises the errors of `Sandbox.close`."""
         try:
             self.call(Sandbox.close)
         finally:
@@ -79,12 +83,12 @@ class SandboxThread:
 
 
 async def _leave_nothing() -> None:
-    """What asyncio began itself is over too: a connection that it was taking while its listener closed."""
+    """Wait for asyncio's own tasks: it may have been accepting a connection while its listener closed."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     for task in left:
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
-    await asyncio.sleep(0)  # transports close their sockets in a turn of their own
+    await asyncio.sleep(0)  # transports close their sockets in a later turn
 
 
 class RemoteFaults:

@@ -1,4 +1,4 @@
-"""The sandbox's access control: ACLs, SCRAM users, delegation tokens; each is imported at its first use."""
+"""The sandbox's access control: ACLs, SCRAM users and delegation tokens, each imported on first use."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Note = Callable[[str, dict[str, Any]], None]
 
 
 class Access:
-    """`note` writes a change down; `passwords` are those that SCRAM users begin with; `authorizer` is there where ACLs
-    bind."""
+    """`note` records a change in the journal; `passwords` are the initial ones of SCRAM users; `authorizer` is set if
+    ACLs are enforced."""
 
     def __init__(
         self, note: Note, passwords: Mapping[str, str], super_users: Sequence[str] | None, everyone: bool
@@ -56,7 +56,7 @@ class Access:
         return self._tokens
 
     def restore(self, state: State) -> None:
-        """What the journal brings back."""
+        """Restore the state from the journal."""
         if state.acls:
             self.acls.restore(state.acls.values())
         if state.scram:

@@ -1,4 +1,4 @@
-"""The sandbox's ACLs: stored, listed, and enforced with Sandbox(super_users=…), as by Kafka's StandardAuthorizer."""
+"""The sandbox's ACLs: stored, listed, and enforced with Sandbox(super_users=…), like by Kafka's StandardAuthorizer."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 Note = Callable[[str, dict[str, Any]], None]
 UNTOLD = -(2**31)
-"""Nobody asked."""
+"""The operations were not requested."""
 
 
 class Acls:
-    """The rules. `note` writes a change down."""
+    """The ACLs. `note` records a change in the journal."""
 
     def __init__(self, note: Note) -> None:
         self.rules: set[Acl] = set()
         self._note = note
 
     def restore(self, rules: Iterable[list[str]]) -> None:
-        """What the journal brings back."""
+        """Restore the state from the journal."""
         self.rules.update(Acl(*each) for each in rules)
 
     def add(self, acl: Acl) -> None:
-        """Add an ACL. Kafka takes any operation for any resource, and any host. Raises BrokerError INVALID_REQUEST if
+        """Add an ACL. Kafka accepts any operation for any resource, and any host. Raises BrokerError INVALID_REQUEST if
         it is malformed."""
         kind, colon, name = acl.principal.partition(":")
         if acl.kind not in KINDS or acl.permission not in ("allow", "deny") or acl.pattern not in list(PATTERNS)[2:]:
@@ -45,7 +45,7 @@ class Acls:
             self.rules.add(acl)
 
     def remove(self, wanted: AclFilter) -> list[Acl]:
-        """Those that matched, and are gone."""
+        """Remove matching ACLs and return them."""
         gone = self.find(wanted)
         for acl in gone:
             self._note("acl", {"acl": list(acl), "there": False})
@@ -76,7 +76,7 @@ class Authorizer:
         return rule is not None and rule.permission == "allow"
 
     def allows_any(self, principal: str, host: str, operation: str, kind: str) -> bool:
-        """Whether the operation is allowed on any resource of a kind (KIP-679: whoever may write to a topic may be
+        """Whether the operation is allowed on any resource of a kind (KIP-679: whoever may write to some topic may be
         idempotent)."""
         if principal in self.super_users or self.everyone:
             return True
@@ -91,7 +91,7 @@ class Authorizer:
 
 
 def _whole(deny: Acl, allow: Acl) -> bool:
-    """Whether a denial is about all that the other is about."""
+    """Whether a denial covers everything that another ACL allows."""
     if deny.pattern == "prefixed":
         return allow.name.startswith(deny.name)
     return deny.name == "*" or deny[:3] == allow[:3]
@@ -102,7 +102,7 @@ def _refused(message: str) -> BrokerError:
 
 
 def operations(context: RequestContext, kind: str, name: str = CLUSTER, *, wanted: bool = True) -> int:
-    """The bits for a topic, a group or the cluster; UNTOLD unless they are `wanted`."""
+    """Return the bits for a topic, a group or the cluster; UNTOLD unless they are `wanted`."""
     if not wanted:
         return UNTOLD
     return sum(1 << OPERATIONS[operation] for operation in POSSIBLE[kind] if context.may(operation, kind, name))

@@ -36,7 +36,7 @@ class SandboxToken(Value):
 
 
 class DelegationTokens:
-    """By id. `note` writes a change down; `clock` is the time in seconds."""
+    """Tokens by id. `note` records a change in the journal; `clock` returns the time in seconds."""
 
     def __init__(self, note: Note, clock: Callable[[], float] = time.time) -> None:
         self._tokens: dict[str, SandboxToken] = {}
@@ -45,7 +45,7 @@ class DelegationTokens:
         self._credentials: dict[tuple[str, str], Credential] = {}
 
     def restore(self, facts: Iterable[dict[str, Any]]) -> None:
-        """What the journal brings back."""
+        """Restore the state from the journal."""
         for token in facts:
             self._tokens[token["id"]] = SandboxToken(**{**token, "hmac": bytes.fromhex(token["hmac"])})
 
@@ -53,7 +53,7 @@ class DelegationTokens:
         return int(self._clock() * 1000)
 
     def living(self) -> list[SandboxToken]:
-        """Those that have not ended, the oldest first."""
+        """Return the tokens that have not expired, the oldest first."""
         now = self.now()
         return [token for token in self._tokens.values() if token.expires > now]
 
@@ -77,11 +77,11 @@ class DelegationTokens:
         return token
 
     def renew(self, hmac: bytes, principal: str, period: int) -> int:
-        """When it ends now. Raises BrokerError."""
+        """Return when it expires now. Raises BrokerError."""
         return self._move(self._own(hmac, principal), USUAL if period < 0 else period)
 
     def expire(self, hmac: bytes, principal: str, period: int) -> int:
-        """When it ends now. Raises BrokerError."""
+        """Return when it expires now. Raises BrokerError."""
         token = self._own(hmac, principal)
         return self._move(token, 0 if period < 0 else period)
 
@@ -106,7 +106,7 @@ class DelegationTokens:
         self._tokens[token.id] = token
 
     def credential(self, mechanism: str, token_id: str) -> tuple[str, Credential] | None:
-        """The owner of a token by its id, and what it proves itself by: the HMAC in base64 is the password."""
+        """Return the owner of a token by its id, and its credential: the HMAC in base64 is the password."""
         token = next((each for each in self.living() if each.id == token_id), None)
         if token is None:
             return None
@@ -117,7 +117,7 @@ class DelegationTokens:
 
 
 def new_id() -> str:
-    """As Kafka's Uuid.randomUuid makes them: none that a command line would take for an option."""
+    """Return an id as in Kafka's Uuid.randomUuid: never one that a command line would take for an option."""
     while True:
         token = urlsafe_b64encode(urandom(16)).decode().rstrip("=")
         if not token.startswith("-"):

@@ -1,4 +1,4 @@
-"""The sandbox's client quotas, by Kafka's rules. Byte rates are enforced (`Rates`), the others are stored and
+"""The sandbox's client quotas, by Kafka's rules. Byte rates are enforced (`Rates`), the others are only stored and
 listed."""
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ KEYS = {(CLIENT,): CLIENT_KEYS, (USER,): CLIENT_KEYS, (CLIENT, USER): CLIENT_KEY
 EXACT, DEFAULT, ANY = 0, 1, 2
 Entity = tuple[tuple[str, str | None], ...]  # (kind, name) pairs
 
-SAMPLES = 11  # quota.window.num; the last one is not over yet
+SAMPLES = 11  # quota.window.num; the last one is not complete yet
 PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"
 LARGEST = 2**63 - 1
 
 
 class Quotas:
-    """Quotas by entity: (kind, name) pairs by kind, None for the default of a kind. `note` journals a change."""
+    """Quotas by entity: (kind, name) pairs by kind, None for the default of a kind. `note` records a change in the
+    journal."""
 
     def __init__(self, note: Note) -> None:
         self.by_entity: dict[Entity, dict[str, float]] = {}
@@ -35,7 +36,7 @@ class Quotas:
     def alter(
         self, entity: Sequence[tuple[str, str | None]], values: Sequence[tuple[str, float | None]], *, check_only: bool
     ) -> None:
-        """Set values, and take away those that are None. Raises BrokerError INVALID_REQUEST; then nothing was done."""
+        """Set values, and remove those that are None. Raises BrokerError INVALID_REQUEST; then nothing was done."""
         at = _checked(entity)
         if len({key for key, _ in values}) != len(values):
             raise _refused("Duplicate quota key")
@@ -59,7 +60,7 @@ class Quotas:
         self._keep(at, kept)
 
     def pause(self, node_id: int, principal: str, client_id: str, key: str, size: int) -> int:
-        """How long a client has to be quiet after that many bytes to or from a broker, in ms."""
+        """Return for how many ms a client is throttled after that many bytes to or from a broker."""
         if not self.by_entity:
             return 0
         rates = self._rates.setdefault(node_id, Rates())
@@ -73,12 +74,12 @@ class Quotas:
             self.by_entity.pop(at, None)
 
     def restore(self, facts: Iterable[dict[str, Any]]) -> None:
-        """What the journal brings back."""
+        """Restore the state from the journal."""
         for entry in facts:
             self._keep(tuple((kind, name) for kind, name in entry["entity"]), entry["values"])
 
     def find(self, filters: Sequence[tuple[str, int, str | None]], strict: bool) -> dict[Entity, dict[str, float]]:
-        """The quotas of entities that match each (kind, EXACT…ANY, name). Raises BrokerError INVALID_REQUEST."""
+        """Return the quotas of entities that match each (kind, EXACT…ANY, name). Raises BrokerError INVALID_REQUEST."""
         kinds = [kind for kind, _, _ in filters]
         for kind, how, name in filters:
             if not kind:
@@ -104,7 +105,8 @@ def _matches(names: dict[str, str | None], entry: tuple[str, int, str | None]) -
 
 
 def _checked(entity: Sequence[tuple[str, str | None]]) -> Entity:
-    """The entity in the order of its kinds. Raises BrokerError INVALID_REQUEST for one that Kafka has not."""
+    """Return the entity in the order of its kinds. Raises BrokerError INVALID_REQUEST for one that Kafka does not
+    support."""
     at = tuple(sorted(entity, key=lambda entry: entry[0]))
     if tuple(kind for kind, _ in at) not in KEYS:
         raise _refused("Invalid empty client quota entity" if not at else f"Unhandled client quota entity {dict(at)}")
@@ -126,18 +128,18 @@ def _refused(why: str) -> BrokerError:
     return BrokerError(codes.INVALID_REQUEST, message=why)
 
 
-# What clients sent and got lately, and how long they have to be quiet for it: producer_byte_rate and
-# consumer_byte_rate, each broker for itself, by Kafka's window of eleven samples of a second.
+# The recent traffic of clients, and how long they are throttled for it: producer_byte_rate and consumer_byte_rate, per
+# broker, with Kafka's window of eleven samples of a second.
 class Rates:
-    """One broker's."""
+    """The rates of one broker."""
 
     def __init__(self) -> None:
-        self._samples: dict[tuple[str, str, str], dict[int, float]] = {}  # by key and whose traffic counts together
+        self._samples: dict[tuple[str, str, str], dict[int, float]] = {}  # by key and by the clients that share a quota
 
     def charge(
         self, quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str, size: float, now: float
     ) -> float:
-        """Count bytes at `now` (s); returns the seconds to throttle, 0 for none."""
+        """Count bytes at `now` (s); return the seconds to throttle, 0 for none."""
         rule = in_force(quotas, key, user, client)
         if rule is None:
             return 0.0
@@ -154,7 +156,7 @@ class Rates:
 def in_force(
     quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str
 ) -> tuple[float, tuple[str, str]] | None:
-    """The limit in force, and the clients that share it, by Kafka's order of precedence."""
+    """Return the limit in force, and the clients that share it, by Kafka's order of precedence."""
     places: list[tuple[Entity, tuple[str, str]]] = [
         ((("client-id", client), ("user", user)), (user, client)),
         ((("client-id", None), ("user", user)), (user, client)),

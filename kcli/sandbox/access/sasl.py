@@ -1,5 +1,5 @@
-"""SASL on a listener of the sandbox, as Kafka does it. Before it only ApiVersions is answered, and after the end of a
-session only the handshake that begins the next one (KIP-368)."""
+"""SASL on a listener of the sandbox, as in Kafka. Before authentication only ApiVersions is answered, and after the end
+of a session only the handshake of the next one (KIP-368)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ INVALID_TOKEN = b'{"status":"invalid_token"}'
 
 
 class Users:
-    """Names and passwords, and the mechanisms offered. SCRAM takes the credentials and the delegation tokens of
-    `access`, which requests may change. OAUTHBEARER takes unsecured tokens (alg none) of these names, as Kafka's own
-    validator for trying things out does. `lifetime` is of a session, in seconds (None: no end)."""
+    """Names and passwords, and the offered mechanisms. SCRAM uses the credentials and the delegation tokens of
+    `access`, which requests can change.
+
+    OAUTHBEARER accepts unsecured tokens (alg none) of these names, like Kafka's own test validator. `lifetime` is that
+    of a session in seconds (None: unlimited).
+    """
 
     def __init__(
         self, passwords: Mapping[str, str], mechanisms: Sequence[str], lifetime: float | None, access: Access
@@ -38,7 +41,7 @@ class Users:
         self.passwords = dict(passwords)
         self.mechanisms = list(mechanisms)
         self.lifetime = lifetime
-        self.authenticated = 0  # how many authentications succeeded, later ones of a session included
+        self.authenticated = 0  # number of successful authentications, including later ones of a session
         self.refused = 0
         self._access = access
 
@@ -63,12 +66,12 @@ class SaslSession:
         self._loop = asyncio.get_running_loop()
         self._until: float | None = None
         self.user = ""
-        self.by_token = False  # the user came by a delegation token
+        self.by_token = False  # the user authenticated with a delegation token
         self.bare = False
         self.over = False
 
     def admit(self, api_key: int) -> None:
-        """Raises CloseConnection for a request that has no place here."""
+        """Raises CloseConnection for a request that is not allowed now."""
         if api_key == HANDSHAKE or (api_key == AUTHENTICATE and self._exchange is not None):
             return
         if self._exchange is not None or (api_key != API_VERSIONS and not self.user):
@@ -77,7 +80,7 @@ class SaslSession:
             raise CloseConnection
 
     def handshake(self, mechanism: str, version: int) -> SaslHandshakeResponse:
-        """The mechanism is chosen."""
+        """Choose the mechanism."""
         offered = self._users.mechanisms
         if mechanism not in offered:
             self.over = True
@@ -90,7 +93,7 @@ class SaslSession:
         return SaslHandshakeResponse(mechanisms=offered)
 
     def authenticate(self, message: bytes) -> SaslAuthenticateResponse:
-        """The next message of the exchange."""
+        """Process the next message of the exchange."""
         try:
             answer = self._step(message)
         except AuthError as refused:
@@ -103,7 +106,7 @@ class SaslSession:
         return SaslAuthenticateResponse(auth_bytes=answer, session_lifetime_ms=int(left * 1000))
 
     def token(self, message: bytes) -> bytes:
-        """The same without headers. Raises CloseConnection for a refusal: there is no word for it."""
+        """The same without headers. Raises CloseConnection on rejection, for which there is no message."""
         try:
             answer = self._step(message)
         except AuthError:
@@ -152,7 +155,7 @@ class Plain:
 
 
 class Bearer:
-    """The server's side of OAUTHBEARER: a refusal is first sent as JSON (RFC 7628)."""
+    """The server's side of OAUTHBEARER: a rejection is first sent as JSON (RFC 7628)."""
 
     def __init__(self, users: Users) -> None:
         self._users = users
@@ -175,7 +178,7 @@ class Bearer:
 
 
 def _claims(token: str) -> dict[str, object]:
-    """What an unsecured token says; nothing for any other."""
+    """Return the claims of an unsecured token; empty for any other."""
     parts = token.split(".")
     if len(parts) != 3 or parts[2]:
         return {}

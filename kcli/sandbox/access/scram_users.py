@@ -1,5 +1,5 @@
-"""The sandbox's SCRAM credentials (KIP-554): from the given passwords, changed by AlterUserScramCredentials. These
-users can log in at a listener with SASL."""
+"""The sandbox's SCRAM credentials (KIP-554): from the initial passwords, changed by AlterUserScramCredentials, for
+listeners with SASL."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ FEWEST = 4096
 
 
 class ScramUsers:
-    """By user and mechanism. `note` writes a change down."""
+    """Credentials by user and mechanism. `note` records a change in the journal."""
 
     def __init__(self, passwords: Mapping[str, str], note: Note) -> None:
         self._passwords = dict(passwords)
         self._note = note
-        self._changed: dict[tuple[str, str], Credential | None] = {}  # None: was deleted
+        self._changed: dict[tuple[str, str], Credential | None] = {}  # None: deleted
         self._derived: dict[tuple[str, str], Credential] = {}
 
     def restore(self, facts: Iterable[dict[str, Any]]) -> None:
-        """What the journal brings back."""
+        """Restore the state from the journal."""
         for fact in facts:
             kept = fact["credential"]
             credential = None if kept is None else Credential(b64decode(kept[0]), kept[1], *map(b64decode, kept[2:]))
             self._changed[fact["user"], fact["mechanism"]] = credential
 
     def find(self, mechanism: str, name: str) -> Credential | None:
-        """A user's credential; that of a password is derived when it is first wanted."""
+        """Return a user's credential; that of a password is derived on first use."""
         key = name, mechanism
         if key in self._changed:
             return self._changed[key]
@@ -44,7 +44,7 @@ class ScramUsers:
         return self._derived[key]
 
     def iterations(self, name: str) -> dict[str, int]:
-        """A user's mechanisms with their iterations; without deriving anything."""
+        """Return a user's mechanisms with their iterations, without deriving anything."""
         iterations = {}
         for mechanism in HASHES:
             key = name, mechanism

@@ -24,8 +24,8 @@ SHORT = {
 
 
 class ServerTls(Frozen):
-    """Paths of PEM files: `certificate` (with the chain) and its `key` ("" when it is in the same file); with a
-    `client_ca` clients need a certificate of that authority."""
+    """Paths of PEM files: `certificate` (with the chain) and its `key` ("" if in the same file); with a `client_ca`,
+    clients need a certificate of that authority."""
 
     certificate: str = ""
     key: str = ""
@@ -34,7 +34,7 @@ class ServerTls(Frozen):
 
 
 def server_context(tls: ServerTls) -> ssl.SSLContext:
-    """Raises UsageError for files that are of no use."""
+    """Raises UsageError for unusable files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -51,14 +51,14 @@ def server_context(tls: ServerTls) -> ssl.SSLContext:
 
 
 def subject(secured: ssl.SSLObject) -> str:
-    """The name of the certificate at the other end, as Kafka's principals have it (RFC 2253); "" without one."""
+    """Return the name of the client's certificate in the form of Kafka's principals (RFC 2253); "" without one."""
     names: Any = (secured.getpeercert() or {}).get("subject", ())
     pairs = [f"{SHORT.get(key, key)}={value}" for part in names for key, value in part]
     return ",".join(reversed(pairs))
 
 
 def find_or_make(folder: Path) -> ServerTls:
-    """The certificates of a folder, generated if there are none. Raises UsageError."""
+    """Return the certificates of a folder, generated if there are none. Raises UsageError."""
     found = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
     if (folder / "server.pem").exists():
         return found
@@ -70,7 +70,7 @@ def find_or_make(folder: Path) -> ServerTls:
 
 
 def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days: int = 30) -> ServerTls:
-    """An authority of its own (`ca.pem`) and a certificate that it signed for `names` and loopback (`server.pem`,
+    """Create an authority (`ca.pem`) and a certificate signed by it for `names` and loopback (`server.pem`,
     `server.key`), in `folder`. Raises UsageError without the package cryptography."""
     try:
         from cryptography import x509
@@ -95,7 +95,7 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
-        )  # Python 3.13 and newer accept no certificate without the two identifiers, and no authority without a usage
+        )  # Python 3.13 and newer require both key identifiers, and a key usage in the authority
         if authority:
             usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
             builder = builder.add_extension(usage, critical=True)

@@ -1,4 +1,4 @@
-"""The sandbox's responses, one file per API. The table holds all advertised APIs; others are not served."""
+"""The sandbox's responses, one file per API. The table has all advertised APIs; others are not served."""
 
 from __future__ import annotations
 
@@ -87,15 +87,16 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     94: ("unregister_controller", 0, 0),
 }
 TELEMETRY = {71: ("get_telemetry_subscriptions", 0, 0), 72: ("push_telemetry", 0, 0)}
-"""KIP-714: answered always, offered with `SandboxSettings.telemetry` only, as by a Kafka with a receiver of metrics."""
+"""KIP-714: always answered, but advertised only with `SandboxSettings.telemetry`, like by a Kafka with a metrics
+receiver."""
 OLDER = {"4.3": {18: ("api_versions", 0, 4), 28: ("txn_offset_commit", 0, 5), 42: ("delete_groups", 0, 2)}}
-"""What another version of Kafka answers otherwise."""
+"""What other versions of Kafka answer differently."""
 MISSING = {"4.3": {94}}
-"""What another version of Kafka does not answer."""
+"""What other versions of Kafka do not answer."""
 
 
 def versions_answered(settings: SandboxSettings) -> list[ApiVersion]:
-    """The table as the rows of ApiVersions."""
+    """Return the table as rows of ApiVersions."""
     from kcli.proto.messages.api_versions import ApiVersion
 
     return [
@@ -106,7 +107,7 @@ def versions_answered(settings: SandboxSettings) -> list[ApiVersion]:
 
 
 def served(settings: SandboxSettings) -> dict[int, tuple[str, int, int]]:
-    """The APIs of a sandbox."""
+    """Return the APIs of a sandbox."""
     every = ANSWERS | OLDER.get(settings.kafka_version, {}) | TELEMETRY
     missing = MISSING.get(settings.kafka_version, set())
     return {key: row for key, row in every.items() if key not in missing}
@@ -116,7 +117,7 @@ _loaded: dict[int, Answer] = {}
 
 
 def answer_of(api_key: int) -> Answer:
-    """The function that answers an API, from its own file, imported when it is first asked."""
+    """Return the function that answers an API, from its own file, imported on first use."""
     answer = _loaded.get(api_key)
     if answer is None:
         module = importlib.import_module(f"kcli.sandbox.answers.{(ANSWERS | TELEMETRY)[api_key][0]}")

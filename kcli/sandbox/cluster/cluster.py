@@ -1,5 +1,5 @@
-"""The cluster of a sandbox: its parts, each created with the parts that it uses. It has no port and no socket; `wire/`
-brings requests in, `answers/` reads and changes the parts."""
+"""The cluster of a sandbox: its parts, each created with the parts that it uses. It has no ports or sockets; `wire/`
+delivers requests, `answers/` reads and changes the parts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class SandboxCluster:
 
         return Registry(self.journal.note)
 
-    # -- parts that are made when they are first needed ---------------------------------------------------------------
+    # -- parts created on first use -----------------------------------------------------------------------------------
 
     @property
     def groups(self) -> Groups:
@@ -179,10 +179,10 @@ class SandboxCluster:
             broker.on_disconnect.append(sessions.disconnected)
         return sessions
 
-    # -- what takes several parts -------------------------------------------------------------------------------------
+    # -- operations on several parts ----------------------------------------------------------------------------------
 
     def find_or_create(self, name: str) -> Topic | None:
-        """The topic, created if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
+        """Return the topic, created if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
         topic = self.topics.by_name.get(name)
         if topic is None and self.settings.auto_create:
             topic = self.topics.create(name, self.settings.partitions)
@@ -200,7 +200,7 @@ class SandboxCluster:
     # -- life ---------------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Take up what the journal has, then make the topics of the settings. Needs a running loop."""
+        """Restore the state in the journal, then create the topics of the settings. Needs a running loop."""
         state = self.journal.open()
         if state is not None:
             self._restore(state)
@@ -232,23 +232,23 @@ class SandboxCluster:
             self.journal.note("cluster", {"id": self.id})
 
     def close(self) -> None:
-        """Stop all timers, flush to the disk, let the directory go."""
+        """Stop all timers, flush to disk, and release the directory."""
         for part in (self._groups, self._transactions, self._moves, self.topics, self.journal):
             if part is not None:
                 part.close()
 
 
 class Retention:
-    """`memory` is how many bytes of records all topics may have together; None for no limit."""
+    """`memory` limits the bytes of records of all topics together; None for no limit."""
 
     def __init__(self, topics: Topics, memory: int | None) -> None:
         self._topics = topics
         self._memory = memory
-        self._bytes = 0  # at most: what was deleted since the last count is still in it
+        self._bytes = 0  # an upper bound: deletions since the last count are still included
 
     def make_room(self, partition: Partition, size: int) -> None:
-        """Before `size` bytes are appended: delete by retention.bytes. Raises BrokerError POLICY_VIOLATION if the
-        sandbox's memory limit would be exceeded."""
+        """Call this before `size` bytes are appended: deletes by retention.bytes. Raises BrokerError POLICY_VIOLATION
+        if the sandbox's memory limit would be exceeded."""
         limit = partition.topic.number("retention.bytes")
         if limit >= 0:
             partition.log.keep_bytes(max(limit - size, 0))

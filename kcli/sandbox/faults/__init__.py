@@ -1,1 +1,1 @@
-"""Scripted faults: what can be ordered, and from another process."""
+"""Scripted faults, which can also be ordered from another process."""

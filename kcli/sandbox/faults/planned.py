@@ -1,5 +1,5 @@
-"""The faults that are still to happen. Each runs out (`times`) or is removed (`clear`). APIs are named as Kafka
-names them: "Produce", "Fetch", "JoinGroup"."""
+"""The faults that are still to happen. Each runs out (`times`) or is removed (`clear`). APIs have Kafka's names:
+"Produce", "Fetch", "JoinGroup"."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ORDERED_AS = {
 
 
 class Conduct:
-    """How the connection treats one request: made from the faults that match it."""
+    """How the connection treats one request, according to the matching faults."""
 
     __slots__ = (
         "alter",
@@ -51,18 +51,18 @@ class Conduct:
     )
 
     def __init__(self) -> None:
-        self.delay = 0.0  # seconds before it is looked at
-        self.close_before = False  # close without acting
-        self.silent = False  # act, never answer
-        self.deaf = 0.0  # seconds for which nothing is read from then on
-        self.cut_after: int | None = None  # act, send this number of bytes of the answer, close
+        self.delay = 0.0  # seconds before the request is processed
+        self.close_before = False  # close without processing
+        self.silent = False  # process, but never answer
+        self.deaf = 0.0  # seconds for which nothing is read afterwards
+        self.cut_after: int | None = None  # process, send this number of bytes of the response, close
         self.correlation_shift = 0
         self.throttle_ms = 0
-        self.raw: bytes | None = None  # these bytes instead of the answer
-        self.alter: Callable[[Any], None] | None = None  # changes the answer
-        self.tags = False  # put unknown tagged fields into the answer
-        self.dribble = False  # send the answer byte by byte
-        self.hold = False  # send it together with the next answer
+        self.raw: bytes | None = None  # these bytes instead of the response
+        self.alter: Callable[[Any], None] | None = None  # changes the response
+        self.tags = False  # add unknown tagged fields to the response
+        self.dribble = False  # send the response byte by byte
+        self.hold = False  # send it together with the next response
 
 
 class _Planned:
@@ -89,13 +89,13 @@ class _Planned:
 
 
 class Planned:
-    """The faults of one sandbox that are still to happen, in the order they were asked for. Namespaces of faults put
-    them in, brokers take them out."""
+    """A sandbox's faults that are still to happen, in the order in which they were ordered. Namespaces of faults add
+    them, brokers take them."""
 
     def __init__(self) -> None:
         self._planned: list[_Planned] = []
-        self.limited: dict[tuple[int, int], tuple[int, int]] = {}  # (broker, API key) to the versions it speaks
-        self.stale: dict[int, dict[tuple[str, int], tuple[int, int]]] = {}  # what a broker believes of the leaders
+        self.limited: dict[tuple[int, int], tuple[int, int]] = {}  # (broker, API key) to the supported versions
+        self.stale: dict[int, dict[tuple[str, int], tuple[int, int]]] = {}  # leaders as seen by a broker
 
     def plan(
         self,
@@ -108,12 +108,12 @@ class Planned:
         topic: str | None = None,
         partition: int | None = None,
     ) -> None:
-        """Add a fault. Raises ValueError for a name that is no API's."""
+        """Add a fault. Raises ValueError for an unknown API name."""
         key = None if api is None else key_of(api)
         self._planned.append(_Planned(kind, key, value, times, broker, topic, partition))
 
     def clear(self) -> None:
-        """Forget what has not happened yet, and what brokers believe or speak."""
+        """Drop what has not happened yet, and what brokers believe or support."""
         self._planned.clear()
         self.limited.clear()
         self.stale.clear()
@@ -146,22 +146,22 @@ class Planned:
         ]
         return rows
 
-    # -- what the broker asks -------------------------------------------------------------------------------------
+    # -- called by the broker -------------------------------------------------------------------------------------
 
     def code(self, api: int, broker: int, topic: str | None = None, partition: int | None = None) -> ErrorCode | None:
-        """The error ordered for this, used up; None for none."""
+        """Take the error ordered for this; None if there is none."""
         return self.taken("error", api, broker, topic, partition)  # type: ignore[return-value]
 
     def take(
         self, kind: str, api: int | None, broker: int, topic: str | None = None, partition: int | None = None
     ) -> bool:
-        """Whether such a fault was ordered; it is used up."""
+        """Take such a fault, if it was ordered; return whether it was."""
         return self.taken(kind, api, broker, topic, partition) is not None
 
     def taken(
         self, kind: str, api: int | None, broker: int, topic: str | None = None, partition: int | None = None
     ) -> object | None:
-        """What was ordered of this kind, used up; None for nothing."""
+        """Take the value of such a fault; None if there is none."""
         for planned in self._planned:
             if (
                 planned.kind == kind
@@ -178,7 +178,7 @@ class Planned:
         return None
 
     def conduct(self, api: int, broker: int) -> Conduct | None:
-        """How to treat the request that has come; None for honestly."""
+        """Return how to treat an incoming request; None for normally."""
         if not self._planned:
             return None
         conduct = Conduct()
@@ -201,12 +201,12 @@ class Planned:
         return conduct
 
     def speaks(self, api: int, broker: int) -> range | None:
-        """The versions of an API that an older broker speaks, None for all."""
+        """Return the versions of an API that an older broker supports, None for all."""
         limit = self.limited.get((broker, api))
         return None if limit is None else range(limit[0], limit[1] + 1)
 
     def offered(self, rows: list[ApiVersion], broker: int) -> list[ApiVersion]:
-        """The rows of ApiVersions as `speak_only` wants them, without APIs that have no version left."""
+        """Return the rows of ApiVersions restricted by `speak_only`, without APIs that have no version left."""
         if not self.limited:
             return rows
         kept = []
@@ -219,7 +219,7 @@ class Planned:
 
 
 def key_of(api: str) -> int:
-    """The key of an API. Raises ValueError for a name that is none."""
+    """Return the key of an API. Raises ValueError for an unknown name."""
     if api not in KEYS:
         raise ValueError(f"unknown API {api}; known: {', '.join(sorted(KEYS))}")
     return KEYS[api]

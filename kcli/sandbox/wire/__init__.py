@@ -1,1 +1,1 @@
-"""Connections to a broker of the sandbox: how a request comes in and its answer goes out."""
+"""Connections to a broker of the sandbox: incoming requests and outgoing responses."""

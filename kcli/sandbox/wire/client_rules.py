@@ -1,8 +1,8 @@
-"""Rules for a good client, checked on the broker's side. Violations are recorded, not refused: Kafka
-accepts them.
+"""Checks on the broker's side whether kcli's client follows the protocol. Violations are recorded, not rejected,
+because Kafka accepts them.
 
-Only connections that say in ApiVersions that they are kcli are checked. Others may have their reasons: more in flight
-by configuration, another way to number. `Sandbox.violations` are the violations, as sentences.
+Only connections that identify themselves as kcli in ApiVersions are checked. Other clients may have reasons: more
+requests in flight by configuration, other correlation ids. `Sandbox.violations` has the violations, as sentences.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PRODUCE, OFFSET_COMMIT, JOIN_GROUP, TXN_OFFSET_COMMIT = 0, 8, 11, 28
 
 
 class _Sequence:
-    """What a producer wrote to a partition last."""
+    """What a producer last wrote to a partition."""
 
     __slots__ = ("batches", "epoch", "following")
 
@@ -39,29 +39,29 @@ class ClientRules:
 
     def __init__(self, topics: Topics, *, durable: bool) -> None:
         self.topics = topics
-        self._durable = durable  # producers may have written before this process began
+        self._durable = durable  # producers may have written before this process started
         self.violations: list[str] = []
         self.generations: dict[tuple[str, str], int] = {}  # (group, member) to the last generation sent to it
         self._sequences: dict[tuple[str, int], dict[int, _Sequence]] = {}  # by partition, by producer id
         self._forgotten: set[tuple[str, int]] = set()
 
     def meet(self, node_id: int, waiting: Collection[Buffer], asked: Received) -> Witness | None:
-        """A witness of a connection whose ApiVersions names kcli. `waiting` are its requests, not yet read, to the
+        """Return a witness for a connection whose ApiVersions names kcli. `waiting` are its unread requests to the
         broker `node_id`."""
         ours = getattr(asked.request, "client_software_name", "") == OURS
         return Witness(self, node_id, waiting, asked.correlation_id) if ours else None
 
     def forget(self, topic: str, partition: int) -> None:
-        """The broker lost the state of its producers: their next sequences prove nothing."""
+        """The broker lost its producers' state, so their next sequences prove nothing."""
         self._forgotten.add((topic, partition))
         self._sequences.pop((topic, partition), None)
 
     def appended(self, topic: str, partition: int, header: Header) -> str | None:
-        """The violation of a batch that was stored now, or taken for a duplicate; None without one."""
+        """Return the violation of a batch that was stored now, or recognized as a duplicate; None without one."""
         producers = self._sequences.setdefault((topic, partition), {})
         known = producers.get(header.producer_id)
         first = header.base_sequence
-        if known is None:  # a producer may be older than what is remembered of it
+        if known is None:  # a producer may be older than what is remembered about it
             older = (topic, partition) in self._forgotten or self._durable
             known = producers[header.producer_id] = _Sequence(header.producer_epoch, first if older else 0)
         elif header.producer_epoch != known.epoch:
@@ -89,14 +89,14 @@ class Witness:
         self._rules.violations.append(f"broker {self._node_id}: {what}")
 
     def numbered(self, correlation_id: int) -> None:
-        """A request came."""
+        """A request arrived."""
         expected = 0 if self._last == MAX_ID else self._last + 1
         if correlation_id != expected:
             self._say(f"request {correlation_id} after request {self._last} (B3)")
         self._last = correlation_id
 
     def saw(self, request: Any, response: Any) -> None:
-        """A request was answered; the answer is not written yet."""
+        """A request was answered; the response is not written yet."""
         key = request.api_key
         if key == PRODUCE:
             self._produced(request, response)

@@ -1,5 +1,5 @@
-"""One connection to a broker of the sandbox. It answers its requests one after the other, in the order they came, as
-Kafka does; what a scripted fault wants instead is in `faults/responses.py`."""
+"""A connection to a broker of the sandbox. It answers its requests one after another, in order, as Kafka does;
+`faults/responses.py` handles scripted faults."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from kcli.sandbox.wire.peer import SEND_BUFFER, CloseConnection, Outgoing
 from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
 
 MAX_REQUEST = 100 * 1024 * 1024
-MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
+MAX_WAITING = 64  # waiting frames per connection; more are left in the socket
 MAX_WAITING_BYTES = 16 * 1024 * 1024
-FREE = 1024 * 1024  # bytes that a connection may hold however much the others do
-KEPT = 2 * 1024 * 1024  # the largest buffer of a connection that is used again
-IN_A_ROW = 8  # requests of one connection that are answered before others have their turn
+FREE = 1024 * 1024  # bytes that a connection may hold however much others do
+KEPT = 2 * 1024 * 1024  # the largest buffer that a connection reuses
+IN_A_ROW = 8  # consecutive requests of a connection before others get their turn
 PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
 MOST_HELD = 256 * 1024 * 1024
-"""Bytes of requests, whole and half, that all connections to all brokers may hold together."""
+"""Bytes of requests, including incomplete ones, that all connections to all brokers may hold together."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -44,31 +44,31 @@ class Connection(asyncio.BufferedProtocol):
         self.session = ServerSession()
         self.transport: asyncio.Transport
         self.outgoing: Outgoing
-        self.witness: Witness | None = None  # what this peer must not do, once it said that it is kcli
-        self.frames: deque[memoryview] = deque()  # that wait for their turn
+        self.witness: Witness | None = None  # checks this client if it is kcli
+        self.frames: deque[memoryview] = deque()  # waiting for their turn
         self._sasl: SaslSession | None = None  # on a listener with SASL
         self.since = time.monotonic()
-        self.asked = False  # whether it ever sent a whole request
+        self.asked = False  # whether it has sent a whole request
         self._reader = FrameReader(MAX_REQUEST, KEPT, trusting=False)
-        self._unanswered = 0  # bytes of the frames that came whole
-        self._taken = 0  # bytes that this connection takes of those of all
+        self._unanswered = 0  # bytes of complete frames
+        self._taken = 0  # this connection's part of the bytes of all
         self._more: asyncio.Future[None] | None = None  # serve() waits for a frame
         self._full = False
         self._deaf = False
         self._lost = False
-        self._ended = False  # whether its end came in order
+        self._ended = False  # whether it ended regularly
         self._waits_its_turn = False
         self._idle: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None]
 
-    # -- what asyncio says ------------------------------------------------------------------------------------------
+    # -- called by asyncio ------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if TYPE_CHECKING:  # uvloop's is none
+        if TYPE_CHECKING:  # uvloop's is not a subclass
             assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.outgoing = Outgoing(transport)
-        with suppress(OSError):  # it went already; connection_lost comes
+        with suppress(OSError):  # it is already gone; connection_lost follows
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if self._cluster.users is not None:
             self._sasl = SaslSession(self._cluster.users)
@@ -84,7 +84,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         try:
             frames = self._reader.received(nbytes)
-        except DecodeError:  # HTTP, TLS, a size out of this world: not a Kafka client, nothing to say to it (3.7)
+        except DecodeError:  # HTTP, TLS, an impossible size: not a Kafka client, so there is nothing to answer
             self.transport.abort()
             return
         self.frames.extend(frames)
@@ -97,7 +97,7 @@ class Connection(asyncio.BufferedProtocol):
             self._more.set_result(None)
 
     def _weigh(self) -> None:
-        """Count what this connection takes. Whoever comes to more than there is for all is cut off."""
+        """Count the bytes of this connection, and close it if it exceeds the limit for all."""
         taken = self._unanswered + self._reader.filling
         if taken == self._taken:
             return
@@ -129,10 +129,10 @@ class Connection(asyncio.BufferedProtocol):
             self._idle.cancel()
         if not (self._ended and self._waits_its_turn):
             self._let_go()
-            self._task.cancel()  # else what it sent before its end is still done, as in Kafka
+            self._task.cancel()  # otherwise requests sent before the end are still processed, as in Kafka
 
     def _let_go(self) -> None:
-        """Hold nothing any more of what came."""
+        """Release everything received."""
         self.frames.clear()
         self._reader = FrameReader(MAX_REQUEST, trusting=False)
         self._unanswered = 0
@@ -149,17 +149,17 @@ class Connection(asyncio.BufferedProtocol):
         self._task.cancel()
 
     def forget(self) -> None:
-        """The broker counts this connection no more."""
+        """The broker no longer counts this connection."""
         self._broker.disconnected(self)
 
     async def ended(self) -> None:
-        """Wait until nothing of this connection runs any more."""
+        """Wait until nothing of this connection is running."""
         await asyncio.wait([self._task])
 
-    # -- listening and not ------------------------------------------------------------------------------------------
+    # -- reading and pausing ----------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        """Read from the socket, or leave it there, as things are now."""
+        """Start or stop reading from the socket, as the state requires."""
         if self._lost or self.transport.is_closing():
             return
         if self._full or self._deaf:
@@ -168,7 +168,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.resume_reading()
 
     def go_deaf(self, seconds: float) -> None:
-        """Read nothing for this many seconds (a fault)."""
+        """Read nothing for so many seconds (a fault)."""
         self._deaf = True
         self._listen()
         asyncio.get_running_loop().call_later(seconds, self._hear_again)
@@ -178,7 +178,7 @@ class Connection(asyncio.BufferedProtocol):
         self._listen()
 
     def used(self) -> None:
-        """The connection is in use: its idle time starts again."""
+        """The connection is in use: restart its idle time."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
@@ -216,14 +216,15 @@ class Connection(asyncio.BufferedProtocol):
                     self.used()
         except (CloseConnection, DecodeError):
             self.transport.close()
-        except asyncio.CancelledError:  # raised again it would keep this connection, by its traceback, in a cycle
+        # raising it would keep this connection alive in a reference cycle with the traceback
+        except asyncio.CancelledError:
             self.transport.abort()
         except Exception as bug:  # noqa: BLE001 a bug of ours must fail the test that met it, not one connection
             self._traffic.failures.append(bug)
             self.transport.abort()
 
     async def next_frame(self, seconds: float | None) -> None:
-        """Wait for a frame, at most this many seconds."""
+        """Wait for a frame, at most so many seconds."""
         self._more = asyncio.get_running_loop().create_future()
         if seconds is None:
             await self._more
@@ -269,7 +270,7 @@ class Connection(asyncio.BufferedProtocol):
         if sasl is not None and sasl.over:
             raise CloseConnection
         if quiet:
-            await asyncio.sleep(quiet)  # nothing more is read from it meanwhile, as Kafka does (KIP-219)
+            await asyncio.sleep(quiet)  # nothing more is read from it meanwhile, as in Kafka (KIP-219)
 
     def _context(self, asked: Received) -> RequestContext:
         peer = self.transport.get_extra_info("peername")
@@ -278,7 +279,7 @@ class Connection(asyncio.BufferedProtocol):
         return RequestContext(self._cluster, self._broker, asked.version, client_id, host, self, self._sasl)
 
     def _quota(self, context: RequestContext, api_key: int, size: int, response: Any) -> float:
-        """Say in the answer how long to be quiet, if a quota says so; in seconds."""
+        """Set the throttle time in the response, if a quota requires it; return it in seconds."""
         if api_key not in (PRODUCE, FETCH):
             return 0.0
         key = "producer_byte_rate"
@@ -291,14 +292,15 @@ class Connection(asyncio.BufferedProtocol):
         return pause / 1000
 
     def _refuse(self, asked: Received) -> None:
-        """An API or a version that is not served: ApiVersions gets a version 0 error (KIP-511), others are cut off."""
+        """Reject an API or version that is not served: ApiVersions gets a version 0 error (KIP-511), for others the
+        connection is closed."""
         if asked.api_key != API_VERSIONS:
             raise CloseConnection
         from kcli.proto.messages.api_versions import ApiVersionsResponse
 
         faults = self._cluster.faults.planned
         rows = versions_answered(self._cluster.settings)
-        if not faults.limited:  # an older broker, which is a fault, tells all
+        if not faults.limited:  # an older broker, which is a fault, reports all
             rows = [row for row in rows if row.api_key == API_VERSIONS]
         offered = faults.offered(rows, self._broker.node_id)
         refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
@@ -307,7 +309,7 @@ class Connection(asyncio.BufferedProtocol):
 
 
 async def _before(conduct: Conduct) -> None:
-    """What a planned fault does before the request is handled. Raises CloseConnection."""
+    """Apply a planned fault before the request is processed. Raises CloseConnection."""
     if conduct.delay:
         await asyncio.sleep(conduct.delay)
     if conduct.close_before:
@@ -315,8 +317,8 @@ async def _before(conduct: Conduct) -> None:
 
 
 class Traffic:
-    """`seen`: how many requests of each API key came; `held`: bytes of requests that came and are not answered;
-    `failures`: bugs of the sandbox that requests met."""
+    """`seen`: number of requests by API key; `held`: bytes of requests received and not answered; `failures`: bugs of
+    the sandbox that requests triggered."""
 
     def __init__(self) -> None:
         self.seen: dict[int, int] = {}
@@ -324,5 +326,5 @@ class Traffic:
         self.failures: list[Exception] = []
 
     def count(self, api_key: int) -> None:
-        """A request came."""
+        """A request arrived."""
         self.seen[api_key] = self.seen.get(api_key, 0) + 1

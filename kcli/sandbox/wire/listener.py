@@ -1,6 +1,6 @@
-"""Where connections come in: listening sockets, and how many connections there may be.
+"""Accepts connections: listening sockets, and the limit of connections.
 
-asyncio's own server takes all that come, and writes a hundred tracebacks a second where the process has no more files.
+asyncio's own server accepts everything, and logs a hundred tracebacks per second if the process has no more files.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 Address = tuple[Any, ...]
 
-BACKLOG = 1024  # connections that wait in the kernel
-AT_ONCE = 8  # that are taken before others have their turn
-PAUSE = 0.2  # seconds until the next try where the process has no more files
+BACKLOG = 1024  # connections waiting in the kernel
+AT_ONCE = 8  # accepted before others get their turn
+PAUSE = 0.2  # seconds until the next attempt if the process has no more files
 MOST = 4096
 
 
 def possible() -> int:
-    """How many connections this process may have: less than it may have files, for it needs some itself."""
+    """Return how many connections this process can have: fewer than open files, because it needs some itself."""
     files = most_files()
     return MOST if files is None else min(MOST, max(files // 2, files - 256))
 
 
 class Listener:
-    """Accepts connections; `protocol` makes the protocol of each. `admits` decides about each before, and closes it by
-    False; `full` is called when the system gives no more files."""
+    """Accepts connections; `protocol` creates the protocol of each. `admits` decides about each first, and closes it by
+    returning False; `full` is called if the system has no more files."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Listener:
         self._sockets: list[socket.socket] = []
         self._coming: dict[asyncio.Task[None], None] = {}  # the oldest first; TLS may take a while
         self._again: asyncio.TimerHandle | None = None
-        self._accepting: dict[socket.socket, asyncio.Task[None]] = {}  # where the loop has no `add_reader`
+        self._accepting: dict[socket.socket, asyncio.Task[None]] = {}  # if the loop has no `add_reader`
 
     @property
     def coming(self) -> int:
-        """How many are in, and not yet a connection of the protocol."""
+        """How many were accepted, but have no protocol yet."""
         return len(self._coming)
 
     async def open(self, host: str, port: int) -> int:
@@ -90,11 +90,11 @@ class Listener:
         for listening in self._sockets:
             try:
                 loop.add_reader(listening, self._take, listening)
-            except NotImplementedError:  # Windows' loop has operations, no readiness
+            except NotImplementedError:  # Windows' loop has operations instead of readiness
                 self._accepting[listening] = loop.create_task(self._accept(listening))
 
     async def _accept(self, listening: socket.socket) -> None:
-        """Take connections one after another, until the system gives no more files."""
+        """Accept connections one after another, until the system has no more files."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -113,7 +113,7 @@ class Listener:
             except (BlockingIOError, InterruptedError):
                 return
             except ConnectionError:
-                continue  # it did not wait that long
+                continue  # closed before it was accepted
             except OSError as none_left:
                 self._rest(none_left)
                 return
@@ -129,7 +129,7 @@ class Listener:
         task.add_done_callback(lambda done: self._come(done, taken))
 
     def _rest(self, problem: OSError) -> None:
-        """Accept no connection for a while."""
+        """Accept no connections for a while."""
         self._full(problem)
         for listening in self._sockets:
             self._ignore(listening)
@@ -149,10 +149,10 @@ class Listener:
     def _come(self, task: asyncio.Task[None], taken: socket.socket) -> None:
         self._coming.pop(task, None)
         if task.cancelled():
-            taken.close()  # turned away before it began: no transport has it
+            taken.close()  # refused before it began: it has no transport
 
     def turn_away(self) -> bool:
-        """Close the connection that has taken longest without being admitted. Returns whether there was one."""
+        """Close the connection that has been waiting longest to be admitted. Returns whether there was one."""
         oldest = next(iter(self._coming), None)
         if oldest is None:
             return False
@@ -164,7 +164,7 @@ class Listener:
         loop = asyncio.get_running_loop()
         try:
             await loop.connect_accepted_socket(self._protocol, taken, ssl=self._tls)
-        except OSError:  # SSLError too: it speaks no TLS, or is gone; it knows that itself
+        except OSError:  # includes SSLError: the client does not use TLS, or is gone, and knows that itself
             taken.close()
 
     async def close(self) -> None:

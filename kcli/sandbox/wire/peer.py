@@ -1,4 +1,4 @@
-"""A client's connection as the parts of a sandbox see it, and how an answer ends it."""
+"""A client's connection as seen by the parts of a sandbox, and how a response can end it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEND_BUFFER = 2 * CHUNK  # bytes that the kernel takes
 
 
 class Peer(Protocol):
-    """`asked`: whether a whole request ever came; `since`: when it connected (monotonic seconds)."""
+    """`asked`: whether a whole request has arrived; `since`: when it connected (monotonic seconds)."""
 
     asked: bool
     since: float
@@ -26,21 +26,21 @@ class Peer(Protocol):
         """Break the connection at once."""
 
     def used(self) -> None:
-        """The connection is in use: its idle time starts again."""
+        """The connection is in use: restart its idle time."""
 
     def forget(self) -> None:
-        """The broker counts this connection no more."""
+        """The broker no longer counts this connection."""
 
     async def ended(self) -> None:
-        """Wait until nothing of this connection runs any more."""
+        """Wait until nothing of this connection is running."""
 
 
 class CloseConnection(Exception):
-    """The answer to this request is that the connection ends (acks=0 with an error)."""
+    """The response to this request is that the connection ends (acks=0 with an error)."""
 
 
 class Outgoing:
-    """`held` is a response that goes out with the next one (a fault)."""
+    """`held` is a response to send with the next one (a fault)."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         transport.set_write_buffer_limits(high=CHUNK)
@@ -49,19 +49,19 @@ class Outgoing:
         self._drained: asyncio.Future[None] | None = None  # write() waits for the socket
 
     def pause(self) -> None:
-        """The socket takes no more for now."""
+        """The socket accepts no more for now."""
         self._drained = asyncio.get_running_loop().create_future()
 
     def resume(self) -> None:
-        """The socket takes more."""
+        """The socket accepts more."""
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
         self._drained = None
 
     async def write(self, parts: list[Buffer]) -> None:
-        """Small parts go out together; a large one is a slice of a log and goes out in chunks, not copied."""
+        """Write small parts together; a large one is a slice of a log and is written in chunks, without copying."""
         if self._transport.is_closing():
-            return  # the peer has gone
+            return  # the client is gone
         small: list[Buffer] = []
         if self.held:
             small, self.held = self.held, []

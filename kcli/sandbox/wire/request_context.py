@@ -1,4 +1,4 @@
-"""What an answer knows about its request besides the request itself."""
+"""The context of a request for its response."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kcli.sandbox.wire.share_sessions import ShareSessions
 T = TypeVar("T")
 
 ANONYMOUS = "User:ANONYMOUS"
-NAMELESS = (8, 9, 15, 28, 42)  # APIs that take a group without a name: offsets, DescribeGroups, DeleteGroups
-TURN = 64  # rows of a request that are answered before others have their turn
+NAMELESS = (8, 9, 15, 28, 42)  # APIs that allow an empty group name: offsets, DescribeGroups, DeleteGroups
+TURN = 64  # rows of a request to answer before others get their turn
 
 
 async def in_turns(rows: Iterable[T]) -> AsyncIterator[T]:
-    """The rows of a request that may have many: other connections are answered in between."""
+    """Iterate over the rows of a request that may have many, answering other connections in between."""
     for number, row in enumerate(rows, 1):
         yield row
         if not number % TURN:
@@ -33,8 +33,8 @@ async def in_turns(rows: Iterable[T]) -> AsyncIterator[T]:
 
 
 class RequestContext:
-    """One request, as its answer sees it: which broker of the `cluster` got it, on which connection (`peer`), and its
-    `sasl` session on a listener with SASL."""
+    """A request in its context: which broker of the `cluster` received it, on which connection (`peer`), and its `sasl`
+    session on a listener with SASL."""
 
     __slots__ = ("broker", "client_id", "cluster", "host", "peer", "sasl", "version")
 
@@ -58,7 +58,7 @@ class RequestContext:
 
     @property
     def principal(self) -> str:
-        """The client's: User:NAME, or User:ANONYMOUS."""
+        """The client's principal: User:NAME, or User:ANONYMOUS."""
         return self.peer.principal if self.peer is not None else ANONYMOUS
 
     @property
@@ -69,7 +69,7 @@ class RequestContext:
     # -- ACLs -------------------------------------------------------------------------------------------------------
 
     def may(self, operation: str, kind: str, name: str) -> bool:
-        """Whether the client is allowed, by the ACLs; without an authorizer, always."""
+        """Whether the ACLs allow the client to do this; without an authorizer, always."""
         authorizer = self.cluster.access.authorizer
         return authorizer is None or authorizer.allows(
             self.principal, client_address(self.host[1:]), operation, kind, name
@@ -83,14 +83,14 @@ class RequestContext:
         )
 
     def must(self, operation: str, kind: str, name: str) -> None:
-        """Raises BrokerError where the client may not do this."""
+        """Raises BrokerError if the client may not do this."""
         if self.cluster.access.authorizer is not None and not self.may(operation, kind, name):
             from kcli.rights import REFUSALS
 
             raise BrokerError(REFUSALS[kind])
 
     def check(self, api: int, kind: str, name: str) -> None:
-        """Raises BrokerError where the client may not do to this what the API does."""
+        """Raises BrokerError if the client may not call the API for this resource."""
         if self.cluster.access.authorizer is not None:
             from kcli.rights import BY_KIND
 
@@ -99,8 +99,8 @@ class RequestContext:
                 self.must(operation, kind, name)
 
     def refused(self, api: int, topic: str | None = None, partition: int | None = None) -> ErrorCode | None:
-        """The error of a request, or of its part about a topic, before it is looked at: because of the ACLs, or because
-        a fault was ordered."""
+        """Return the error of a request, or of its part about a topic, before it is processed: because of ACLs, or of
+        an ordered fault."""
         if self.cluster.access.authorizer is not None:
             try:
                 self.check(api, "cluster", CLUSTER)
@@ -117,7 +117,7 @@ class RequestContext:
         return self.cluster.brokers.coordinator(name, kind) is self.broker
 
     def check_coordinator(self, api: int, name: str, kind: int = GROUP) -> None:
-        """Raises BrokerError: what ACLs or an ordered fault say, INVALID_GROUP_ID or INVALID_REQUEST without a name,
+        """Raises BrokerError: that of ACLs or an ordered fault, INVALID_GROUP_ID or INVALID_REQUEST without a name,
         NOT_COORDINATOR."""
         self.check(api, "group" if kind == GROUP else "transactional-id", name)
         scripted = self.cluster.faults.planned.code(api, self.broker.node_id)
