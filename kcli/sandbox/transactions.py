@@ -140,7 +140,7 @@ class Transaction:
         elif (retried or not bump) and self.state == (COMPLETE_COMMIT if commit else COMPLETE_ABORT):
             return False
         elif bump and not retried and not commit:
-            return True  # nothing was added, and an abort still gives a new epoch (D39)
+            return True  # nothing was added, and an abort still gives a new epoch
         raise BrokerError(codes.INVALID_TXN_STATE, message=f"the transaction is {self.state}")
 
     def decide(self, *, commit: bool, bump: bool, next_id: int, now: int, fence: bool = False) -> None:

@@ -77,7 +77,7 @@ def _nothing(at: TopicPartition, place: Place) -> Stretch:
 
 
 def _read(at: TopicPartition, part: PartitionData, place: Place) -> Stretch | KcliError | Place:
-    """The records; where only the beginning of a batch came, the same place with more room (E1)."""
+    """The records; where only the beginning of a batch came, the same place with more room."""
     stretch = _stretch(part, at, place.offset)
     if stretch is not None:
         return stretch

@@ -384,7 +384,7 @@ class Session(ABC):
         """Run a task whose end ends the session."""
         try:
             await work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait for ever (B29)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no caller may wait forever
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:

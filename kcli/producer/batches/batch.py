@@ -88,7 +88,7 @@ class ProducerBatch:
         """Whether the sequence number proves nothing: the batch is part of one that may be stored whole, or it was sent
         to a topic that has been deleted since."""
         self.not_before = 0.0
-        self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence (D24)
+        self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence
         self.parts: list[ProducerBatch] = []  # the batches it was split into, which replace it
         self.trouble = ""  # the error of the last attempt
         self.settled = False

@@ -46,7 +46,7 @@ class ApiVersionsResponse(Response, key=18, versions="0-5", flexible="3+"):
 
 
 def software_version(version: str) -> str:
-    """Our version as a broker accepts it: letters, digits, dashes and dots, none at the ends (B11)."""
+    """Our version as a broker accepts it: letters, digits, dashes and dots, none at the ends."""
     kept = "".join(c if (c.isascii() and c.isalnum()) or c in "-." else "-" for c in version)
     return kept.strip("-.") or "0"
 

@@ -1,6 +1,6 @@
 """Fetch 4-18. 7 adds sessions, 9 leader epochs, 12 diverging epochs, 13 topic ids, 16 the leader hint (KIP-951).
 Waits until min_bytes are there, something is wrong, or max_wait has passed. Records are slices of the log; those for
-read_committed end at the last stable offset and come with the aborted transactions among them (E15)."""
+read_committed end at the last stable offset and come with the aborted transactions among them."""
 
 from __future__ import annotations
 

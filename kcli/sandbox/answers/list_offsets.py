@@ -1,4 +1,4 @@
-"""ListOffsets 1-11. 2 adds the isolation level: for read_committed the log ends at the last stable offset (E17). 4 adds
+"""ListOffsets 1-11. 2 adds the isolation level: for read_committed the log ends at the last stable offset. 4 adds
 leader epochs, 7 max timestamp (-3), 8 earliest local (-4), 9 latest tiered (-5)."""
 
 from __future__ import annotations

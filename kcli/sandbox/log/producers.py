@@ -8,7 +8,7 @@ from kcli.errors import BrokerError
 from kcli.sandbox.log.batches import Header
 
 REMEMBERED = 5
-SEQUENCE_MASK = 0x7FFFFFFF  # sequences wrap from 2**31 - 1 to 0 (D24)
+SEQUENCE_MASK = 0x7FFFFFFF  # sequences wrap from 2**31 - 1 to 0
 
 
 class _Producer:
