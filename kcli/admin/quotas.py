@@ -45,7 +45,7 @@ class Entity(Frozen):
 
     @property
     def names(self) -> dict[str, str | None]:
-        """Kind to name."""
+        """Names of the entity by kind (user, client-id, ip)."""
         return dict(self.parts)
 
     @property

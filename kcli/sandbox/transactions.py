@@ -1,5 +1,5 @@
-"""The transaction coordinator: every step of a transaction is written to the journal before it is acted on, so that
-after a crash a decided transaction is completed and an open one runs into its timeout (KIP-98, 360, 447, 890)."""
+"""The transaction coordinator: every step of a transaction is written to the journal before it is executed, so that
+after a crash a decided transaction is completed and an open one times out (KIP-98, 360, 447, 890)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kcli.sandbox.cluster.topics import Partition, Topics
 from kcli.sandbox.log.batches import CHECKED_FROM, CONTROL, LAYOUT, SIZE, TRANSACTIONAL, Header, checksum
 from kcli.sandbox.log.recovery import State
 
-# One transactional id, as its coordinator knows it: its producer, and how far its transaction is.
+# The state of a transactional id at its coordinator: its producer, and the progress of its transaction.
 #
-# Empty → Ongoing → PrepareCommit or PrepareAbort (decided, markers on their way) → CompleteCommit or CompleteAbort →
-# Ongoing … (KIP-98). Every step here is a decision only; `transactions.py` writes it down and acts.
+# Empty → Ongoing → PrepareCommit or PrepareAbort (decided, markers being written) → CompleteCommit or CompleteAbort →
+# Ongoing … (KIP-98). These functions only decide; `Transactions` writes to the journal and acts.
 
 
 EMPTY, ONGOING = "Empty", "Ongoing"
@@ -39,15 +39,15 @@ _MARKER_SIZE = SIZE + _RECORD.size
 
 
 class Transaction:
-    """Times in ms. `partitions` and `groups` are what the open transaction writes to."""
+    """Times are in ms. `partitions` and `groups` are those that the open transaction writes to."""
 
     def __init__(self, name: str, producer_id: int, timeout_ms: int) -> None:
         self.id = name
         self.producer_id = producer_id
-        self.previous_id = -1  # before it was exhausted
-        self.next_id = -1  # to be used when the markers are written
+        self.previous_id = -1  # before the id was exhausted
+        self.next_id = -1  # to be used after the markers are written
         self.epoch = -1
-        self.last_epoch = -1  # the one a retry may still bring
+        self.last_epoch = -1  # an epoch that a retry may still have
         self.timeout_ms = timeout_ms
         self.state = EMPTY
         self.started = -1
@@ -63,19 +63,19 @@ class Transaction:
         return transaction
 
     def take(self, facts: dict[str, Any]) -> None:
-        """Be as `facts` said."""
+        """Restore the state from the journal's `facts`."""
         for name in _KEPT:
             setattr(self, name, facts[name])
         self.partitions = dict.fromkeys((topic, index) for topic, index in facts["partitions"])
         self.groups = dict.fromkeys(facts["groups"])
 
     def facts(self) -> dict[str, Any]:
-        """What the journal keeps of it."""
+        """Return the state for the journal."""
         kept: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
         return {"id": self.id, **kept, "partitions": list(self.partitions), "groups": list(self.groups)}
 
     def stop_timer(self) -> None:
-        """Of the transaction's timeout, or of the next try to complete it."""
+        """Stop the timer of the transaction's timeout, or of the next attempt to complete it."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -93,8 +93,11 @@ class Transaction:
             raise BrokerError(codes.PRODUCER_FENCED)
 
     def renew(self, expected: int | None, timeout_ms: int, fresh_id: int | None) -> None:
-        """The next epoch, or `fresh_id` with epoch 0 where this id is exhausted. `expected` is the epoch the producer
-        had; if that was the one before, its answer was lost and is given again. Raises BrokerError PRODUCER_FENCED."""
+        """Set the next epoch, or `fresh_id` with epoch 0 if this id is exhausted.
+
+        `expected` is the producer's previous epoch; if that is the one before the current, the response was lost and is
+        repeated. Raises BrokerError PRODUCER_FENCED.
+        """
         if fresh_id is not None:
             self.previous_id, self.producer_id = self.producer_id, fresh_id
             self.last_epoch, self.epoch = self.epoch if expected is not None else -1, 0
@@ -114,7 +117,7 @@ class Transaction:
             raise BrokerError(codes.CONCURRENT_TRANSACTIONS)
 
     def add(self, partitions: list[tuple[str, int]], groups: list[str], now: int) -> None:
-        """Something is added: the transaction is under way from now on, if it was not."""
+        """Add partitions or groups, which starts the transaction if it was not ongoing."""
         if self.state != ONGOING:
             self.state, self.started = ONGOING, now
         self.partitions.update(dict.fromkeys(partitions))
@@ -163,12 +166,12 @@ class Transaction:
 
     @property
     def identity(self) -> tuple[int, int]:
-        """(producer id, epoch) of the transaction after this one, for the answer to EndTxn."""
+        """Return the (producer id, epoch) after this transaction, for the response to EndTxn."""
         return (self.next_id, 0) if self.next_id >= 0 else (self.producer_id, self.epoch)
 
 
 def marker(producer_id: int, epoch: int, *, commit: bool, now: int) -> bytes:
-    """The control batch; `now` in ms. Its offset and leader epoch are put in by the log."""
+    """Return the control batch; `now` in ms. The log sets its offset and leader epoch."""
     body = _RECORD.pack(2 * 16, 0, 0, 0, 2 * 4, 0, COMMIT if commit else ABORT, 2 * 6, 0, COORDINATOR_EPOCH, 0)
     head = LAYOUT.pack(0, _MARKER_SIZE - 12, -1, 2, 0, CONTROL | TRANSACTIONAL, 0, now, now, producer_id, epoch, -1, 1)
     header = Header(head)
@@ -177,7 +180,7 @@ def marker(producer_id: int, epoch: int, *, commit: bool, now: int) -> bytes:
 
 
 def end_in(partition: Partition, producer_id: int, epoch: int, *, commit: bool) -> None:
-    """Write the marker. From then on older epochs of the producer are refused in this partition, and readers see the
+    """Write the marker. From then on older epochs of the producer are rejected in this partition, and readers see the
     outcome. Raises BrokerError KAFKA_STORAGE_ERROR."""
     data = marker(producer_id, epoch, commit=commit, now=int(time.time() * 1000))
     header = Header(data)
@@ -189,7 +192,7 @@ def end_in(partition: Partition, producer_id: int, epoch: int, *, commit: bool) 
 Note = Callable[[str, dict[str, Any]], None]
 
 LONGEST_TIMEOUT_MS = 900_000  # transaction.max.timeout.ms
-RETRY = 0.05  # seconds until what the disk refused is tried again
+RETRY = 0.05  # seconds until an attempt is repeated after a disk error
 FIRST = 1000
 
 
@@ -199,7 +202,7 @@ class Settle(Protocol):
     def __call__(self, producer_id: int, group: str, *, commit: bool) -> None: ...
 
 
-RETRY = 0.05  # seconds until what could not be written is tried again
+RETRY = 0.05  # seconds until a failed write is repeated
 
 
 class Completion:
@@ -231,7 +234,7 @@ class Completion:
             self.finish(transaction)
 
     def finish(self, transaction: Transaction) -> None:
-        """Write the markers that are still missing; what cannot be written now is tried again."""
+        """Write the missing markers, retrying those that cannot be written now."""
         transaction.stop_timer()
         if self._held is not None:
             self._held.append(transaction)
@@ -304,9 +307,11 @@ class Transactions:
     # -- the producer's requests --------------------------------------------------------------------------------------
 
     def init(self, name: str, timeout_ms: int, expected: tuple[int, int] | None) -> Transaction:
-        """A new instance of the producer, or with `expected` (producer id, epoch) the same one that starts over.
+        """Return a new instance of the producer, or with `expected` (producer id, epoch) the same one starting over.
+
         Raises BrokerError INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS: the last also after
-        the open transaction of its predecessor was aborted, as in Kafka; it asks again."""
+        the open transaction of its predecessor was aborted, as in Kafka, so that it asks again.
+        """
         if not 0 < timeout_ms <= LONGEST_TIMEOUT_MS:
             raise BrokerError(codes.INVALID_TRANSACTION_TIMEOUT)
         transaction = self.by_id.get(name)
@@ -335,7 +340,7 @@ class Transactions:
     def add(
         self, transaction: Transaction, partitions: Iterable[tuple[str, int]] = (), groups: Iterable[str] = ()
     ) -> None:
-        """Make partitions and groups part of the transaction, which begins with the first of them."""
+        """Add partitions and groups to the transaction, which begins with the first of them."""
         new = [key for key in partitions if key not in transaction.partitions]
         new_groups = [group for group in groups if group not in transaction.groups]
         begins = transaction.state != ONGOING
@@ -345,8 +350,8 @@ class Transactions:
             self._watch(transaction)
 
     def end(self, name: str, producer_id: int, epoch: int, *, commit: bool, bump: bool) -> tuple[int, int]:
-        """Commit or abort; returns the (producer id, epoch) to continue with, new ones with `bump` (EndTxn 5).
-        Raises BrokerError as `Transaction.may_end` does."""
+        """Commit or abort; return the (producer id, epoch) to continue with, new ones with `bump` (EndTxn 5). Raises
+        BrokerError like `Transaction.may_end`."""
         transaction = self._existing(name)
         if transaction.may_end(producer_id, epoch, commit=commit, bump=bump):
             self._decide(transaction, commit=commit, bump=bump, rotate=bump and transaction.exhausted)
@@ -373,15 +378,15 @@ class Transactions:
         transaction.stop_timer()
 
     def _abort(self, transaction: Transaction) -> None:
-        """End a transaction its producer did not end: its producer is fenced, but may come back with its id and
+        """Abort a transaction that its producer did not end: the producer is fenced, but may return with its id and
         epoch (KIP-360)."""
         bump = self._features.level("transaction.version") >= 2
         self._decide(transaction, commit=False, bump=bump, fence=True)
         self.completion.finish(transaction)
 
     def _step(self, transaction: Transaction, change: Callable[[], None]) -> None:
-        """Change it and write that down, or leave it as it was. Raises BrokerError what `change` raises, and
-        KAFKA_STORAGE_ERROR."""
+        """Apply a change and write it to the journal, or leave the transaction unchanged. Raises the BrokerError of
+        `change`, and KAFKA_STORAGE_ERROR."""
         before = transaction.facts()
         change()
         try:
@@ -408,14 +413,14 @@ def _now() -> int:
 
 
 class ProducerIds:
-    """`note` writes to the journal which id is next."""
+    """`note` records the next id in the journal."""
 
     def __init__(self, note: Callable[[str, dict[str, Any]], None]) -> None:
         self._note = note
         self._next = FIRST
 
     def restore(self, following: int) -> None:
-        """Continue after the ids of the journal."""
+        """Continue after the ids in the journal."""
         self._next = max(self._next, following)
 
     def next(self) -> int:

@@ -1,4 +1,4 @@
-"""The groups of the sandbox and what they committed."""
+"""The groups of the sandbox and their committed offsets."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ BIDIRECTIONAL, UPGRADE, DOWNGRADE = "bidirectional", "upgrade", "downgrade"
 def upgraded(
     group: ClassicGroup, topics: Topics, policy: str, only_classic: Callable[[ConsumerGroup, bool], None]
 ) -> ConsumerGroup:
-    """The KIP-848 group of the same members, each in the group's generation; the classic one ends, and asks those that
-    wait to join again. Raises BrokerError GROUP_ID_NOT_FOUND when that cannot be; then nothing is changed."""
+    """Return the KIP-848 group of the same members, each in the group's generation; the classic one ends, and asks
+    waiting members to join again. Raises BrokerError GROUP_ID_NOT_FOUND if that is impossible; then nothing is changed.
+    """
     refused = _why_not(group, policy)
     if refused is not None:
         text = f"Cannot upgrade classic group {group.name} to consumer group because {refused}."
@@ -60,7 +61,7 @@ def upgraded(
 
 
 def _why_not(group: ClassicGroup, policy: str) -> str | None:
-    """What keeps the group a classic one, in Kafka's words."""
+    """Return why the group must remain a classic one, in Kafka's words."""
     if policy not in (BIDIRECTIONAL, UPGRADE):
         return "online upgrade is disabled"
     if group.protocol_type != PROTOCOL_TYPE:
@@ -81,7 +82,7 @@ def _readable(member: Member, group: ClassicGroup) -> bool:
 
 
 def _subscription(member: Member, group: ClassicGroup) -> bytes:
-    """What the member said to the assignor of the group; before there is one, to its first."""
+    """Return the member's subscription for the group's assignor; before there is one, for its first."""
     return member.metadata(group.roster.protocol) or member.protocols[0][1]
 
 
@@ -119,8 +120,8 @@ def downgraded(group: ConsumerGroup, topics: Topics, delay: float) -> ClassicGro
 
 
 class Groups:
-    """By name. A group exists from its first member or commit until it is deleted. `note` writes a change to the
-    journal; `rebalance_delay` is in seconds, `migration` group.consumer.migration.policy."""
+    """Groups by name. A group exists from its first member or commit until it is deleted. `note` records a change in
+    the journal; `rebalance_delay` is in seconds, `migration` is group.consumer.migration.policy."""
 
     def __init__(self, note: Note, topics: Topics, rebalance_delay: float, migration: str = BIDIRECTIONAL) -> None:
         self._note = note
@@ -186,8 +187,8 @@ class Groups:
         return created
 
     def _downgrade(self, group: ConsumerGroup, rebalance: bool) -> None:
-        """The last member of the consumer protocol is gone: the group is a classic one again, if the migration policy
-        allows it."""
+        """Make the group a classic one again after the last member of the consumer protocol left, if the migration
+        policy allows it."""
         if not may_downgrade(self._migration):
             return
         created = self._by_name[group.name] = downgraded(group, self._topics, self._rebalance_delay)
@@ -219,7 +220,7 @@ class Groups:
         self.configs.by_group[name] = configs
 
     def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
-        """Raises BrokerError `otherwise` for a group that does not exist."""
+        """Return the classic group. Raises BrokerError `otherwise` for a group that does not exist."""
         group = self.find(name)
         if group is None:
             raise BrokerError(otherwise)
@@ -239,7 +240,7 @@ class Groups:
         return group
 
     def remember(self, group: AnyGroup) -> None:
-        """Write down that the group exists."""
+        """Record in the journal that the group exists."""
         self._note("group", {"group": group.name, "type": group.protocol_type})
 
     def delete(self, name: str) -> None:
@@ -306,13 +307,13 @@ class Groups:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
         self._topics.partition(topic, partition)
         self.offsets.check(topic, partition, committed)
-        if group not in self._by_name:  # the first commit makes it
+        if group not in self._by_name:  # the first commit creates it
             self.remember(self.get_or_create(group))
         self.offsets.store(group, topic, partition, committed)
         self.pending.overtake(group, topic, partition)
 
     def _topic_deleted(self, topic: str) -> None:
-        """Positions in a topic end with it."""
+        """Drop committed offsets of a deleted topic."""
         self.offsets.topic_deleted(topic)
         self.pending.topic_deleted(topic)
         for group in self._by_name.values():

@@ -1,5 +1,5 @@
-"""A partition's log: encoded batches as they came, with base offset and leader epoch put in (the CRC starts after
-them). A fetch is a slice of a segment: no record and no byte is looked at."""
+"""A partition's log: encoded batches as received, with base offset and leader epoch filled in (the CRC starts after
+them). A fetch returns a slice of a segment, without reading its records."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NOTHING = (-1, -1, -1)
 
 
 class Log:
-    """`start` is the first offset readers may have, `end` the next one to be written (and the high watermark: one
-    process has no replicas to wait for), `stable` the first offset whose transaction is open, else `end`."""
+    """`start` is the first offset available to readers, `end` the next one to be written (and the high watermark,
+    because one process has no replicas to wait for), `stable` the first offset of an open transaction, else `end`."""
 
     def __init__(self, store: Store, start: int = 0, segment_bytes: Callable[[], int] = lambda: LARGEST) -> None:
         self._store = store
@@ -83,8 +83,8 @@ class Log:
         return segment
 
     def read(self, offset: int, limit: int, *, oversize: bool, stop: int | None = None) -> memoryview | None:
-        """Whole batches from the one that holds `offset`, at most `limit` bytes, at least one with `oversize`, none at
-        or after the offset `stop`. None at the end of what may be read. Raises BrokerError OFFSET_OUT_OF_RANGE."""
+        """Return whole batches from the one with `offset` on, at most `limit` bytes, at least one with `oversize`, none
+        at or after the offset `stop`. None at the end of the readable part. Raises BrokerError OFFSET_OUT_OF_RANGE."""
         if not self.start <= offset <= self.end:
             raise BrokerError(codes.OFFSET_OUT_OF_RANGE)
         if offset >= (self.end if stop is None else stop):
@@ -96,7 +96,7 @@ class Log:
         return segment.read(offset, limit, oversize)
 
     def next_after(self, offset: int, size: int) -> int:
-        """The offset behind the `size` bytes that `read` gave for `offset`."""
+        """Return the offset after the `size` bytes that `read` returned for `offset`."""
         segment = self._segments[self._holding(offset)]
         row = bisect_right(segment.ends, segment.start_of(segment.row_of(offset)) + size)
         return segment.bases[row] if row < len(segment.bases) else segment.next_offset
@@ -104,11 +104,11 @@ class Log:
     def _holding(self, offset: int) -> int:
         at = max(bisect_right(self._bases, offset) - 1, 0)
         if at + 1 < len(self._segments) and offset >= self._segments[at].next_offset:
-            return at + 1  # in a gap that compaction has left
+            return at + 1  # in a gap left by compaction
         return at
 
     def ahead(self, offset: int, stop: int) -> int:
-        """How many bytes a reader at `offset` has before it, up to the offset `stop`; for min_bytes."""
+        """Return the number of bytes between `offset` and `stop`, for min_bytes."""
         if offset >= stop or offset < self.start:
             return 0
         at = self._holding(offset)
@@ -119,12 +119,12 @@ class Log:
         return size
 
     def _before(self, at: int, offset: int) -> int:
-        """Bytes of a segment before the batch that holds `offset`."""
+        """Return the bytes of a segment before the batch with `offset`."""
         segment = self._segments[at]
         return segment.start_of(segment.row_of(offset))
 
     def batches(self) -> Iterator[tuple[Segment, int]]:
-        """Every batch, as its segment and row."""
+        """Iterate over all batches, as segment and row."""
         for segment in self._segments:
             for row in range(len(segment.bases)):
                 yield segment, row
@@ -154,8 +154,8 @@ class Log:
         return (best, self.end) if best >= 0 else (-1, -1)
 
     def delete_before(self, offset: int) -> int:
-        """Move the start to `offset` (-1: the end) and free whole segments before it. Returns the new start.
-        Raises BrokerError OFFSET_OUT_OF_RANGE."""
+        """Move the start to `offset` (-1: the end) and free whole segments before it. Returns the new start. Raises
+        BrokerError OFFSET_OUT_OF_RANGE."""
         offset = self.end if offset == -1 else offset
         if not 0 <= offset <= self.end:
             raise BrokerError(codes.OFFSET_OUT_OF_RANGE)
@@ -165,7 +165,7 @@ class Log:
         return self.start
 
     def _rolled(self) -> list[int]:
-        """The bytes of each segment as Kafka has them: of `segment.bytes`, where ours are smaller."""
+        """Return the sizes of the segments that Kafka would have, by `segment.bytes`; ours are smaller."""
         most, sizes = self._segment_bytes(), [0]
         for segment in self._segments:
             if sizes[-1] + segment.used > most and sizes[-1]:
@@ -174,7 +174,7 @@ class Log:
         return sizes
 
     def keep_bytes(self, limit: int) -> None:
-        """Delete the oldest segments while at least `limit` bytes stay, but never the active one: retention.bytes."""
+        """Delete the oldest segments while at least `limit` bytes remain, but never the active one: retention.bytes."""
         for size in self._rolled()[:-1]:
             if self.size - size < limit:
                 return
@@ -184,7 +184,7 @@ class Log:
                 self._drop(0)
 
     def truncate(self, offset: int) -> None:
-        """Lose everything from `offset` on, as an unclean leader election does."""
+        """Lose everything from `offset` on, as in an unclean leader election."""
         while self._segments and self._segments[-1].base_offset >= offset:
             self._drop(-1)
         if self._segments:
@@ -210,7 +210,7 @@ class Log:
             segment.close()
 
     def delete(self) -> None:
-        """Remove all segments and the place they lived in."""
+        """Remove all segments and their storage."""
         while self._segments:
             self._drop(-1)
         self._store.delete()
@@ -234,7 +234,7 @@ class AbortedIndex:
 
     def __init__(self) -> None:
         self.open: dict[int, int] = {}
-        self._aborted: list[Aborted] = []  # by marker
+        self._aborted: list[Aborted] = []  # sorted by marker
         self._markers: list[int] = []
 
     def note(self, header: Header, body: Buffer) -> None:
@@ -260,7 +260,7 @@ class AbortedIndex:
             aborted = self._aborted[at]
             if aborted.first < stop:
                 matched.append(aborted)
-            if aborted.stable >= stop:  # whatever was aborted later began at or after it
+            if aborted.stable >= stop:  # everything aborted later began at or after it
                 break
         return matched
 
@@ -291,7 +291,7 @@ def offset_at(partition: Partition, timestamp: int, *, committed: bool) -> Found
 
 
 def _kept(log: Log, segment: Segment, row: int) -> bool:
-    """Whether a reader may still have something of the batch."""
+    """Whether a reader may still need something of the batch."""
     after = segment.bases[row + 1] if row + 1 < len(segment.bases) else segment.next_offset
     return after > log.start
 

@@ -1,9 +1,9 @@
-"""What outlives the process: a locked directory with one journal and the partitions' segment files.
+"""The data that outlives the process: a locked directory with a journal and the partitions' segment files.
 
-The journal is JSON, one fact a line, appended with write() before the answer goes out: topics, committed offsets,
-producer ids, log starts, every step of a transaction and the offsets it will commit. Like the segments it survives
-kill -9, not a power cut; it is rewritten, with fsync, at start. A torn last line is dropped. Producers' sequences, last
-stable offsets and aborted ranges need no journal: the batches and markers themselves carry them.
+The journal is JSON, one fact per line, appended with write() before the response is sent: topics, committed offsets,
+producer ids, log starts, every step of a transaction and the offsets it will commit. Like the segments it survives kill
+-9, but not a power failure; it is rewritten, with fsync, at start. An incomplete last line is dropped. Producer
+sequences, last stable offsets and aborted ranges need no journal, because they are in the batches and markers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kcli.system.files import BINARY, NOFOLLOW, lock
 
 
 class State:
-    """All facts of a journal, the later ones in place of the earlier."""
+    """All facts of a journal, where later ones replace earlier ones."""
 
     def __init__(self) -> None:
         self.cluster_id = ""
@@ -135,7 +135,7 @@ class State:
                 self.pending[pending] = {**kept, "offset": None}
 
     def lines(self) -> list[tuple[str, dict[str, Any]]]:
-        """The shortest journal of the same state."""
+        """Return the shortest journal for the same state."""
         notes: list[tuple[str, dict[str, Any]]] = [("cluster", {"id": self.cluster_id})]
         notes.append(("producer", {"next": self.producer_id}))
         notes += [("topic", facts) for facts in self.topics.values()]
@@ -157,7 +157,7 @@ class State:
 
 
 class DataDirectory:
-    """The directory, held with a lock until `close`. Raises UsageError when another sandbox holds it."""
+    """The directory, locked until `close`. Raises UsageError if another sandbox holds it."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ class DataDirectory:
         return held
 
     def recover(self) -> State:
-        """The state as of the last acknowledged change; the journal is then rewritten to say only that."""
+        """Return the state of the last acknowledged change; the journal is then rewritten to contain only that."""
         state, path = State(), self.folder / "journal"
         if path.exists():
             with files.opened(path) as file:
@@ -195,13 +195,13 @@ class DataDirectory:
             self._write(out, b"".join(_line(kind, facts) for kind, facts in state.lines()))
             os.fsync(out)
         finally:
-            os.close(out)  # Windows replaces no file that is open
+            os.close(out)  # Windows cannot replace an open file
         os.replace(fresh, path)
         self._journal = os.open(path, os.O_WRONLY | os.O_APPEND | NOFOLLOW | BINARY)
         return state
 
     def note(self, kind: str, facts: dict[str, Any]) -> None:
-        """Write a fact down before it is acknowledged. Raises OSError."""
+        """Write a fact before it is acknowledged. Raises OSError."""
         self._write(self._journal, _line(kind, facts))
 
     @staticmethod
@@ -211,11 +211,11 @@ class DataDirectory:
             left = left[os.write(out, left) :]
 
     def store(self, topic: str, topic_id: bytes, partition: int) -> Store:
-        """Where a partition's segments are. The topic's name was judged before (a legal name is no path)."""
+        """Return where a partition's segments are. The topic's name was checked before (a valid name is not a path)."""
         return FileStore(self.folder / "topics" / f"{topic}-{topic_id.hex()}" / str(partition))
 
     def close(self) -> None:
-        """Flush to the disk and let go of the lock."""
+        """Flush to disk and release the lock."""
         if self._journal >= 0:
             os.fsync(self._journal)
             os.close(self._journal)

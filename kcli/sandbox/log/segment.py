@@ -1,7 +1,7 @@
-"""A segment: one buffer of fixed size that is only written behind its end, so any part of it may be sent as it lies.
+"""A segment: one buffer of fixed size that is only appended to, so any part of it can be sent directly.
 
-In memory it is anonymous memory (untouched pages cost nothing); on disk: recovery.py. Bytes once written never
-change; that is why slices are handed out.
+In memory it is anonymous memory (untouched pages cost nothing); for disks see recovery.py. Bytes never change once
+written, so slices can be returned.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kcli.sandbox.log.batches import SIZE, Header
 
 
 class Store(Protocol):
-    """Where a log's segments live."""
+    """The storage of a log's segments."""
 
     def create(self, base_offset: int, size: int) -> Segment: ...
     def load(self) -> list[Segment]: ...
@@ -28,7 +28,7 @@ SMALLEST, LARGEST = 128 * 1024, 64 * 1024 * 1024
 
 
 class Segment:
-    """Batches one after the other, and where each of them lies."""
+    """Consecutive batches, and the position of each."""
 
     def __init__(self, base_offset: int, view: memoryview) -> None:
         self.base_offset = base_offset
@@ -48,7 +48,7 @@ class Segment:
         return len(self.view) - self.used
 
     def append(self, header: Header, body: Buffer) -> None:
-        """Add a batch: its (stamped) header and what follows. Raises OSError, and then nothing was added."""
+        """Add a batch: its (stamped) header and the rest. Raises OSError, and then nothing was added."""
         at = self.used
         self._write(at, header.pack(), body)
         self._index(header, at + header.size)
@@ -68,7 +68,7 @@ class Segment:
         return self.ends[row - 1] if row else 0
 
     def row_of(self, offset: int) -> int:
-        """The batch that holds `offset`, or the next one where compaction has left a gap; the last one at the end."""
+        """Return the batch with `offset`, or the next one in a gap left by compaction; the last one at the end."""
         row = max(bisect_right(self.bases, offset) - 1, 0)
         if row + 1 < len(self.bases):
             (delta,) = _LAST_DELTA.unpack_from(self.view, self.start_of(row) + 23)
@@ -77,7 +77,7 @@ class Segment:
         return row
 
     def read(self, offset: int, limit: int, oversize: bool) -> memoryview:
-        """Whole batches from the one that holds `offset`, at most `limit` bytes; with `oversize` at least one."""
+        """Return whole batches from the one with `offset` on, at most `limit` bytes; with `oversize` at least one."""
         row = self.row_of(offset)
         start = self.start_of(row)
         last = bisect_right(self.ends, start + limit) - 1
@@ -88,7 +88,7 @@ class Segment:
         return self.view[start : self.ends[last]].toreadonly()
 
     def cut(self, offset: int) -> None:
-        """Forget the batches from `offset` on (a batch that holds it goes too): truncation."""
+        """Drop the batches from `offset` on, including one that contains it."""
         row = bisect_left(self.bases, offset)
         if row and offset < (self.bases[row] if row < len(self.bases) else self.next_offset):
             row -= 1
@@ -97,7 +97,7 @@ class Segment:
     def _forget_from(self, row: int) -> None:
         if row >= len(self.bases):
             return
-        # Slices already handed out may still be on their way to a reader, so the bytes are copied, not overwritten.
+        # Slices returned earlier may still be in transmission, so the bytes are copied, not overwritten.
         self.next_offset = self.bases[row]
         kept = self.start_of(row)
         for column in (self.bases, self.ends, self.times, self.epochs):

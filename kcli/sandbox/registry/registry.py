@@ -1,4 +1,4 @@
-"""The registry itself: what happens to schemas when they are registered, looked up, compared and deleted."""
+"""The registry's logic: registering, looking up, comparing and deleting schemas."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kcli.serde.avro.compatibility import BACKWARD, Violation, check, compared
 from kcli.values import Frozen
 
 LARGEST = 2**31 - 1  # of ids and versions
-DEEPEST = 64  # references behind references
-MOST_NEEDED = 1000  # schemas that one needs
+DEEPEST = 64  # depth of references
+MOST_NEEDED = 1000  # schemas that one may need
 DESCRIPTIONS = {
     "NAME_MISMATCH": "The name of the schema has changed",
     "FIXED_SIZE_MISMATCH": "The size of FIXED type field at path '{path}' in the {one} schema does not match with the "
@@ -29,12 +29,12 @@ DESCRIPTIONS = {
     "schema",
 }
 REGISTRY = ""
-"""The scope of the whole registry, which is the default context too."""
+"""The scope of the whole registry, which is also the default context."""
 MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT")
 
 
 class Draft(Frozen):
-    """A schema as a request has it; `id` and `number` are None where the registry gives them."""
+    """A schema in a request; `id` and `number` are None if the registry assigns them."""
 
     content: Content = Content()
     id: int | None = None
@@ -42,7 +42,7 @@ class Draft(Frozen):
 
 
 class Registry:
-    """`note` writes each change to the journal before it is made."""
+    """`note` records each change in the journal before it is made."""
 
     def __init__(self, note: Callable[[str, dict[str, Any]], None]) -> None:
         self.store = Store(note)
@@ -51,7 +51,7 @@ class Registry:
         self.associations = Associations(note)
 
     def restore(self, facts: Mapping[tuple[str, str], Any]) -> None:
-        """What the journal has, by kind and key."""
+        """Restore the state from the journal, by kind and key."""
         for (kind, key), value in facts.items():
             if kind == "registry version":
                 self.store.restore(value)
@@ -65,7 +65,7 @@ class Registry:
     # -- looking up ---------------------------------------------------------------------------------------------------
 
     def version(self, subject: str, given: str, *, deleted: bool = False) -> Version:
-        """The version that a path names: a number, `latest` or -1. Raises Refused."""
+        """Return the version that a path names: a number, `latest` or -1. Raises Refused."""
         number = number_of(given)
         rows = self.store.versions(subject, deleted=deleted)
         if not rows:
@@ -76,8 +76,8 @@ class Registry:
         return row
 
     def content_of(self, context: str, id: int, subject: str = "") -> Version:
-        """A version with the id: in the context, or where the default context has it not, in one that has the subject.
-        Raises Refused."""
+        """Return a version with the id: in the context, or if the default context does not have it, in one that has the
+        subject. Raises Refused."""
         rows = self.store.with_id(context, id)
         if not rows and subject and not subject.startswith(":"):
             places = (f":{other}:{subject}" for other in self.store.contexts())
@@ -87,7 +87,7 @@ class Registry:
         return next((row for row in rows if not row.deleted), rows[0])
 
     def lookup(self, subject: str, draft: Draft, *, normalize: bool, deleted: bool) -> Version:
-        """The latest version with this schema. Raises Refused."""
+        """Return the latest version with this schema. Raises Refused."""
         rows = self.store.versions(subject, deleted=deleted)
         if not rows:
             raise refusals.no_subject(subject)
@@ -98,7 +98,7 @@ class Registry:
         raise refusals.no_schema()
 
     def needed(self, content: Content) -> list[Content]:
-        """All that a schema refers to, what is needed in front of what needs it, each once. Raises Refused."""
+        """Return all schemas that a schema references, each after what it needs, each once. Raises Refused."""
         contents: dict[tuple[str, int], Content] = {}
 
         def visit(schema: Content, depth: int) -> None:
@@ -119,13 +119,13 @@ class Registry:
         return list(contents.values())
 
     def texts_of(self, content: Content) -> list[str]:
-        """The texts of what a schema needs."""
+        """Return the texts of the schemas that a schema references."""
         return [other.text for other in self.needed(content)]
 
     # -- registering --------------------------------------------------------------------------------------------------
 
     def register(self, subject: str, draft: Draft, *, normalize: bool) -> Version:
-        """A new version, or the one that has this schema. Raises Refused."""
+        """Register a schema; return the new version, or the one that already has it. Raises Refused."""
         subject = checked(subject)
         self._permit(subject, draft)
         rows = self.store.versions(subject)
@@ -153,7 +153,7 @@ class Registry:
             raise refusals.not_permitted(f"Subject {subject} is in import mode: a schema comes with its id")
 
     def writable(self, subject: str) -> str:
-        """The mode of a subject that may change. Raises Refused."""
+        """Return the mode of a subject that may be changed. Raises Refused."""
         mode = str(self.modes.of(subject)["mode"])
         if self.modes.of("")["mode"] == "READONLY_OVERRIDE" or mode.startswith("READONLY"):
             raise refusals.not_permitted(f"Subject {subject} is in read-only mode")
@@ -175,7 +175,7 @@ class Registry:
         return self.store.add(subject, content, number=number, id=draft.id)
 
     def _kept(self, subject: str, content: Content, *, normalize: bool) -> Content:
-        """The schema as it would be kept. Raises Refused."""
+        """Return the schema in the form in which it would be stored. Raises Refused."""
         context = split(subject)[0]
         references = tuple(self._placed(context, reference) for reference in content.references)
         content = content.replace(references=references)
@@ -183,7 +183,7 @@ class Registry:
         return content.replace(text=canonical(content.kind, content.text, self.texts_of(content), normalize=normalize))
 
     def _placed(self, context: str, reference: Reference) -> Reference:
-        """A reference whose subject has its context, and whose version is a number. Raises Refused."""
+        """Return a reference with its subject's context and a version number. Raises Refused."""
         subject = reference.subject
         if not subject.startswith(":") and context != ".":
             subject = f":{context}:{subject}"
@@ -197,12 +197,12 @@ class Registry:
     # -- comparing ----------------------------------------------------------------------------------------------------
 
     def compared(self, subject: str, draft: Draft, rows: Sequence[Version], *, normalize: bool) -> list[str]:
-        """Why the schema does not go with versions of a subject by its level. Raises Refused."""
+        """Return why the schema is incompatible with versions of a subject by its level. Raises Refused."""
         content = self._kept(subject, draft.content, normalize=normalize)
         return self.reasons(subject, _inherited(content, self.store.versions(subject)), rows)
 
     def reasons(self, subject: str, content: Content, rows: Sequence[Version]) -> list[str]:
-        """The same of a schema as it is kept."""
+        """The same for a stored schema."""
         level = self.levels.of(subject)
         group = level.get("compatibilityGroup")
         if group:
@@ -212,7 +212,7 @@ class Registry:
     # -- deleting -----------------------------------------------------------------------------------------------------
 
     def delete_version(self, subject: str, given: str, *, permanent: bool) -> int:
-        """Softly, or one that is deleted softly for good. Raises Refused."""
+        """Delete a version softly, or permanently if it is soft-deleted. Raises Refused."""
         self.writable(subject)
         row = self.version(subject, given, deleted=True)
         if not permanent and row.deleted:
@@ -223,7 +223,7 @@ class Registry:
         return row.number
 
     def delete_subject(self, subject: str, *, permanent: bool) -> list[int]:
-        """All its versions. Raises Refused."""
+        """Delete all versions of a subject. Raises Refused."""
         self.writable(subject)
         every = self.store.versions(subject, deleted=True)
         if not every:
@@ -252,7 +252,7 @@ class Registry:
 
 
 def number_of(given: str) -> int | None:
-    """A version as a path has it; None is the latest. Raises Refused."""
+    """Return a version in a path; None is the latest. Raises Refused."""
     if given in ("latest", "-1"):
         return None
     if not (given.isascii() and given.isdecimal() and 1 <= int(given[:12]) <= LARGEST):
@@ -261,7 +261,7 @@ def number_of(given: str) -> int | None:
 
 
 def _same(kept: Content, asked: Content) -> bool:
-    """Whether a look-up means this one: metadata and rules count where it names them."""
+    """Whether a look-up matches this schema: metadata and rules only count if it has them."""
     return (
         (kept.kind, kept.text, kept.references) == (asked.kind, asked.text, asked.references)
         and asked.metadata in ("", kept.metadata)
@@ -270,7 +270,7 @@ def _same(kept: Content, asked: Content) -> bool:
 
 
 def _inherited(content: Content, rows: Sequence[Version]) -> Content:
-    """A schema without metadata or rules has those of the latest version."""
+    """A schema without metadata or rules gets those of the latest version."""
     if not rows:
         return content
     latest = rows[-1].content
@@ -278,7 +278,7 @@ def _inherited(content: Content, rows: Sequence[Version]) -> Content:
 
 
 def _property(content: Content, name: str) -> object:
-    """The value of a metadata property."""
+    """Return the value of a metadata property."""
     import json
 
     properties = json.loads(content.metadata).get("properties") if content.metadata else None

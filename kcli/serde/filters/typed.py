@@ -151,7 +151,7 @@ def planned(source: Source, message: str, paths: Iterable[Path]) -> Plan | None:
 
 
 def _of_avro(plan: Plan, type: Type, path: Path) -> None:
-    """Add what a path leads to; a union adds all its branches."""
+    """Add to the plan the type at the end of a path; of a union, all its branches."""
     if isinstance(type, Union):
         for branch in type.branches:
             if branch.kind != "null":
