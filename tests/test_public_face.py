@@ -39,14 +39,14 @@ def test_each_name_is_what_it_says(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "signature", "about"),
     [
-        ("NewTopic", "(*, topic: 'str' = '', partitions: 'int' = -1,", "What to create"),
+        ("NewTopic", "(*, topic: 'str' = '', partitions: 'int' = -1,", "A topic to create"),
         (
             "Message",
             "(topic: 'str', partition: 'int', offset: 'int', timestamp: 'int', key: 'Any',",
             "`timestamp` is in",
         ),
         ("Bound", "(kind: 'str', value: 'int' = 0)", "relative (N before the end)"),
-        ("OffsetAndMetadata", "(offset: 'int' = -1, leader_epoch: 'int' = -1, metadata: 'str' = '')", "What a group"),
+        ("OffsetAndMetadata", "(offset: 'int' = -1, leader_epoch: 'int' = -1, metadata: 'str' = '')", "A committed"),
     ],
 )
 def test_help_shows_fields_types_defaults_and_what_they_mean(name: str, signature: str, about: str) -> None:
