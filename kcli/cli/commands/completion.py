@@ -103,8 +103,8 @@ kcli completion fish > ~/.config/fish/completions/kcli.fish""",
 def completion(options: CompletionOptions) -> int:
     """Print the completion script of a shell: bash, zsh or fish.
 
-    Commands and options complete, and names from the cluster that the line, the environment or the profile names:
-    within 0.3 s or not at all, and from a cache of half a minute.
+    It completes commands, options, and names from the cluster that the command line, the environment or the profile
+    selects. Names are cached for half a minute; if the cluster does not respond within 0.3 s, there are none.
     """
     if len(options.words) != 1:
         raise UsageError(f"kcli completion takes one shell: {', '.join(SHELLS)}")

@@ -55,8 +55,8 @@ kcli coord --txn load-1 --txn load-2
 kcli coord --share workers:orders:0""",
 )
 def coord(options: CoordOptions) -> int:
-    """Print the broker that coordinates each group, transactional id or share partition, whether that exists or not.
-    One request asks for all names of a kind.
+    """Print the broker that coordinates each group, transactional id or share partition, whether or not it exists. One
+    request covers all names of a kind.
     """
     wanted = [
         ("group", GROUP, list(dict.fromkeys(options.words))),

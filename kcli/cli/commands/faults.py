@@ -25,7 +25,7 @@ class FaultRow(Row, section="faults"):
     fault: str = column("Name of the fault.", rank=1)
     required: list[str] = column("Required parameters.")
     optional: list[str] = column("Optional parameters.", rank=3)
-    about: str = column("What happens.", unit="sentence")
+    about: str = column("Effect of the fault.", unit="sentence")
 
 
 class PendingRow(Row, section="pending"):
@@ -50,7 +50,9 @@ class FaultsOptions(ReadOptions):
     control: Annotated[
         str | None,
         typer.Option(
-            "--control", metavar="ADDRESS", help="The sandbox's control address, needed when none of its brokers runs."
+            "--control",
+            metavar="ADDRESS",
+            help="The sandbox's control address, needed when none of its brokers is running.",
         ),
     ] = None
 
@@ -69,8 +71,8 @@ kcli faults clear""",
 def run(options: FaultsOptions) -> int:
     """Inject faults into a running sandbox: lost responses, errors, delays, moved leaders, killed brokers.
 
-    Without arguments, list the known faults and the pending ones. A fault is injected by its name, with its
-    parameters as NAME=VALUE; `clear` removes all; `kill N` and `start N` stop and start a broker. Clusters other than
+    Without arguments, list the known faults and the pending ones. Inject a fault by its name, with parameters as
+    NAME=VALUE; `clear` removes all faults; `kill N` and `start N` stop and start a broker. Clusters other than
     sandboxes are refused.
     """
     do, facts = _wish(options.words)

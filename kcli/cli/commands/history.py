@@ -26,7 +26,7 @@ class EntryRow(Row, section="changes"):
     cluster: str = column("Cluster id, or the address of a schema registry.", rank=3)
     command: str = column("The command line; secrets are ***.", rank=1)
     result: str = column(
-        "done, partly, failed, unchanged, or unknown: interrupted, or not answered.", unit="word", rank=1
+        "done, partly, failed, unchanged, or unknown (interrupted, or no response).", unit="word", rank=1
     )
     changed: int = column("Rows of the plan that were changed.", unit="count", rank=2)
     undoable: bool = column("Whether `kcli undo` can restore the previous state.", rank=2)
@@ -38,7 +38,7 @@ SHAPE = shape("history", "Applied changes, one a row, the newest first.", EntryR
 class HistoryOptions(ListOptions, QuietOptions):
     start: Annotated[
         str | None,
-        typer.Option("--start", metavar="TIME", help="Only changes from this time on, such as -2d or 2026-01-31."),
+        typer.Option("--start", metavar="TIME", help="Only changes since this time, such as -2d or 2026-01-31."),
     ] = None
     cluster: Annotated[
         str | None, typer.Option("--cluster", metavar="ID", help="Only changes to this cluster or registry.")
@@ -56,9 +56,9 @@ kcli history --start -1d --undoable
 kcli history topics delete -J""",
 )
 def history(options: HistoryOptions) -> int:
-    """List the changes that were applied on this machine, by commands with a plan, `apply` and the dashboard: the last
-    1,000, the newest first. With a WORD, only those whose command line has it; several all have to be in it.
-    The journal is in ~/.local/state/kcli/journal, readable by this user alone."""
+    """List the changes made on this machine by commands with a plan, `apply` and the dashboard: the last 1,000, newest
+    first. With WORDs, list only changes whose command line contains all of them. The journal is in
+    ~/.local/state/kcli/journal, readable only by this user."""
     return print_list(options, SHAPE, lambda: found(options))
 
 

@@ -48,9 +48,9 @@ class PartitionRow(Row, section="partitions"):
     partition: int = column("Number of the partition.", rank=1)
     leader: int | None = column("Broker that leads; null for none.")
     leader_epoch: int | None = column("Epoch of the leader; null from old brokers.", rank=3)
-    replicas: list[int] = column("Brokers with a copy; the first is the preferred leader.")
-    isr: list[int] = column("Those in sync with the leader.")
-    offline: list[int] = column("Those that are down.", table=False)
+    replicas: list[int] = column("Brokers with a replica; the first is the preferred leader.")
+    isr: list[int] = column("Replicas in sync with the leader.")
+    offline: list[int] = column("Replicas that are offline.", table=False)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 
@@ -66,7 +66,7 @@ SHAPE = shape(
 
 class MetaOptions(NamedTopics, PatternOptions, ReadOptions):
     broker: Annotated[
-        int | None, typer.Option("--broker", metavar="ID", min=0, help="Ask this broker (default: any).")
+        int | None, typer.Option("--broker", metavar="ID", min=0, help="Query this broker (default: any).")
     ] = None
 
 
@@ -80,7 +80,7 @@ kcli meta --broker 3 -J | jq '.partitions[] | select(.leader == null)'""",
 )
 def meta(options: MetaOptions) -> int:
     """Print the metadata that one broker reports, from one response: brokers, topics, partitions with leader,
-    replicas and in-sync replicas. All topics, or those named; none is created. --broker shows whether a broker's
+    replicas and in-sync replicas. All topics, or those named; no topic is created. --broker shows whether a broker's
     metadata is stale.
     """
     meant = names_of(options, dict.fromkeys(options.words))

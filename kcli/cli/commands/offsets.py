@@ -43,7 +43,7 @@ class OffsetsRow(Row, section="partitions"):
     start: int | None = column("Log start offset.")
     stable: int | None = column("Last stable offset: where read_committed ends.", rank=3)
     end: int | None = column("High watermark: where read_uncommitted ends.", rank=1)
-    span: int | None = column("end minus start; records at most, not exactly.", unit="count")
+    span: int | None = column("end minus start: the maximum number of records.", unit="count")
     leader: int | None = column("Id of the leading broker; null if leaderless.", table=False)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
     at_offset: int | None = column("First offset at or after --at; the end if no record is that late.", sparse=True)
@@ -86,8 +86,8 @@ kcli offsets orders --at -1h --time-field event.ts    # by a time in the values
 kcli offsets orders -g billing -J       # with the group's commits and lag""",
 )
 def offsets(options: OffsetsOptions) -> int:
-    """Print start, stable and end offset of each partition; with tiered storage also what is on the leader's disk and
-    what is in remote storage.
+    """Print start, stable and end offset of each partition; with tiered storage, also the offsets on the leader's disk
+    and in remote storage.
     """
     names = names_of(options, words_of(options, "TOPIC"))
     at_time = _at_time(options)

@@ -33,7 +33,7 @@ LEAST_LIFETIME = 100  # ms
 class SandboxOptions(Options):
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="Port of the first broker; 0 takes a free one (default 9092)."),
+        typer.Option("--port", min=0, max=65535, help="Port of the first broker; 0 picks a free one (default 9092)."),
     ] = None
     brokers: Annotated[
         int | None,
@@ -59,13 +59,13 @@ class SandboxOptions(Options):
         bool, typer.Option("--no-allow-remote", help="Listen on this machine only (default).")
     ] = False
     auto_create: Annotated[
-        bool, typer.Option("--auto-create", help="Create topics that clients name, if they ask for it (default).")
+        bool, typer.Option("--auto-create", help="Create topics that clients name, if they request it (default).")
     ] = False
     no_auto_create: Annotated[
         bool, typer.Option("--no-auto-create", help="Do not create topics that clients name.")
     ] = False
     registry: Annotated[
-        bool, typer.Option("--registry", help="A schema registry beside the broker, with Confluent's REST API.")
+        bool, typer.Option("--registry", help="Also run a schema registry, with Confluent's REST API.")
     ] = False
     registry_port: Annotated[
         int | None,
@@ -73,13 +73,15 @@ class SandboxOptions(Options):
             "--registry-port",
             min=0,
             max=65535,
-            help="With --registry: its port; 0 takes a free one (default 8081, with --port 0 a free one).",
+            help="With --registry: its port; 0 picks a free one (default 8081, with --port 0 a free one).",
         ),
     ] = None
     tls: Annotated[
         str | None,
         typer.Option(
-            "--tls", metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
+            "--tls",
+            metavar="FOLDER",
+            help="Use TLS, with the certificates in this folder; kcli creates them if there are none (ca.pem).",
         ),
     ] = None
     client_ca: Annotated[
@@ -149,8 +151,8 @@ def sandbox(options: SandboxOptions) -> int:
     """Run an embedded Kafka broker on this machine until Ctrl-C.
 
     In memory, or on disk with --data: there, acknowledged records survive a killed process (they are written to the
-    operating system before they are acknowledged; they are not fsynced, so a power cut may take the last ones).
-    It is for trying things out and for tests; it is not a production broker. Nothing is compacted: a topic with
+    operating system before they are acknowledged; they are not fsynced, so a power cut may lose the last ones). It is
+    meant for tests and for trying things out, not for production. Nothing is compacted: a topic with
     cleanup.policy=compact refuses records without a key and keeps all others.
     """
     host, port = _address(options)

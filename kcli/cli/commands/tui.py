@@ -58,12 +58,16 @@ class TuiOptions(ConnectionOptions):
     ] = None
     schema_registry: Annotated[
         str | None,
-        typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
+        typer.Option(
+            "--schema-registry", metavar="URL", help="The registry (default: schema.registry.url of the profile)."
+        ),
     ] = None
     alert: Annotated[
         str | None,
         typer.Option(
-            "--alert", metavar="WAYS", help="On a change of status: bell, desktop, http://… (comma-separated)."
+            "--alert",
+            metavar="WAYS",
+            help="How to alert when a status changes: bell, desktop, http://… (comma-separated).",
         ),
     ] = None
     web: Annotated[
@@ -74,9 +78,9 @@ class TuiOptions(ConnectionOptions):
     )
     writable: Annotated[bool, typer.Option("--writable", help="With --web: allow changes.")] = False
     sessions: Annotated[
-        int | None, typer.Option("--sessions", min=1, help="With --web: open at the same time (default 1).")
+        int | None, typer.Option("--sessions", min=1, help="With --web: number of simultaneous sessions (default 1).")
     ] = None
-    tour: Annotated[bool, typer.Option("--tour", help="Begin with a tour of five steps.")] = False
+    tour: Annotated[bool, typer.Option("--tour", help="Start with a five-step tour.")] = False
     keys: Annotated[bool, typer.Option("--keys", help="Print the id of every key; keys.toml changes them.")] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show a line with memory, frames and queues.")] = False
 
@@ -95,8 +99,8 @@ kcli dash --profile prod --interval 2s""",
 def run(options: TuiOptions) -> int:
     """Open the dashboard of a cluster. `?` shows the keys, `:` jumps to a screen, `q` quits.
 
-    Each screen shows the kcli command that does the same; `y` copies it. keys.toml beside config.toml
-    changes keys, by the ids that --keys prints: "group.reset" = "R".
+    Each screen shows the kcli command that does the same; `y` copies it. keys.toml, next to config.toml, changes keys
+    by the ids that `--keys` prints: "group.reset" = "R".
     """
     interval = seconds(options.interval, "--interval", 5.0, 1)
     window = seconds(options.window, "--window", 60.0, 1)

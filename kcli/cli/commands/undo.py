@@ -49,7 +49,7 @@ RESTORE: dict[str, Callable[[Any, JsonObject], int]] = {
 class UndoCommandOptions(RestoreOptions):
     force: Annotated[
         bool,
-        typer.Option("--force", help="Undo also what was changed again since; with a file, on another cluster too."),
+        typer.Option("--force", help="Undo even values that have changed since; with a file, also on another cluster."),
     ] = False
 
 
@@ -67,7 +67,7 @@ def undo(options: UndoCommandOptions) -> int:
     """Restore what a change replaced: configs, offsets, ACLs, quotas, replicas, schemas, and what `apply` changed.
     Without a number, list the last changes that can be undone. The plan comes first; --execute applies it.
 
-    Undo refuses to run on another cluster, or where a value has changed since, unless --force is given. An undo can
+    Undo refuses to run on another cluster, or if a value has changed since, unless --force is given. An undo can
     be undone, too.
     """
     if not options.words:

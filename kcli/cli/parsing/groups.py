@@ -49,7 +49,7 @@ class ConnectionOptions(QuietOptions):
         typer.Option(
             "--profile",
             metavar="NAME",
-            help="A cluster of config.toml or .kcli.toml. Default: KCLI_PROFILE, its default_profile.",
+            help="A cluster in config.toml or .kcli.toml. Default: KCLI_PROFILE, else default_profile.",
         ),
     ] = None
     properties: Annotated[
@@ -99,7 +99,7 @@ class ControllerOptions(Options):
         typer.Option(
             "--bootstrap-controller",
             metavar="HOST:PORT,…",
-            help="Ask the KRaft controllers at this address, not brokers (Kafka 3.7 and newer).",
+            help="Query the KRaft controllers at this address instead of brokers (Kafka 3.7 and newer).",
         ),
     ] = None
 
@@ -165,7 +165,9 @@ class ZoneOptions(Options):
     local: Annotated[
         bool, typer.Option("--local", help="Print times in this machine's zone, with its offset (default: UTC).")
     ] = False
-    utc: Annotated[bool, typer.Option("--utc", help="Read times without a zone as UTC (default: as local).")] = False
+    utc: Annotated[bool, typer.Option("--utc", help="Read times without a zone as UTC (default: as local time).")] = (
+        False
+    )
 
 
 class TableOptions(ZoneOptions):
@@ -208,7 +210,8 @@ class RowOptions(FormatOptions):
         typer.Option(
             "--sort",
             metavar="COLUMN",
-            help="Sort by a column: amounts and times from the largest, others from the least. COLUMN:asc or :desc.",
+            help="Sort by a column: amounts and times largest first, others smallest first. COLUMN:asc or :desc sets "
+            "the order.",
         ),
     ] = None
     top: Annotated[int | None, typer.Option("--top", min=1, help="Print only the first N rows.")] = None
@@ -249,9 +252,9 @@ class PlanOptions(FormatOptions, QuietOptions):
             "--execute", help="Apply the plan. Without it the plan is only shown (and confirmed on a terminal)."
         ),
     ] = False
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Answer the question on a terminal with yes.")] = False
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Answer yes to the confirmation on a terminal.")] = False
     expect: Annotated[
-        int | None, typer.Option("--expect", min=1, help="Apply a plan by a pattern only if N names match.")
+        int | None, typer.Option("--expect", min=1, help="With a pattern: apply the plan only if N names match.")
     ] = None
     dry_run: DryRun = False
 
@@ -309,7 +312,7 @@ class UndoOptions(ChangeOptions):
             "--undo-file", metavar="FILE", help="Also write the previous state to this file, for `kcli undo FILE`."
         ),
     ] = None
-    no_undo: Annotated[bool, typer.Option("--no-undo", help="Keep nothing to undo the change with.")] = False
+    no_undo: Annotated[bool, typer.Option("--no-undo", help="Do not save the previous state for `kcli undo`.")] = False
     needs_undo = True
     """Whether the change is not made where what undoes it cannot be kept, and the command says how to undo it."""
     undoes = _no_change()
@@ -358,7 +361,7 @@ class TimeFieldOptions(Options):
         typer.Option(
             "--time-field",
             metavar="NAME",
-            help="Use the time in this field of the value, such as ts or event.ts, not the record's timestamp.",
+            help="Use the time in this field of the value, such as ts or event.ts, instead of the record's timestamp.",
         ),
     ] = None
     jitter: Annotated[

@@ -56,7 +56,7 @@ class OrderedOptions(Options):
     ordered: Annotated[
         bool,
         typer.Option(
-            "--ordered", help="Timestamps ascend in each partition: stop at the first one that is past the range."
+            "--ordered", help="Assume that timestamps ascend in each partition: stop at the first one past the range."
         ),
     ] = False
 
@@ -77,14 +77,18 @@ class FilterOptions(Options):
     folded = these("key_grep", "value_format", "skip_corrupt")
 
     grep: Annotated[
-        list[str], typer.Option("--grep", metavar="RE", help="Only values that match this expression. Repeatable.")
+        list[str],
+        typer.Option(
+            "--grep", metavar="RE", help="Only records whose value matches this regular expression. Repeatable."
+        ),
     ]
     only_keys: Annotated[
         list[str],
         KcliOption("--key", metavar="KEY", help="Only records with this key. Repeatable (any matches).", empty=True),
     ]
     key_grep: Annotated[
-        list[str], typer.Option("--key-grep", metavar="RE", help="Only keys that match this expression.")
+        list[str],
+        typer.Option("--key-grep", metavar="RE", help="Only records whose key matches this regular expression."),
     ]
     only_headers: Annotated[
         list[str], typer.Option("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
@@ -94,7 +98,7 @@ class FilterOptions(Options):
         typer.Option(
             "--where",
             metavar="CONDITION",
-            help="Only records that fulfil this condition, such as 'value.user.id == 42'.",
+            help="Only records that meet this condition, such as 'value.user.id == 42'.",
         ),
     ]
     value_format: ValueFormat = None
@@ -121,7 +125,7 @@ class SchemaOptions(Options):
         typer.Option(
             "--value-schema",
             metavar="SPEC",
-            help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; of Protobuf with "
+            help="The schema of values: file:PATH, id:N, SUBJECT[@VERSION], topic[@VERSION]; for Protobuf, add "
             "#MESSAGE.",
         ),
     ] = None
@@ -156,9 +160,7 @@ class SchemaOptions(Options):
     raw_value: Annotated[
         bool, typer.Option("--raw-value", help="Do not decode, even if the profile names a registry.")
     ] = False
-    without_rules: Annotated[bool, typer.Option("--without-rules", help="Run no rules for reading of a schema.")] = (
-        False
-    )
+    without_rules: Annotated[bool, typer.Option("--without-rules", help="Skip the schema's rules for reading.")] = False
     logical: Annotated[
         Literal["text", "raw"] | None,
         typer.Option("--logical", help="Dates, times and decimals as text (default), or as stored."),
@@ -168,12 +170,14 @@ class SchemaOptions(Options):
     ] = False
     proto_names: Annotated[
         Literal["file", "json"] | None,
-        typer.Option("--proto-names", help="Protobuf's fields as in the file (default), or in lowerCamelCase."),
+        typer.Option("--proto-names", help="Protobuf field names as in the file (default), or in lowerCamelCase."),
     ] = None
     validate: Annotated[bool, typer.Option("--validate", help="Check values against their JSON schema.")] = False
     fail_on_invalid: Annotated[
         bool,
-        typer.Option("--fail-on-invalid", help="As --validate, and exit 1 if a value does not fit its JSON schema."),
+        typer.Option(
+            "--fail-on-invalid", help="Like --validate, and exit 1 if a value does not match its JSON schema."
+        ),
     ] = False
     fail_on_undecoded: Annotated[
         bool, typer.Option("--fail-on-undecoded", help="Exit 1 if a key or value could not be decoded.")

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 SUBJECTS: dict[str, tuple[str, str]] = {
     "produce": ("produce.produce", "Send lines, files or JSON as records."),
-    "consume": ("consume.consume", "Print records; follow unless bounded."),
+    "consume": ("consume.consume", "Print records and follow; stop with -e, -n or an end offset."),
     "tail": ("consume.tail", "Print the last records by time over all partitions, then follow."),
     "count": ("consume.count", "Count records exactly."),
     "cat": ("cat.command", "Run a kcat command line."),
-    "copy": ("copy.copy", "Copy records between topics, also between clusters."),
+    "copy": ("copy.copy", "Copy records between topics, within or across clusters."),
     "redrive": ("redrive.redrive", "Send dead letters back to their original topics."),
     "sandbox": ("sandbox", "Run an embedded Kafka broker on this machine."),
     "faults": ("faults", "Inject faults into a sandbox: list, add, clear."),
@@ -93,7 +93,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "tokens.list tokens.create tokens.renew tokens.expire",
         "List, create, renew and expire delegation tokens.",
     ),
-    "leaders": ("leaders.list leaders.elect", "Find partitions off their preferred leader; elect leaders."),
+    "leaders": ("leaders.list leaders.elect", "Find partitions without their preferred leader; elect leaders."),
     "reassign": (
         "reassign.list reassign.plan reassign.execute reassign.verify reassign.cancel reassign.throttle reassign.disks",
         "Move replicas: plan, execute, verify, throttle.",

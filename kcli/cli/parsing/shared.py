@@ -61,7 +61,7 @@ QuotaIp = Annotated[str | None, typer.Option("--ip", metavar="ADDRESS", help="Fo
 KeptIds = Annotated[
     Literal["keep", "new"] | None,
     typer.Option(
-        "--ids", help="keep (default): the ids of the source, by the mode IMPORT. new: ids that the registry gives."
+        "--ids", help="keep (default): the ids of the source, with the mode IMPORT. new: ids that the registry assigns."
     ),
 ]
 
@@ -73,7 +73,7 @@ ValueFormat = Annotated[
         "--value-format",
         choices=("auto", *PLAIN, *DECODED_FORMATS),
         help="How --where and --time-field read values; consume and tail print msgpack as JSON. url: a=1&b=2. "
-        "Numbers, cbor and those behind it are printed as JSON.",
+        "Numbers, cbor and the formats after it are printed as JSON.",
     ),
 ]
 

@@ -12,16 +12,16 @@ SECURITY = ("security.protocol", *TLS, *SASL, *OAUTH, *ASSERTION, *KERBEROS, *AW
 # Names or prefixes of properties that would make a connection less safe, or a different one, if they were ignored.
 REFUSED = {
     "ssl.crl.location": "revocation lists are not read: a broker whose certificate was revoked would be trusted",
-    "ssl.engine.factory.class": "Java classes cannot be run here",
-    "ssl.engine.": "keys of an OpenSSL engine cannot be used; name PEM files",
-    "ssl.certificate.verify_cb": "a callback cannot be named in a configuration",
-    "sasl.login.class": "Java classes cannot be run here",
-    "security.providers": "Java classes cannot be run here",
-    "sasl.oauthbearer.metadata.": "cloud metadata is not asked; let sasl.oauthbearer.token.command print a token",
-    "print.": "it is kafka-console-consumer's",
-    "parse.key": "it is kafka-console-producer's",
-    "key.separator": "it is Kafka's console tools'",
-    "line.separator": "it is Kafka's console tools'",
+    "ssl.engine.factory.class": "kcli cannot run Java classes",
+    "ssl.engine.": "keys of an OpenSSL engine are not supported; use PEM files",
+    "ssl.certificate.verify_cb": "a callback cannot be set in a configuration",
+    "sasl.login.class": "kcli cannot run Java classes",
+    "security.providers": "kcli cannot run Java classes",
+    "sasl.oauthbearer.metadata.": "cloud metadata is not supported; let sasl.oauthbearer.token.command print a token",
+    "print.": "this is a property of kafka-console-consumer",
+    "parse.key": "this is a property of kafka-console-producer",
+    "key.separator": "this is a property of Kafka's console tools",
+    "line.separator": "this is a property of Kafka's console tools",
     "transaction.two.phase.commit.enable": "two-phase commit (KIP-939) is not supported",
 }
 

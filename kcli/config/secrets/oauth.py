@@ -55,7 +55,7 @@ def _check(key: str, text: str, where: str) -> None:
     if key.endswith("callback.handler.class"):
         if text.rpartition(".")[2] not in HANDLERS:
             raise UsageError(
-                f"{where}: {key}: Java classes cannot be run here; sasl.oauthbearer.token.command may print a token"
+                f"{where}: {key}: kcli cannot run Java classes; sasl.oauthbearer.token.command may print a token"
             )
     elif key == "sasl.oauthbearer.method" and text.lower() not in ("oidc", "default"):
         raise UsageError(f"{where}: {key} is oidc or default")

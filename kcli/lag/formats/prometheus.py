@@ -22,7 +22,7 @@ HELP = {
     "kcli_group_lag_seconds": "How long ago the first unread offset was written, the longest of the partitions.",
     "kcli_group_lag_seconds_at_least": "1 when the lag in seconds reaches back beyond what was seen.",
     "kcli_group_eta_seconds": "Seconds until the lag is worked off.",
-    "kcli_group_in_rate": "Offsets written a second.",
+    "kcli_group_in_rate": "Offsets written per second.",
     "kcli_group_out_rate": "Offsets committed a second.",
     "kcli_group_stuck_partitions": "Partitions of the group that are stuck.",
     "kcli_group_unknown_partitions": "Partitions of the group whose lag is unknown.",

@@ -61,7 +61,8 @@ class AddOptions(NeedOptions, UndoOptions):
             "--from",
             "--from-file",
             metavar="FILE",
-            help="The ACLs of a file: of `kcli acls list -J`, or what an undo file says was removed; - is stdin.",
+            help="Read the ACLs from a file: the output of `kcli acls list -J`, or an undo file with removed ACLs; - "
+            "is stdin.",
         ),
     ] = None
 
@@ -80,9 +81,8 @@ kcli acls add --deny 'User:*' --deny-host 10.9.0.0/16 --operation all --topic or
 kcli acls add --from acls.json --execute""",
 )
 def add(options: AddOptions) -> int:
-    """Add ACLs: each principal, from each host, may do (or not do) each operation on each resource. Existing ACLs are
-    marked in the plan and not sent. The plan comes first; --execute applies it, and `kcli undo` removes
-    them again.
+    """Add ACLs that allow (or deny) each principal, from each host, each operation on each resource. Existing ACLs are
+    marked in the plan and not sent. The plan comes first; --execute applies it, and `kcli undo` removes them again.
     """
     if options.from_file is not None:
         _check_alone(options)

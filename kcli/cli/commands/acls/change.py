@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class ChangeRow(AclRow):
     result: str = column("would add, added, exists, would remove, removed, absent or failed.", unit="word", rank=1)
-    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
+    error: str | None = column("Reason for a failure; null if there was none.", table=False, unit="sentence")
 
 
 def change(options: UndoOptions, shape: Shape, wanted: Wanted) -> int:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 class AclRow(Row, section="acls"):
     kind: str = column("topic, group, cluster, transactional-id, delegation-token or user.", unit="word", rank=1)
-    name: str = column("Name of the resource, or how names begin; * is all.", rank=1)
+    name: str = column("Name of the resource, or a prefix of names; * means all.", rank=1)
     pattern: str = column("literal or prefixed.", unit="word")
     principal: str = column("Principal: User:bob; User:* means all users.", rank=1)
-    host: str = column("Client address, or block of addresses; * is any.")
+    host: str = column("Client address, or block of addresses; * means any.")
     operation: str = column("read, write, create, delete, alter, describe, all, …", unit="word", rank=1)
     permission: str = column("allow or deny.", unit="word", rank=1)
 
@@ -54,8 +54,8 @@ kcli acls list --topic orders- --pattern prefixed
 kcli acls list -J > acls.json                 # `kcli acls add --from` reads it""",
 )
 def list_all(options: ListOptions) -> int:
-    """Print ACLs. With a resource, those that apply to it: wildcards and prefixes too (--pattern any, literal or
-    prefixed compares the name with the name in the ACL).
+    """Print ACLs. If you name a resource, print only the ACLs that apply to it, including wildcards and prefixes.
+    --pattern any, literal or prefixed compares the name with the name in the ACL instead.
     """
     wanted = filters(options, options.pattern, "match")
 

@@ -30,15 +30,22 @@ if TYPE_CHECKING:
 class ResourceOptions(Options):
     """Resources, and what may be done to them."""
 
-    topics: Annotated[list[str], typer.Option("-t", "--topic", metavar="TOPIC", help="A topic; * is all. Repeatable.")]
-    groups: Annotated[list[str], typer.Option("-g", "--group", metavar="GROUP", help="A group; * is all. Repeatable.")]
+    topics: Annotated[
+        list[str], typer.Option("-t", "--topic", metavar="TOPIC", help="A topic; * means all. Repeatable.")
+    ]
+    groups: Annotated[
+        list[str], typer.Option("-g", "--group", metavar="GROUP", help="A group; * means all. Repeatable.")
+    ]
     transactional_ids: Annotated[
-        list[str], typer.Option("--transactional-id", metavar="NAME", help="A transactional id; * is all. Repeatable.")
+        list[str],
+        typer.Option("--transactional-id", metavar="NAME", help="A transactional id; * means all. Repeatable."),
     ]
     cluster: Annotated[bool, typer.Option("--cluster", help="The cluster.")] = False
     delegation_tokens: Annotated[
         list[str],
-        typer.Option("--delegation-token", metavar="NAME", help="A delegation token, by its id; * is all. Repeatable."),
+        typer.Option(
+            "--delegation-token", metavar="NAME", help="A delegation token, by its id; * means all. Repeatable."
+        ),
     ]
     users: Annotated[
         list[str],
@@ -71,7 +78,7 @@ class FilterOptions(ResourceOptions):
         typer.Option("--host", metavar="HOST", help="Client address; * matches ACLs for any host. Repeatable."),
     ]
     permission: Annotated[
-        Literal["allow", "deny"] | None, typer.Option("--permission", help="Only those that do this.")
+        Literal["allow", "deny"] | None, typer.Option("--permission", help="Only ACLs with this permission.")
     ] = None
 
 

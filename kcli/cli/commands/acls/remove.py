@@ -32,7 +32,9 @@ class RemoveOptions(FilterOptions, NeedOptions, UndoOptions):
             help="Pattern type of the names (default: literal; without a name: any).",
         ),
     ] = None
-    all: Annotated[bool, typer.Option("--all", help="All ACLs of the cluster; excludes all filters.")] = False
+    all: Annotated[bool, typer.Option("--all", help="All ACLs of the cluster; cannot be combined with filters.")] = (
+        False
+    )
 
 
 @command(
@@ -45,9 +47,9 @@ kcli acls remove --consumer --principal bob --topic orders --group billing --exe
 kcli acls remove --topic orders --pattern match --permission deny --execute""",
 )
 def remove(options: RemoveOptions) -> int:
-    """Remove the ACLs that match all options. A name matches ACLs with exactly this name; with --pattern match also
-    those whose wildcard or prefix covers it. The plan is shown first; --execute removes exactly the ACLs of the plan
-    and `kcli undo` adds them again.
+    """Remove the ACLs that match all options. A name matches ACLs with exactly this name; with --pattern match, it also
+    matches ACLs whose wildcard or prefix covers it. The plan is shown first; --execute removes exactly the ACLs of the
+    plan and `kcli undo` adds them again.
     """
     exact = _needed_acls(options)
     if exact is None and not has_filter(options) and not options.all:

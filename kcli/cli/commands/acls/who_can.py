@@ -37,9 +37,9 @@ MAY_NOT = 3
 
 class VerdictRow(Row, section="verdicts"):
     principal: str = column("Principal; User:* stands for users without their own row.", rank=1)
-    host: str = column("Client address, or block of addresses; * is any without its own row.")
+    host: str = column("Client address, or block of addresses; * stands for addresses without their own row.")
     allowed: bool = column("Whether the principal is allowed.", rank=1)
-    reason: str = column("The ACL that decides, or what else does.", unit="sentence")
+    reason: str = column("The ACL, or other rule, that decides.", unit="sentence")
 
 
 SHAPE = shape("acls.who-can", "Principals that are allowed or denied, one per row.", VerdictRow)
@@ -51,7 +51,8 @@ class WhoCanOptions(ResourceOptions, ReadOptions):
         typer.Option("--principal", metavar="PRINCIPAL", help="Check this principal only; exit 3 if it is denied."),
     ] = None
     host: Annotated[
-        str | None, typer.Option("--host", metavar="HOST", help="Client address (default: one that no ACL names).")
+        str | None,
+        typer.Option("--host", metavar="HOST", help="Client address (default: an address that no ACL names)."),
     ] = None
 
 
@@ -61,14 +62,14 @@ class WhoCanOptions(ResourceOptions, ReadOptions):
     words="[OPERATION RESOURCE NAME]",
     examples="""
 kcli acls who-can write topic orders
-kcli acls who-can --operation write --topic orders   # as acls add has them
+kcli acls who-can --operation write --topic orders   # with the options of acls add
 kcli acls who-can read group billing --principal bob
 kcli acls who-can read topic orders --principal bob --host 10.0.0.7 && echo yes
 kcli acls who-can create cluster""",
 )
 def run(options: WhoCanOptions) -> int:
     """Print the principals allowed to perform an OPERATION on a resource: literal, prefixed and wildcard
-    ACLs together, denials first. With --principal: whether that principal is allowed; exit code 3 if not.
+    ACLs together, denials first. With --principal, print whether that principal is allowed; exit code 3 if not.
 
     \b
     A RESOURCE is topic, group, cluster, transactional-id, delegation-token or user.

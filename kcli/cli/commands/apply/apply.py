@@ -29,7 +29,7 @@ SHAPE = shape("apply", "Changes that make a cluster match its declaration, appli
 
 class ApplyOptions(PruneOptions, SchemasOptions, UndoOptions):
     secrets: Annotated[
-        bool, typer.Option("--secrets", help="Send passwords and secret configs again, which cannot be compared.")
+        bool, typer.Option("--secrets", help="Send passwords and secret configs again; they cannot be compared.")
     ] = False
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Continue with the other changes after one is refused.")
@@ -49,7 +49,7 @@ kcli export | kcli apply - -b other:9092 --execute""",
 )
 def apply(options: ApplyOptions) -> int:
     """Apply topics, configs, users, quotas, ACLs and schemas that files declare. The plan comes first, checked by the
-    brokers: + is created, ~ changed, - removed; --execute applies it. Resources that no file names stay as they are,
+    brokers: + is created, ~ changed, - removed; --execute applies it. Resources that no file names are left alone,
     nothing is removed without --prune, and a second run changes nothing. `kcli undo` restores the previous state.
 
     A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints its

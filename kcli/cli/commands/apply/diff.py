@@ -36,7 +36,7 @@ kcli diff topics/ --prune                      # also resources that no file dec
 kcli diff cluster.yaml -J | jq '.changes[].name'""",
 )
 def diff(options: DiffOptions) -> int:
-    """Print how a cluster differs from what files declare. Exit code 3 when it does, 0 when it does not.
+    """Print how a cluster differs from its declaration in files. Exit code 3 if it differs, 0 if not.
 
     A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints its
     schema.

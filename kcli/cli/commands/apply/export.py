@@ -55,7 +55,7 @@ kcli export 'orders*' 'group/*' --only topics --only configs --format toml
 kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
 )
 def export(options: ExportOptions) -> int:
-    """Print topics, configs, users, quotas, ACLs and, where a registry is named, schemas as a file for `kcli apply`.
+    """Print topics, configs, users, quotas, ACLs and, if a registry is set, schemas as a file for `kcli apply`.
     Applying it to the same cluster changes nothing. Passwords cannot be read: users get the name of an environment
     variable, secret configs are omitted. Not exported: records, offsets and Kafka's internal resources. NAME selects
     resources by name: orders, orders-*, ^RE, group/billing, User:a*.

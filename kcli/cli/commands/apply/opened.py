@@ -30,7 +30,7 @@ class SchemasOptions(Options):
         typer.Option(
             "--schema-registry",
             metavar="URL",
-            help="The registry of declared schemas. Else schema.registry.url of the profile.",
+            help="The registry for declared schemas (default: schema.registry.url of the profile).",
         ),
     ] = None
 

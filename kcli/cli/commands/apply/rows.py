@@ -31,7 +31,7 @@ class ChangeRow(Row, section="changes"):
         unit="word",
         rank=1,
     )
-    file: str | None = column("Where it is declared, with the line; null when it is in no file.", table=False)
+    file: str | None = column("File and line that declare it; null if no file does.", table=False)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 

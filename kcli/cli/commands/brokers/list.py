@@ -20,11 +20,11 @@ class StateRow(Row, section="brokers"):
     state: str = column("up, controller, fenced or silent.", unit="word", rank=1)
     took_ms: float | None = column("Response time in milliseconds.", rank=3)
     release: str | None = column(
-        "Kafka release by metadata.version; with ≥ the oldest release that has its APIs.", unit="word", rank=3
+        "Kafka release, from metadata.version; with ≥, the oldest release that has its APIs.", unit="word", rank=3
     )
     leads: int = column("Partitions it leads.", unit="count")
     replicas: int = column("Replicas it has.", unit="count")
-    behind: int = column("Replicas of it that are not in sync.", unit="count")
+    behind: int = column("Its replicas that are not in sync.", unit="count")
     size: int | None = column("Bytes of its replicas.", unit="bytes")
     free: int | None = column("Bytes left on its volumes.", sparse=True, unit="bytes")
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
@@ -41,8 +41,9 @@ kcli brokers
 kcli brokers list -J | jq '.brokers[] | select(.behind > 0)'""",
 )
 def brokers(options: ReadOptions) -> int:
-    """Print the brokers: whether each answers and how quickly, what it leads and stores, which replicas are behind.
-    Fenced brokers are shown too, where the cluster reports them (Kafka 4.0). Exit code 1 when one does not answer.
+    """Print the brokers: whether and how quickly each responds, what it leads and stores, and which replicas are
+    behind. Fenced brokers are included if the cluster reports them (Kafka 4.0). Exit code 1 if a broker does not
+    respond.
     """
 
     async def work(cluster: Cluster, document: Document) -> None:

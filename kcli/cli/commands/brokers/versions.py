@@ -18,9 +18,9 @@ class ApiRow(Row, section="apis"):
     broker: int = column("Id of the broker.", rank=1)
     key: int = column("Number of the API.", rank=1)
     api: str = column("Its name.", rank=1)
-    lowest: int = column("Lowest version the broker speaks.")
-    highest: int = column("Highest version the broker speaks.")
-    kcli: int | None = column("The version that kcli speaks with it; null: none.")
+    lowest: int = column("Lowest version that the broker supports.")
+    highest: int = column("Highest version that the broker supports.")
+    kcli: int | None = column("Version that kcli uses with this broker; null if none.")
 
 
 SHAPE = shape("brokers.versions", "APIs of brokers, one a row.", ApiRow)
@@ -40,7 +40,7 @@ kcli brokers versions 1 2 --format csv
 kcli brokers versions --bootstrap-controller ctrl1:9093""",
 )
 def versions(options: VersionsOptions) -> int:
-    """Print the APIs that brokers speak, and what kcli speaks of them."""
+    """Print the APIs that brokers support, and the versions that kcli uses."""
     wanted = broker_ids(options.words)
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -66,7 +66,7 @@ class CatOptions(Options):
 
 @command("cat", words="FILE", own_words=True)
 def cat(options: CatOptions) -> int:
-    """Run a command line of kcat's; `kcli cat -h` prints its options."""
+    """Run a kcat command line; `kcli cat -h` prints its options."""
     return run(options.words)
 
 

@@ -22,7 +22,7 @@ class ClusterRow(Row, section="cluster"):
     controller: int | None = column("Id of the controller.")
     brokers: int = column("Number of brokers.", unit="count")
     release: str | None = column(
-        "Kafka release by metadata.version; with ≥ the oldest release that has its APIs.", unit="word", rank=3
+        "Kafka release, from metadata.version; with ≥, the oldest release that has its APIs.", unit="word", rank=3
     )
     topics: int = column("Number of topics, Kafka's internal ones included.", unit="count")
     groups: int = column("Number of groups.", unit="count")

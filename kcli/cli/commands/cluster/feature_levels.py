@@ -31,8 +31,8 @@ class LevelRow(Row, section="features"):
     action: str | None = column("upgrade, downgrade or unsafe downgrade.", unit="word")
     result: str = column("would change, unchanged, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
-    old_version: str | None = column("Kafka's name of the level before, such as 4.3-IV0.", sparse=True, unit="word")
-    new_version: str | None = column("Kafka's name of the level after.", sparse=True, unit="word")
+    old_version: str | None = column("Kafka's name for the level before, such as 4.3-IV0.", sparse=True, unit="word")
+    new_version: str | None = column("Kafka's name for the level after.", sparse=True, unit="word")
 
 
 ABOUT = "Levels of features that were changed, or would be."
@@ -61,7 +61,7 @@ kcli cluster features set share.version=0 --execute""",
 )
 def set_features(options: DowngradeOptions) -> int:
     """Set the levels of features; 0 switches one off. The plan comes first, checked by the controller; --execute
-    applies it, all of them or none."""
+    applies all of it or nothing."""
     return _change(options, SET, "set", _levels(options.words), unsafe=options.unsafe)
 
 
@@ -75,8 +75,8 @@ kcli cluster features upgrade metadata.version=4.4-IV2 --execute
 kcli cluster features upgrade transaction.version=2 --execute""",
 )
 def upgrade_features(options: LevelOptions) -> int:
-    """Raise features to higher levels; without a level to the highest that the broker supports, without names all of
-    them. The plan comes first, checked by the controller; --execute applies it.
+    """Raise features to higher levels. Without a level, use the highest that the broker supports; without names,
+    upgrade all features. The plan comes first, checked by the controller; --execute applies it.
     """
     return _change(options, UPGRADES, "upgrade", _levels(options.words, highest=True))
 
@@ -90,7 +90,7 @@ kcli cluster features downgrade share.version=0
 kcli cluster features downgrade transaction.version=1 --execute""",
 )
 def downgrade_features(options: DowngradeOptions) -> int:
-    """Lower the levels of features. What would lose metadata is refused without --unsafe. The plan comes first,
+    """Lower the levels of features. A downgrade that would lose metadata requires --unsafe. The plan comes first,
     checked by the controller; --execute applies it.
     """
     return _change(options, DOWNGRADES, "downgrade", _levels(options.words), unsafe=options.unsafe)

@@ -17,8 +17,8 @@ class FeatureRow(Row, section="features"):
     level: int | None = column("Level in force; null when it is off.", rank=1)
     lowest: int = column("Lowest level a broker supports.")
     highest: int = column("Highest level a broker supports.")
-    version: str | None = column("Kafka's name of the level in force; of metadata.version only.", unit="word")
-    highest_version: str | None = column("Kafka's name of the highest level.", unit="word")
+    version: str | None = column("Kafka's name for the level in force; only for metadata.version.", unit="word")
+    highest_version: str | None = column("Kafka's name for the highest level.", unit="word")
 
 
 SHAPE = shape("cluster.features", "Features, one a row.", FeatureRow, empty="no features")
@@ -37,7 +37,7 @@ kcli cluster features --format csv
 kcli cluster features upgrade --dry-run""",
 )
 def features(options: FeaturesOptions) -> int:
-    """Print the features of the cluster: the level in force, and the levels a broker supports. `features set`,
+    """Print the features of the cluster: the level in force, and the levels that a broker supports. `features set`,
     `upgrade` and `downgrade` change them.
     """
 

@@ -13,7 +13,7 @@ from kcli.model import Cluster
 
 
 class QuorumRow(Row, section="quorum"):
-    leader: int = column("Node that leads.", rank=1)
+    leader: int = column("Id of the leading node.", rank=1)
     epoch: int = column("Its epoch.")
     high_watermark: int = column("High watermark of the metadata log.")
 
@@ -21,10 +21,10 @@ class QuorumRow(Row, section="quorum"):
 class NodeRow(Row, section="nodes"):
     node: int = column("Id of the node.", rank=1)
     role: str = column("leader, voter or observer.", unit="word")
-    end: int = column("Where its metadata log ends.")
-    lag: int = column("How many records it is behind the leader.", unit="count", rank=1)
-    fetched: str | None = column("When it fetched last, UTC.", unit="time")
-    caught_up: str | None = column("When it had caught up last, UTC.", unit="time")
+    end: int = column("End offset of its metadata log.")
+    lag: int = column("Number of records it is behind the leader.", unit="count", rank=1)
+    fetched: str | None = column("Time of its last fetch, UTC.", unit="time")
+    caught_up: str | None = column("When it was last caught up, UTC.", unit="time")
 
 
 SHAPE = shape("cluster.quorum", "The KRaft quorum: one row for it, one for each node.", QuorumRow, NodeRow)
@@ -43,7 +43,7 @@ kcli cluster quorum --bootstrap-controller ctrl1:9093    # while no broker answe
 kcli cluster quorum -J | jq '.nodes[] | select(.lag > 100)'""",
 )
 def quorum(options: QuorumOptions) -> int:
-    """Print the KRaft quorum: its leader, voters and observers, and how far each is behind in the metadata log."""
+    """Print the KRaft quorum: its leader, voters and observers, and how far each lags behind in the metadata log."""
 
     async def work(cluster: Cluster, document: Document) -> None:
         described = await describe_quorum(cluster)

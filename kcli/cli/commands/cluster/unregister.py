@@ -23,7 +23,7 @@ class BrokerRow(Row, section="brokers"):
     host: str | None = column("Host that it registered.", rank=3)
     port: int | None = column("Its port.", rank=3)
     state: str | None = column(
-        "fenced or up, of a controller voter or leader; null for one that is not registered, or does not vote.",
+        "Broker: fenced or up. Controller: voter or leader. Null if it is not registered or does not vote.",
         unit="word",
         rank=1,
     )
@@ -36,9 +36,11 @@ SHAPE = shape("cluster.unregister", "Brokers or controllers that were unregister
 
 
 class UnregisterOptions(ControllerOptions, ChangeOptions):
-    force: Annotated[bool, typer.Option("--force", help="Also a running broker, or a controller that votes.")] = False
+    force: Annotated[
+        bool, typer.Option("--force", help="Unregister even a running broker, or a controller that votes.")
+    ] = False
     controller: Annotated[
-        bool, typer.Option("--controller", help="The ids are those of controllers (Kafka 4.4 and newer).")
+        bool, typer.Option("--controller", help="The ids are ids of controllers (Kafka 4.4 and newer).")
     ] = False
 
 
@@ -52,10 +54,10 @@ kcli cluster unregister 4 5 --execute
 kcli cluster unregister --controller 3002 --execute""",
 )
 def unregister(options: UnregisterOptions) -> int:
-    """Unregister brokers that are gone for good. A running broker is refused. Replicas that are still
-    assigned to it are counted in the plan: reassign them first, or they stay under-replicated. --execute applies it.
+    """Unregister brokers that are gone for good. A running broker is refused. The plan counts the replicas that are
+    still assigned to it: reassign them first, or they stay under-replicated. --execute applies it.
 
-    --controller unregisters controllers. One that votes is refused: remove its vote first (`kcli cluster voters
+    --controller unregisters controllers. A voter is refused: remove its vote first (`kcli cluster voters
     remove`).
     """
     from kcli.cli.commands.brokers.ids import broker_ids

@@ -64,8 +64,8 @@ kcli cluster voters
 kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",
 )
 def voters(options: VotersOptions) -> int:
-    """Print the members of the KRaft quorum with their directories and listeners. `voters add` gives one a vote,
-    `voters remove` takes it (KIP-853, kraft.version 1).
+    """Print the members of the KRaft quorum with their directories and listeners. `voters add` gives a controller a
+    vote; `voters remove` takes it away (KIP-853, kraft.version 1).
     """
 
     async def work(cluster: Cluster, document: Document) -> None:
@@ -85,7 +85,7 @@ class AddOptions(RemoveOptions):
     listener: Annotated[
         str | None,
         typer.Option(
-            "--listener", metavar="NAME", help="Name of its listener (default: that of the voters, CONTROLLER)."
+            "--listener", metavar="NAME", help="Name of its listener (default: the listener of the voters, CONTROLLER)."
         ),
     ] = None
 
@@ -99,8 +99,9 @@ kcli cluster voters add 3000@ctrl3:9093
 kcli cluster voters add 3000@ctrl3:9093:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
 )
 def add(options: AddOptions) -> int:
-    """Give a controller a vote in the quorum. It is named by its id and where the others reach it; its directory is
-    asked of the leader, which it must be fetching from. The plan comes first; --execute applies it.
+    """Give a controller a vote in the quorum. Name it by its id and the address at which the others reach it. kcli gets
+    its directory from the leader, so it must already be fetching from the leader. The plan comes first; --execute
+    applies it.
     """
     node, place, directory = _new_voter(_only_word(options.words, "ID@HOST:PORT"))
 
@@ -129,7 +130,7 @@ kcli cluster voters remove 3000
 kcli cluster voters remove 3000:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
 )
 def remove(options: RemoveOptions) -> int:
-    """Remove the vote of a controller, also of one that is gone for good. The plan comes first; --execute applies
+    """Remove the vote of a controller, even of one that is gone for good. The plan comes first; --execute applies
     it."""
     node, directory = _old_voter(_only_word(options.words, "ID"))
 

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 
 class AddOptions(ConnectionOptions):
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse everything that changes this cluster.")] = False
-    protected: Annotated[
-        bool, typer.Option("--protected", help="Ask for --confirm before something is deleted or altered.")
-    ] = False
+    protected: Annotated[bool, typer.Option("--protected", help="Require --confirm to delete or alter anything.")] = (
+        False
+    )
     default: Annotated[
-        bool, typer.Option("--default", help="Use it when nothing names a cluster (default_profile).")
+        bool, typer.Option("--default", help="Use it when nothing else names a cluster (default_profile).")
     ] = False
-    no_check: Annotated[bool, typer.Option("--no-check", help="Write the profile without a connection.")] = False
+    no_check: Annotated[bool, typer.Option("--no-check", help="Write the profile without checking the connection.")] = (
+        False
+    )
     to: Annotated[
         str | None,
         typer.Option("--to", metavar="FILE", help="Write to this file, such as .kcli.toml (default: config.toml)."),

@@ -16,11 +16,11 @@ SERVERS = "--bootstrap-server"
 
 
 class SourceRow(Row, section="sources"):
-    source: str = column("Option, variable or file that may name a cluster, the strongest first.", rank=1)
+    source: str = column("Option, variable or file that can name a cluster, in order of precedence.", rank=1)
     value: str | None = column("What it names: servers or a profile.", rank=1)
     applies: bool = column("True for the source in use.")
     bootstrap: str | None = column("Servers it resolves to, if it is in use.")
-    config_file: str | None = column("The file that has this default_profile, or would have it.", rank=3)
+    config_file: str | None = column("File that sets this default_profile, or would set it.", rank=3)
 
 
 SHAPE = shape("config.current", "Which cluster applies, and why.", SourceRow)
@@ -39,8 +39,9 @@ kcli config current --profile prod
 kcli config current -J | jq -r '.sources[] | select(.applies) | .source'""",
 )
 def current(options: CurrentOptions) -> int:
-    """Show every place that may name a cluster, the strongest first, and which one applies: options, the environment,
-    .kcli.toml of the project, config.toml of the user, the default. `kcli config show` prints the properties.
+    """Show every source that can name a cluster, in order of precedence, and which one applies: options, the
+    environment, .kcli.toml of the project, config.toml of the user, the default. `kcli config show` prints the
+    properties.
     """
     return print_list(options, SHAPE, lambda: _rows(options))
 

@@ -36,7 +36,7 @@ kcli config remove dev
 kcli config remove dev --from .kcli.toml""",
 )
 def remove(options: RemoveOptions) -> int:
-    """Remove profiles from config.toml. Comments and other profiles stay; the file as it was is kept beside it."""
+    """Remove profiles from config.toml. Comments and other profiles stay; a backup of the file is kept next to it."""
     names = options.words
     if not names:
         raise UsageError("config remove takes the names of profiles; `kcli config list` shows them")

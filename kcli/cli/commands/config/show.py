@@ -30,7 +30,7 @@ SETTINGS: dict[str, object] = {
 
 class PropertyRow(Row, section="settings"):
     property: str = column("Name of the property.", rank=1)
-    value: str | None = column("Its value; secrets are ***, sources are named.", rank=1)
+    value: str | None = column("Its value; a secret is ***, or its source.", rank=1)
     from_: str = column("Option, variable, file:line, or default.", name="from")
 
 
@@ -50,8 +50,8 @@ kcli config show prod
 kcli config show --profile prod -X linger.ms=50 --all      # defaults too""",
 )
 def show(options: ShowOptions) -> int:
-    """Print the properties in effect, each with the option, the variable or the file and line it is from. Secrets are
-    hidden and nothing is looked up: sources are named, commands are not run.
+    """Print the properties in effect, each with the option, the variable, or the file and line that sets it. Secrets
+    are hidden and not looked up: only their source is shown, and no command is run.
     """
     words = options.words
     if len(words) > 1:

@@ -20,7 +20,7 @@ DIFFERS = 3  # the exit code
 class DifferenceRow(Row, section="configs"):
     config: str = column("Name of the config.", rank=1)
     value: str | None = column("Its value.", rank=1)
-    other: str | None = column("The inherited value, or that of the other resource.", rank=1)
+    other: str | None = column("The inherited value, or the other resource's value.", rank=1)
 
 
 SHAPE = shape("configs.diff", "Configs that differ, one a row.", DifferenceRow, empty="no differences")
@@ -36,10 +36,9 @@ kcli configs diff topic orders orders-copy
 kcli configs diff broker 1 2""",
 )
 def diff(options: ReadOptions) -> int:
-    """Print only what differs: from the defaults, or between two resources of a kind.
-    Exit code 3 when something does.
+    """Print the configs that differ from the defaults, or between two resources of a kind. Exit code 3 if any differ.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers.
     """
     at, others = named(options.words, 2)
     if len(others) > 1:

@@ -48,7 +48,7 @@ class GetOptions(EntityOptions, PatternOptions, ControllerOptions, ReadOptions):
     examples="""
 kcli configs get topic orders
 kcli configs get topic orders --all
-kcli configs get topic 'orders-*' retention.ms     # of all topics that match
+kcli configs get topic 'orders-*' retention.ms     # for all topics that match
 kcli configs get topic orders retention.ms cleanup.policy
 kcli configs get broker 1 --all --docs
 kcli configs get logger 1 --all --format ndjson | jq .""",
@@ -57,8 +57,8 @@ def get(options: GetOptions) -> int:
     """Print configs: overrides, and with --all the inherited ones too.
     Secrets are never shown.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
-    topics or groups.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers. NAME can be a pattern
+    for topics or groups.
     """
     at, keys = named(options.words, 2)
 

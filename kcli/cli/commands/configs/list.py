@@ -31,9 +31,9 @@ kcli configs list group
 kcli configs list client-metrics -J""",
 )
 def list_all(options: ReadOptions) -> int:
-    """List resources of a kind that have overrides, with their number.
+    """List resources of a kind that have overrides, and how many.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers.
     """
     if not options.words:
         raise UsageError(f"missing KIND: {', '.join(KINDS)}")

@@ -24,8 +24,8 @@ def append(options: ChangedOptions) -> int:
     """Add items to configs that are lists. The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
-    topics or groups.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers. NAME can be a pattern
+    for topics or groups.
     """
     return assign(options, APPEND_SHAPE, APPEND)
 
@@ -41,7 +41,7 @@ def subtract(options: ChangedOptions) -> int:
     """Remove items from configs that are lists. The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
-    topics or groups.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers. NAME can be a pattern
+    for topics or groups.
     """
     return assign(options, SUBTRACT_SHAPE, SUBTRACT)

@@ -37,14 +37,14 @@ class EntityOptions(Options):
 
 
 class ChangedOptions(PatternOptions, ControllerOptions, UndoOptions):
-    """What a command takes that changes configs: NAME may be a pattern of topics or groups."""
+    """What a command takes that changes configs: NAME can be a pattern for topics or groups."""
 
 
 class NamedRow(Row):
     """The columns that name a resource."""
 
     kind: str = column("topic, broker, logger, group or client-metrics.", unit="word")
-    name: str = column("Name of what has the configs; `default` is all brokers.", rank=1)
+    name: str = column("Name of the resource; `default` means all brokers.", rank=1)
 
 
 def named(words: list[str], least: int) -> tuple[Resource, list[str]]:

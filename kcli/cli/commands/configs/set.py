@@ -35,7 +35,7 @@ class SetOptions(EntityOptions, ChangedOptions):
     words="KIND NAME KEY=VALUE",
     examples="""
 kcli configs set topic orders retention.ms=7d --execute
-kcli configs set topic 'orders-*' retention.ms=7d --execute      # of all topics that match
+kcli configs set topic 'orders-*' retention.ms=7d --execute      # for all topics that match
 kcli configs set broker default log.cleaner.threads=2 --execute
 kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute""",
 )
@@ -43,8 +43,8 @@ def set_configs(options: SetOptions) -> int:
     """Set configs. The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
-    topics or groups.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers. NAME can be a pattern
+    for topics or groups.
     """
     added = [pair for given in options.added for pair in pairs_of(given)]
     return assign(options.replace(words=[*options.words, *added], added=[]), SHAPE, SET)

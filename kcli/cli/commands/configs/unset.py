@@ -41,8 +41,8 @@ def unset(options: UnsetOptions) -> int:
     """Remove overrides (fall back to the default). The plan comes first, checked by the broker: old and new
     value; --execute applies it. `kcli undo` restores the previous values.
 
-    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers. NAME may be a pattern of
-    topics or groups.
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` means all brokers. NAME can be a pattern
+    for topics or groups.
     """
     at, words = named(options.words, 3)
     names = [name for word in words for name in word.split(",")]

@@ -37,26 +37,26 @@ LEAVE = 5.0  # and leaving the group
     words="TOPIC...",
     examples=r"""
 kcli consume orders -e                           # all records, then stop
-kcli consume orders -o -10 -e                    # the last ten of each
-kcli consume orders --start -1h --end now        # a range of time
+kcli consume orders -o -10 -e                    # the last ten of each partition
+kcli consume orders --start -1h --end now        # a time range
 kcli consume orders -e -f '%T{iso} %p %o %k %s\n'
 kcli consume orders -e --where 'value.user.id == 42 and value.total > 9.5'
 kcli consume '^orders-' -e --order time -J       # merged by time, as JSON
 kcli consume orders -g billing                   # as a member of a group""",
     details="""
-With -g, kcli joins the group and commits what was printed, never more. `-X group.protocol=consumer` joins by KIP-848.
+With -g, kcli joins the group and commits only what it has printed. `-X group.protocol=consumer` uses KIP-848.
 
 With --share-group, the members share partitions record by record. Printed records are accepted; fetched records that
 were not printed are released. --share-ack release releases all of them, reject drops them for good.
 
---order time merges the records up to the end seen at the start exactly; the order within a partition stays. Later
-records are merged if they arrive within 0.2 s. --order offset prints one partition after another and needs an end.
-Neither can be combined with --group.
+--order time merges exactly the records up to the end seen at the start, and keeps the order within each partition.
+Later records are merged if they arrive within 0.2 s. --order offset prints one partition after another and needs an
+end. Neither can be combined with --group.
 
 --print-control-records prints the markers that end transactions: key COMMIT or ABORT, header __control.""",
 )
 def consume(options: ConsumeOptions) -> int:
-    """Print records from the beginning and follow; -e, -n or an end stops it."""
+    """Print records from the beginning and follow; -e, -n or an end offset stops it."""
     if options.share_group is not None:
         from kcli.cli.commands.consume.share.share_group import consume_share_group
 

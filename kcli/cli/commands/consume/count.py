@@ -58,7 +58,7 @@ class CountOptions(
     ConnectionOptions,
 ):
     offset: Annotated[
-        list[str], typer.Option("-o", "--offset", metavar="OFFSET", help="Only of this range, such as @-1h:now.")
+        list[str], typer.Option("-o", "--offset", metavar="OFFSET", help="Only this range, such as @-1h:now.")
     ]
     format: Annotated[
         Literal["plain", "table", "json", "ndjson", "yaml", "csv", "tsv"] | None,
@@ -94,13 +94,14 @@ class Plan(Selection):
     words="TOPIC...",
     examples="""
 kcli count orders
-kcli count orders -o @-1h:now                       # of the last hour
+kcli count orders -o @-1h:now                       # in the last hour
 kcli count orders --start -1h --time-field event.ts # by a time in the values
-kcli count orders --where 'value.total > 100'       # of some
-kcli count 'orders-*' payments --format table       # of all topics that match, by partition""",
+kcli count orders --where 'value.total > 100'       # that match
+kcli count 'orders-*' payments --format table       # for all topics that match, by partition""",
 )
 def count(options: CountOptions) -> int:
-    """Count what `consume` would print: markers, compacted gaps and records of aborted transactions are not counted."""
+    """Count the records that `consume` would print: markers, compacted gaps and records of aborted transactions are not
+    counted."""
     plan = Plan(options)
     return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), SHAPE, plan.format)
 

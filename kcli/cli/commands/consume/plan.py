@@ -63,7 +63,7 @@ class ConsumeOptions(
     ] = None
     share_ack: Annotated[
         Literal["accept", "release", "reject"] | None,
-        typer.Option("--share-ack", help="Acknowledge as this (default accept)."),
+        typer.Option("--share-ack", help="How records are acknowledged (default accept)."),
     ] = None
     control: Annotated[bool, typer.Option("--print-control-records", help="Print transaction markers, too.")] = False
     timeout: Annotated[

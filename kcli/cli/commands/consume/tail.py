@@ -53,7 +53,7 @@ class TailOptions(
         None
     )
     offset: Annotated[
-        list[str], typer.Option("-o", "--offset", metavar="OFFSET", help="Only of this range, such as @-1h.")
+        list[str], typer.Option("-o", "--offset", metavar="OFFSET", help="Only this range, such as @-1h.")
     ]
     no_follow: Annotated[bool, typer.Option("--no-follow", "-e", help="Stop after the last N.")] = False
 
@@ -86,8 +86,8 @@ kcli tail orders -n 5 --no-follow -J""",
 def tail(options: TailOptions) -> int:
     """Print the last N records of all partitions and topics together, merged by time; then follow.
 
-    A terminal shows time, partition:offset, key and value of each record, JSON laid out and in colour; -f, -J, -K, -D,
-    -Z, --meta and --raw print as consume does, and so does a pipe unless --pretty is given."""
+    A terminal shows time, partition:offset, key and value of each record, with JSON indented and in colour. With -f,
+    -J, -K, -D, -Z, --meta or --raw, and into a pipe without --pretty, tail prints like consume."""
     plan = Plan(options)
     return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), options.as_json)
 

@@ -39,14 +39,14 @@ kcli copy orders orders-6 --repartition -z zstd --rate 10MB
 kcli copy orders orders-2 --exactly-once --follow""",
 )
 def copy(options: CopyOptions) -> int:
-    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. Stop at the end offset seen at
-    the start, unless --follow. Batches that need no change are sent unchanged, still compressed.
+    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. kcli stops at the end offset
+    seen at the start, unless --follow is given. Batches that need no change are sent unchanged, still compressed.
 
-    Progress is saved in the source cluster after the records were acknowledged; the next run resumes there. After an
+    Progress is saved in the source cluster after the records are acknowledged; the next run resumes there. After an
     interruption records may be copied twice, but none is lost; with --exactly-once each is copied once. -o -N counts
     from the end: a finished copy of the last N starts over when run again, an interrupted one resumes.
 
-    SRC may be a pattern: its topics are copied one after another, * in DST is the name of each.
+    SRC can be a pattern: the matching topics are copied one after another, and * in DST stands for each name.
     """
     if by_pattern(options):
         format = "json" if options.json else options.format

@@ -24,9 +24,9 @@ class CopyRow(Row, section="copies"):
     copied: int = column("Records acknowledged (with --exactly-once: committed).", unit="count")
     filtered: int = column("Records filtered out.", unit="count")
     failed: int = column("Records that were not published.", unit="count", rank=1)
-    unknown: int = column("Records that may be published; no answer says whether.", unit="count", rank=1)
+    unknown: int = column("Records that may have been published; no response arrived.", unit="count", rank=1)
     untouched: int = column("Records whose batch was sent unchanged.", unit="count", rank=3)
-    bytes: int = column("Bytes of batches as they were fetched.", unit="bytes")
+    bytes: int = column("Bytes of the fetched batches.", unit="bytes")
     seconds: float = column("How long it took.")
     group: str | None = column("Name under which progress is stored; null with --no-resume.", rank=3)
 

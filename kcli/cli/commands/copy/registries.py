@@ -36,8 +36,8 @@ class SchemasOptions(Options):
         KcliOption(
             "--schemas",
             choices=(KEEP, REGISTER, FAIL),
-            help="Between two registries: keep ids as they are; write the target's, and register what it lacks, or "
-            "fail.",
+            help="Schema ids between two registries: keep them; or write the target's ids, and register schemas that "
+            "it lacks, or fail.",
         ),
     ] = None
     value_subject: Annotated[
@@ -45,7 +45,7 @@ class SchemasOptions(Options):
         KcliOption(
             "--value-subject",
             choices=STRATEGIES,
-            help="How subjects of values are found, for --schemas (default: topic).",
+            help="How the subject of values is chosen, for --schemas (default: topic).",
         ),
     ] = None
     key_subject: Annotated[str | None, KcliOption("--key-subject", choices=STRATEGIES, help="The same for keys.")] = (
@@ -69,7 +69,8 @@ class KeptSchemasOptions(Options):
         KcliOption(
             "--schemas",
             choices=(KEEP,),
-            help="Between two registries: keep ids as they are; refused without. `kcli copy` writes the target's.",
+            help="Required between two registries: keep schema ids as they are. `kcli copy` can write the target's "
+            "ids instead.",
         ),
     ] = None
 

@@ -20,19 +20,21 @@ class ResumeOptions(Options):
 
     rate: Annotated[
         str | None,
-        typer.Option("--rate", metavar="RATE", help="At most this many records a second (500), or bytes (10MB)."),
+        typer.Option("--rate", metavar="RATE", help="At most this many records (500) or bytes (10MB) per second."),
     ] = None
     restart: Annotated[bool, typer.Option("--restart", help="Ignore saved progress and start over.")] = False
     no_resume: Annotated[bool, typer.Option("--no-resume", help="Neither store nor use saved progress.")] = False
     exactly_once: Annotated[
-        bool, typer.Option("--exactly-once", help="Commit records and progress in one transaction; within one cluster.")
+        bool,
+        typer.Option("--exactly-once", help="Commit records and progress in one transaction; only within one cluster."),
     ] = False
     transactional_id: Annotated[
         str | None,
         typer.Option(
             "--transactional-id",
             metavar="ID",
-            help="Of --exactly-once; a second process with it fences the first. Default: the name of the progress.",
+            help="For --exactly-once; a second process with the same id fences the first. Default: the name of the "
+            "progress.",
         ),
     ] = None
 

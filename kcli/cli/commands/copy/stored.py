@@ -26,10 +26,11 @@ class RawOptions(Options):
     panel = "Schemas"
 
     raw_value: Annotated[
-        bool, typer.Option("--raw-value", help="Filters see what is stored, even if the profile names a registry.")
+        bool, typer.Option("--raw-value", help="Filters see the stored bytes, even if the profile names a registry.")
     ] = False
     fail_on_undecoded: Annotated[
-        bool, typer.Option("--fail-on-undecoded", help="Exit 1 if a filter saw a key or value that is not decoded.")
+        bool,
+        typer.Option("--fail-on-undecoded", help="Exit 1 if a filter saw a key or value that could not be decoded."),
     ] = False
 
 

@@ -58,9 +58,9 @@ kcli demo --file access.log""",
 def demo(options: DemoOptions) -> int:
     """Produce a file to the embedded sandbox, consume the same bytes, and show consumer lag.
 
-    On a terminal the dashboard opens at once, with a tour of five steps, on live producers and five groups: one keeps
-    up, one falls behind, one is stuck, one has no members, one waits for an open transaction. The file goes
-    through meanwhile; the steps are printed when the dashboard is left.
+    On a terminal the dashboard opens at once, with a five-step tour. It shows live producers and five groups: one keeps
+    up, one falls behind, one is stuck, one has no members, one waits for an open transaction. Meanwhile the file is
+    sent and read back; kcli prints the steps when you leave the dashboard.
     """
     file = None if options.file is None else Path(options.file)
     if file is not None and not file.is_file():

@@ -80,12 +80,12 @@ kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
 )
 def run(options: DoctorOptions) -> int:
     """Check the connection to the cluster step by step: the configuration, DNS, TCP, TLS, ApiVersions, SASL, metadata,
-    every address that the brokers advertise, and your permissions. A step that fails says what is wrong and
-    how to fix it.
+    every address that the brokers advertise, and your permissions. For a failed step, kcli prints what is wrong and how
+    to fix it.
 
     \b
-    Exit codes: 0 all is well, 1 something behind a connection (rights, a topic,
-    a broker too old), 2 the configuration, 5 a connection.
+    Exit codes: 0 no problem, 1 a problem on a working connection (permissions,
+    a topic, a broker that is too old), 2 the configuration, 5 a connection.
     """
     document = Document(shape=SHAPE, view=view_of(options))
     steps: list[Step] = []

@@ -57,9 +57,9 @@ NOT_CONNECTING = ("not-authorized", "no-topic", "too-old", "metadata", "no-broke
 
 class StepRow(Row, section="steps"):
     step: str = column("config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights.", rank=1)
-    address: str | None = column("Address it is about.")
+    address: str | None = column("Address that the step checks.")
     broker: int | None = column("Broker that advertises the address.", sparse=True)
-    status: str = column("ok, warning, failed, or skipped behind a failed one.", unit="word", rank=1)
+    status: str = column("ok, warning, failed, or skipped after a failed step.", unit="word", rank=1)
     time_ms: float | None = column("How long it took, in milliseconds.", rank=3)
     result: str = column("The finding.", rank=1, unit="sentence")
     fault: str | None = column("Name of the fault, for programs.", table=False, rank=1)

@@ -24,7 +24,7 @@ class ChangeRow(Row, section="partitions"):
     partition: int = column("Number of the partition.", rank=1)
     old: int | None = column("Committed offset before; null when nothing was committed.", rank=1)
     new: int | None = column("Committed offset after; null for none.", rank=1)
-    delta: int | None = column("new minus old; null where one of them is none.")
+    delta: int | None = column("new minus old; null if either is null.")
     lag: int | None = column("Offsets behind at the new offset; null without one.", table=False, unit="count", rank=1)
     result: str = column(
         "would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.",
@@ -34,7 +34,7 @@ class ChangeRow(Row, section="partitions"):
     note: str | None = column("Note about the row; null without one.", unit="sentence")
     start: int | None = column("Log start offset.", table=False)
     end: int | None = column("High watermark.", table=False)
-    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
+    error: str | None = column("Reason for a failure; null if there was none.", table=False, unit="sentence")
 
 
 def run(

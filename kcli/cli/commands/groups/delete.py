@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class GroupRow(Row, section="groups"):
     group: str = column("Name of the group.", rank=1)
     result: str = column("would delete, deleted, refused, absent, failed or unknown.", unit="word", rank=1)
-    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
-    members: int | None = column("Members it has.", unit="count")
-    partitions: int | None = column("Partitions with a committed offset that goes with it.", unit="count")
+    state: str | None = column("State of the group; null if the broker is too old to report it.", unit="word", rank=1)
+    members: int | None = column("Number of its members.", unit="count")
+    partitions: int | None = column("Partitions whose committed offset is deleted with it.", unit="count")
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
     internal_topics: list[str] | None = column(
         "Internal topics of a streams group that are deleted with it; null without --delete-internal-topics.",

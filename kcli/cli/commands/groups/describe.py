@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 class GroupRow(Row, section="groups"):
     group: str = column("Name of the group.", rank=1)
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", unit="word")
-    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    type: str | None = column(
+        "classic, consumer (KIP-848), share or streams; null if the broker is too old to report it.", unit="word"
+    )
+    state: str | None = column("State of the group; null if the broker is too old to report it.", unit="word", rank=1)
     assignor: str | None = column("How partitions are assigned.", rank=3)
     coordinator: int = column("Id of the coordinating broker.", rank=3)
     epoch: int | None = column("Group epoch (KIP-848).", table=False, rank=3)
@@ -72,7 +74,7 @@ kcli groups describe '^billing-[0-9]' --by group
 kcli groups describe billing -J | jq .members""",
 )
 def describe(options: DescribeOptions) -> int:
-    """Print each partition of groups with committed, end, lag, member and host; and the groups."""
+    """Print groups and each of their partitions with committed offset, end offset, lag, member and host."""
     groups = names_of(options, words_of(options, "GROUP"))
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -39,11 +39,11 @@ class DlqOptions(NamedGroups, UndoOptions):
         int | None,
         typer.Option("-r", "--replication-factor", min=1, help="Its replication factor (default: the broker's)."),
     ] = None
-    copy: Annotated[bool, typer.Option("--copy", help="Dead letters have key and value of the record.")] = False
+    copy: Annotated[bool, typer.Option("--copy", help="Store the record's key and value in the dead letter.")] = False
     no_copy: Annotated[
-        bool, typer.Option("--no-copy", help="They only name topic, partition and offset, which is Kafka's default.")
+        bool, typer.Option("--no-copy", help="Store only topic, partition and offset (Kafka's default).")
     ] = False
-    off: Annotated[bool, typer.Option("--off", help="Write no more dead letters of this group; the topic stays.")] = (
+    off: Annotated[bool, typer.Option("--off", help="Stop writing dead letters for this group; the topic stays.")] = (
         False
     )
 
@@ -60,11 +60,12 @@ kcli groups dlq billing --off --execute""",
 )
 def dlq(options: DlqOptions) -> int:
     """Have the broker write records that a share group rejects, or that are delivered too often, to a dead-letter topic
-    (KIP-1191, Kafka 4.4). The plan comes first: the topic is created if it does not exist, and allowed to take dead
-    letters; the group gets the topic's name. --execute applies it, and `kcli undo` restores the previous state.
+    (KIP-1191, Kafka 4.4). The plan comes first: kcli creates the topic if it does not exist, allows it to receive dead
+    letters, and sets its name on the group. --execute applies it, and `kcli undo` restores the previous state.
 
-    Without --copy a dead letter names the place of the record only. `kcli redrive` sends dead letters back and fetches
-    the records from their places then; a record that was deleted meanwhile is lost. --copy keeps its key and value.
+    Without --copy a dead letter contains only the record's topic, partition and offset. `kcli redrive` sends dead
+    letters back and fetches the records from there; a record that has been deleted meanwhile is lost. --copy keeps its
+    key and value.
     """
     (group, *others) = words_of(options, "GROUP")
     if others:

@@ -70,11 +70,11 @@ kcli groups export -J > all-groups.json
 kcli groups reset --from-file all-groups.json --dry-run""",
 )
 def export(options: ExportOptions) -> int:
-    """Print what groups have committed, in a form that `groups reset --from-file` reads. All groups, or
+    """Print the committed offsets of groups, in a form that `groups reset --from-file` reads. All groups, or
     those named.
 
-    csv is that of Kafka's own `kafka-consumer-groups --export`, which reads it as well: TOPIC,PARTITION,OFFSET, with
-    the group in front unless one GROUP is named. json keeps leader epochs and metadata too.
+    csv is the format that `kafka-consumer-groups` exports and reads: TOPIC,PARTITION,OFFSET, with the group in front
+    unless you name one GROUP. json keeps leader epochs and metadata, too.
     """
     groups, scope = names_of(options, options.words), Scope(options.topics, literal=options.literal)
 

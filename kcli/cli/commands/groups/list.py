@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 class GroupRow(Row, section="groups"):
     group: str = column("Name of the group.", rank=1)
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", unit="word")
-    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    type: str | None = column(
+        "classic, consumer (KIP-848), share or streams; null if the broker is too old to report it.", unit="word"
+    )
+    state: str | None = column("State of the group; null if the broker is too old to report it.", unit="word", rank=1)
     protocol: str = column("Protocol type, such as consumer or connect.", unit="word", rank=3)
     coordinator: int = column("Id of the coordinating broker.", rank=3)
 

@@ -60,9 +60,9 @@ kcli groups remove-members billing --member 2                      # the second 
 kcli groups remove-members billing --all --execute""",
 )
 def remove(options: RemoveMembersOptions) -> int:
-    """Remove members from a group: those that are gone and whose partitions would wait until their session times out,
-    as static members' do. A member that still runs joins again. Kafka removes members of classic and consumer groups
-    only: there is no request for those of share and streams groups.
+    """Remove members that are gone, so that their partitions do not have to wait for the session timeout, as those of
+    static members do. A member that still runs joins again. Kafka can remove members only from classic and consumer
+    groups, not from share and streams groups.
     """
     groups = words_of(options, "GROUP")
     if len(groups) > 1:

@@ -36,9 +36,9 @@ class ScopeOptions(Options):
     """Which committed offsets of a group a command changes."""
 
     topics: ScopeTopics
-    all_topics: Annotated[bool, typer.Option("--all-topics", help="All topics the group has committed offsets of.")] = (
-        False
-    )
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="All topics that the group has committed offsets for.")
+    ] = False
 
 
 class Scope:

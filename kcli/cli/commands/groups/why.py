@@ -49,8 +49,8 @@ class WhyRow(Row, section="groups"):
     lag: int | None = column("Offsets behind: end minus committed; null without a commit.", unit="count", rank=1)
     why: str = column("Why the group has this status.", unit="sentence")
     fix: str | None = column("Suggested fix; null if none is needed.", unit="sentence")
-    command: str | None = column("The command that does it.")
-    eta: float | None = duration("Seconds until the lag is worked off; null when unknown.", table=False)
+    command: str | None = column("The command for the fix.")
+    eta: float | None = duration("Seconds until the group has caught up; null if unknown.", table=False)
     status_partitions: int = column("Partitions that have this status.", table=False, unit="count")
     partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")
     unknown: int = unknown_column()
@@ -68,7 +68,7 @@ class WhyOptions(NamedGroups, PatternOptions, ReadOptions):
         typer.Option(
             "--over",
             metavar="DURATION",
-            help="Watch for this long where one refresh cannot tell (default 10s; STUCK takes 30s).",
+            help="Watch for this long if one refresh is not enough (default 10s; detecting STUCK takes 30s).",
         ),
     ] = None
 
@@ -79,15 +79,15 @@ class WhyOptions(NamedGroups, PatternOptions, ReadOptions):
     words="GROUP",
     examples="""
 kcli groups why billing
-kcli groups why                          # all groups that lag, the worst first
+kcli groups why                          # all groups that lag, worst first
 kcli groups why billing --over 40s       # long enough to call a member stuck
 kcli groups why 'billing-*' -J | jq -r '.groups[].command'""",
 )
 def why(options: WhyOptions) -> int:
     """Explain why groups lag and name the command that helps. All groups that lag, or those named.
 
-    A group that one refresh cannot explain is watched for --over. Records are counted where at most 4 MiB have to be
-    read for it; otherwise the sentences say offsets.
+    If one refresh cannot explain a group, kcli watches it for --over. kcli counts records if at most 4 MiB must be read
+    for that; otherwise it reports offsets.
     """
     over = seconds(options.over, "--over", OVER)
     names = names_of(options, options.words)

@@ -56,16 +56,16 @@ SHAPES = {
     "lag",
     words="GROUP",
     examples="""
-kcli lag                                 # all groups, the worst first
+kcli lag                                 # all groups, worst first
 kcli lag billing                         # by topic
 kcli lag 'billing-*' -t '^orders'        # of all groups and topics that match
 kcli lag billing --by partition          # by partition, with member and host
-kcli lag billing --by partition --records        # and how many records that are, by reading them
-kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more
+kcli lag billing --by partition --records        # count the records, too, by reading them
+kcli lag billing --max-lag 1000 -q       # exit code 3 if it is more
 kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it
 kcli lag billing --watch --format ndjson | jq .eta
 kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, else exit 4
-kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold
+kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it lags longer
 kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson
 kcli lag --replay incident.ndjson --html incident.html   # a page that replays it in any browser
 kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them
@@ -74,11 +74,11 @@ kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'"
 def lag(options: LagOptions) -> int:
     """Print consumer lag of all groups, or of those named.
 
-    Lag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave
-    offsets without a record. --records counts the records, and --max-lag then limits records. Committed is read before
-    end. "–" means nothing was committed.
-    ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
-    With -q there is no table, unless --format or -J asks for one: the exit code is the answer.
+    Lag is the end offset minus the committed offset. It counts offsets, not records: compaction, markers and aborted
+    transactions leave offsets without a record. --records counts the records, and --max-lag then limits records.
+    Committed offsets are read before end offsets. "–" means nothing was committed. ORPHANED: lag and no member. LOSING
+    DATA: retention deleted records before they were read. -q prints no table, unless --format or -J is given: the exit
+    code is the result.
     """
     some_of(options.states, STATES, "--state")
     if not options.over_time:

@@ -59,10 +59,10 @@ class PartitionColumns(Row, mixin=True):
     note: str | None = column("Note about the row; null without one.", unit="sentence", rank=3)
     client_id: str | None = column("Client id of that member.", table=False, before="host", rank=3)
     start: int | None = column("Log start offset.", table=False)
-    unread: int | None = column("Offsets from log start where nothing is committed.", table=False, unit="count")
-    lost: int = column("Offsets that retention took before they were read.", table=False, unit="count")
+    unread: int | None = column("Offsets since the log start, if nothing is committed.", table=False, unit="count")
+    lost: int = column("Offsets that retention deleted before they were read.", table=False, unit="count")
     beyond: int = column(
-        "How far committed is past the end; 0 unless the topic was recreated.", table=False, unit="count"
+        "How far the committed offset is past the end; 0 unless the topic was recreated.", table=False, unit="count"
     )
     records: int | None = column(
         "Records behind, counted by reading them (--records); else null.",
@@ -85,10 +85,10 @@ class FiguresColumns(Row, mixin=True):
     members: int = column("Members that own a partition counted here.", unit="count")
     hosts: list[str] = column("Where those members run.", rank=4)
     note: str | None = column("Note about the row; null without one.", unit="sentence", rank=3)
-    unread: int | None = column("Offsets from log start where nothing is committed.", table=False, unit="count")
-    lost: int = column("Offsets that retention took before they were read.", table=False, unit="count")
+    unread: int | None = column("Offsets since the log start, if nothing is committed.", table=False, unit="count")
+    lost: int = column("Offsets that retention deleted before they were read.", table=False, unit="count")
     beyond: int = column(
-        "How far committed is past the end; 0 unless the topic was recreated.", table=False, unit="count"
+        "How far the committed offset is past the end; 0 unless the topic was recreated.", table=False, unit="count"
     )
     records: int | None = column(
         "Records behind, counted by reading them (--records); else null.",
@@ -108,8 +108,12 @@ class TopicHead(Row, mixin=True):
 
 class GroupHead(Row, mixin=True):
     group: str = column("Name of the group.", rank=1)
-    type: str | None = column("classic, consumer (KIP-848), share or streams; null as for state.", unit="word", rank=3)
-    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=3)
+    type: str | None = column(
+        "classic, consumer (KIP-848), share or streams; null if the broker is too old to report it.",
+        unit="word",
+        rank=3,
+    )
+    state: str | None = column("State of the group; null if the broker is too old to report it.", unit="word", rank=3)
     topics: int = column("Topics the group committed or owns.", unit="count")
     partitions: int = column("Partitions the group committed or owns.", unit="count")
 

@@ -34,7 +34,7 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions, OverwriteOptions):
         typer.Option(
             "--max-time",
             metavar="DURATION",
-            help="Exit with 3 when the first unread record of a group is older, such as 5m.",
+            help="Exit with 3 when the first unread record of a group is older than this, such as 5m.",
         ),
     ] = None
     hold: Annotated[
@@ -53,10 +53,10 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions, OverwriteOptions):
         str | None, typer.Option("--window", metavar="DURATION", help="Time window of the rates (default 60s).")
     ] = None
     exact: Annotated[
-        bool, typer.Option("--exact", help="Time lag by the record's own timestamp, of every partition.")
+        bool, typer.Option("--exact", help="Measure the time lag of every partition by the record's own timestamp.")
     ] = False
     internal: Annotated[
-        bool, typer.Option("--internal", help="Also the groups in which kcli copy and redrive keep their progress.")
+        bool, typer.Option("--internal", help="Include the groups in which kcli copy and redrive keep their progress.")
     ] = False
     records: Annotated[bool, typer.Option("--records", help="Count the records behind, by reading them.")] = False
     replay: Annotated[
@@ -69,7 +69,7 @@ class LagOptions(NamedGroups, PatternOptions, ReadOptions, OverwriteOptions):
     ] = None
     prometheus: Annotated[
         str | None,
-        typer.Option("--prometheus", metavar="[HOST]:PORT", help="Serve /metrics; without HOST for this machine only."),
+        typer.Option("--prometheus", metavar="[HOST]:PORT", help="Serve /metrics; without HOST, on this machine only."),
     ] = None
     isolation: LagIsolation = None
 

@@ -44,7 +44,7 @@ class OverTimeColumns(Row, mixin=True):
         unit="word",
         rank=1,
     )
-    in_rate: float | None = column("Offsets written a second.", before="status", unit="rate")
+    in_rate: float | None = column("Offsets written per second.", before="status", unit="rate")
     out_rate: float | None = column("Offsets committed a second.", before="status", unit="rate")
     eta: float | None = duration(
         "Seconds until the lag is worked off; null when it is not, or not known.", before="status"
@@ -74,7 +74,10 @@ class TopicOverTimeRow(OverTimeColumns, FiguresColumns, TopicHead, section="topi
 
 class CoordinatedHead(GroupHead, mixin=True):
     type: str | None = column(
-        "classic, consumer (KIP-848), share or streams; null as for state.", table=False, unit="word", rank=3
+        "classic, consumer (KIP-848), share or streams; null if the broker is too old to report it.",
+        table=False,
+        unit="word",
+        rank=3,
     )
     topics: int = column("Topics the group committed or owns.", table=False, unit="count")
     partitions: int = column("Partitions the group committed or owns.", table=False, unit="count")

@@ -48,7 +48,7 @@ class ElectOptions(NamedTopics, PatternOptions, AllTopicsOptions, ChangeOptions)
 
 @command(
     "leaders elect",
-    help="Elect preferred leaders; or, unclean, any live replica.",
+    help="Elect preferred leaders, or any live replica (unclean).",
     words="TOPIC",
     examples="""
 kcli leaders elect orders                            # the plan
@@ -58,8 +58,8 @@ kcli leaders elect --all-topics --internal --execute
 kcli leaders elect orders:3 --unclean --execute      # the last resort""",
 )
 def elect(options: ElectOptions) -> int:
-    """Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute
-    applies it. A partition already led by its preferred replica is not an error.
+    """Elect the preferred leader of each partition: its first replica, if that is in sync. The plan comes first;
+    --execute applies it. A partition already led by its preferred replica is not an error.
 
     With --unclean: leaderless partitions get a live replica that is not in sync as leader, and RECORDS THAT ONLY THE
     OTHER REPLICAS HAVE ARE LOST. Try to bring those brokers back first.

@@ -48,7 +48,7 @@ class DirectoryRow(Row, section="directories"):
     size: int = column("Bytes of its replicas.", unit="bytes")
     free: int | None = column("Bytes left on its volume.", unit="bytes")
     total: int | None = column("Bytes of its volume.", unit="bytes")
-    cordoned: bool = column("True if it takes no new replicas (KIP-1066).", sparse=True)
+    cordoned: bool = column("True if it accepts no new replicas (KIP-1066).", sparse=True)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 
 

@@ -47,16 +47,17 @@ class CleanOptions(PlanOptions):
         typer.Option(
             "--older-than",
             metavar="DURATION",
-            help="Only files that are this old (default 7d): those of a batch that is being written are in no version.",
+            help="Only files that are at least this old (default 7d): files that are being written belong to no "
+            "version yet.",
         ),
     ] = None
     warehouse: Annotated[
         str | None,
-        typer.Option("--warehouse", metavar="DIR|s3://…", help="The tables are Iceberg's, in this warehouse."),
+        typer.Option("--warehouse", metavar="DIR|s3://…", help="The tables are Iceberg tables in this warehouse."),
     ] = None
     catalog: Annotated[
         str | None,
-        typer.Option("--catalog", metavar="URL|NAME", help="The tables are Iceberg's, in this catalog."),
+        typer.Option("--catalog", metavar="URL|NAME", help="The tables are Iceberg tables in this catalog."),
     ] = None
 
 
@@ -70,9 +71,9 @@ kcli pipeline clean out/orders s3://lake/orders --execute
 kcli pipeline clean raw.orders --warehouse lake --older-than 1d --execute""",
 )
 def clean(options: CleanOptions) -> int:
-    """A pipeline that is killed leaves data files behind, and no pipeline ever deletes a file that a table might name.
-    This command asks the table: files of any version that its log still has stay, so older versions can be read as
-    before. TABLE is the folder of a Delta table, or NAMESPACE.TABLE of Iceberg with --warehouse or --catalog."""
+    """A killed pipeline leaves data files behind, because no pipeline deletes a file that a table might name. This
+    command checks the table: files of all versions in its log stay, so older versions remain readable. TABLE is the
+    folder of a Delta table, or NAMESPACE.TABLE of Iceberg with --warehouse or --catalog."""
     if not options.words:
         raise UsageError("missing argument: kcli pipeline clean TABLE")
     check(options)

@@ -55,7 +55,7 @@ class CopyOptions(TargetOptions, KeptSchemasOptions, QueryOptions, TopicOptions,
     exactly_once: Annotated[
         bool,
         typer.Option(
-            "--exactly-once", help="Records and positions in transactions of DST's cluster; --name names them."
+            "--exactly-once", help="Commit records and positions in transactions of DST's cluster, named by --name."
         ),
     ] = False
     compression: Compression = None
@@ -63,7 +63,7 @@ class CopyOptions(TargetOptions, KeptSchemasOptions, QueryOptions, TopicOptions,
 
 @command(
     "pipeline copy",
-    help="Copy topics on Spark, also between clusters.",
+    help="Copy topics on Spark, within or across clusters.",
     words="SRC DST",
     examples="""
 kcli pipeline copy orders orders-2
@@ -73,9 +73,9 @@ kcli pipeline copy orders orders-2 --once --exactly-once""",
 )
 def copy(options: CopyOptions) -> int:
     """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. `kcli copy` does the same
-    without Spark; use this for more than one machine can copy, and to transform records by --select and --where.
+    without Spark; use this command if one machine is not enough, or to transform records with --select and --where.
 
-    Delivery is at least once: a task that fails sends its records again. With --exactly-once a batch and the
+    Delivery is at least once: a retried task sends its records again. With --exactly-once a batch and the
     positions in SRC are committed in transactions of DST's cluster, so readers of committed records see no
     duplicates."""
     frame = Frame(options, "copy")

@@ -66,8 +66,8 @@ class ExportOptions(
         typer.Option(
             "--partition-by",
             metavar="COLUMN,…",
-            help="Create a folder for each value; date and hour come from the timestamp, and day(COLUMN) from a time "
-            "of yours (year, month, hour too).",
+            help="Create a folder for each value; date and hour come from the timestamp, and day(COLUMN) from a "
+            "column with a time (year, month, hour too).",
         ),
     ] = None
     compression: Annotated[
@@ -103,13 +103,13 @@ kcli pipeline export orders --file-format parquet out --dry-run       # only the
 )
 def export(options: ExportOptions) -> int:
     """Write the records of topics into files in folder DIR: key, value, topic, partition, offset, timestamp,
-    timestampType and headers, or what --select names. The folder appears when the export is complete: a run that
-    fails leaves no files, and --overwrite replaces files only then. A Delta table gets a new version. With
-    --file-format iceberg the last argument is NAMESPACE.TABLE, in --warehouse or --catalog; a batch is one commit.
+    timestampType and headers, or the columns of --select. The folder appears only when the export is complete: a run
+    that fails leaves no files, and --overwrite replaces files only then. A Delta table gets a new version. With
+    --file-format iceberg the last argument is NAMESPACE.TABLE, in --warehouse or --catalog; each batch is one commit.
 
     --once writes the records since the last run, exactly once; --continuous keeps running. Both save progress in a
     checkpoint. By default keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV.
-    Conditions on partition, offset and timestamp limit what is read."""
+    Conditions on partition, offset and timestamp reduce how much is read."""
     frame = Frame(options, "export")
     topics, out = [*options.topics, *options.words], options.out
     if out is None:

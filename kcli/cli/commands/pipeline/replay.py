@@ -48,13 +48,13 @@ class ReplayRow(Row, section="replays"):
     records: int = column("Records sent.", unit="count")
     acked: int = column("Records acknowledged.", unit="count")
     failed: int = column("Records that were not acknowledged.", table=False, unit="count")
-    unknown: int = column("Records that may be stored: no response came.", table=False, unit="count")
+    unknown: int = column("Records that may have been stored; no response arrived.", table=False, unit="count")
     bytes: int = column("Bytes of keys and values.", table=False, unit="bytes")
     span: float = duration("Seconds from the first record to the last, as they were written.")
     skipped: float = duration("Seconds of silence that --max-gap skipped.", table=False)
     seconds: float = duration("How long it took.")
-    speed: float | None = column("How many times as fast it should be; null: no pace.")
-    late: float | None = column("Seconds that the worst record was late.")
+    speed: float | None = column("Requested factor of the original pace; null without pauses (max).")
+    late: float | None = column("Largest delay of a record, in seconds.")
 
 
 SHAPE = shape("pipeline.replay", "Outcome of a replay, and how well it kept its pace.", ReplayRow)
@@ -70,10 +70,12 @@ class ReplayOptions(
     max_gap: Annotated[
         str | None,
         typer.Option(
-            "--max-gap", metavar="DURATION", help="Shorten silences of the original that are longer, such as 10s."
+            "--max-gap", metavar="DURATION", help="Shorten longer pauses in the original to this, such as 10s."
         ),
     ] = None
-    now: Annotated[bool, typer.Option("--now", help="Records get the time of sending, not their own.")] = False
+    now: Annotated[bool, typer.Option("--now", help="Use the time of sending instead of the original timestamp.")] = (
+        False
+    )
     repartition: Repartition = False
     create: Annotated[bool, typer.Option("--create", help="Create DST like SRC if it does not exist.")] = False
     compression: Compression = None
@@ -81,7 +83,7 @@ class ReplayOptions(
 
 @command(
     "pipeline replay",
-    help="Replay records at the pace at which they were written, or faster.",
+    help="Replay records at their original pace, or faster.",
     words="SRC DST",
     examples="""
 kcli pipeline replay orders orders-replayed --create
@@ -91,8 +93,8 @@ kcli pipeline replay orders load-test --speed max -J""",
 )
 def replay(options: ReplayOptions) -> int:
     """Send the records of SRC to DST at their original pace: the time between two records is the difference of their
-    timestamps divided by --speed. Key, value, headers, timestamp and partition stay, and the order in a partition;
-    partitions keep step with each other. No Spark is needed."""
+    timestamps divided by --speed. Key, value, headers, timestamp, partition and the order within each partition stay;
+    partitions are replayed in step. No Spark is needed."""
     plan = Plan(options)
     return run(lambda stop: _replay(plan, stop))
 

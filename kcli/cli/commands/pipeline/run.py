@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RunOptions(PipelineOptions):
-    check: Annotated[bool, typer.Option("--check", help="Only read the file and say what is wrong with it.")] = False
+    check: Annotated[bool, typer.Option("--check", help="Only check the file and report mistakes.")] = False
 
 
 @command(
@@ -35,8 +35,8 @@ kcli pipeline run big-orders.yaml --batch --dry-run
 LEAST=500 kcli pipeline run big-orders.yaml --continuous""",
 )
 def run(options: RunOptions) -> int:
-    """FILE is YAML: what is read, what SQL makes of it, where it goes. ${NAME} is a variable of the environment,
-    ${NAME:-else} with a default. Passwords are in no such file: it names a profile.
+    """FILE is YAML: a source, SQL steps and a sink. ${NAME} is an environment variable, ${NAME:-else} has a default. Do
+    not put passwords into the file: name a profile.
 
     \b
         name: big-orders
@@ -51,7 +51,7 @@ def run(options: RunOptions) -> int:
         sink:
           topic: big-orders            # or files: DIR and format: parquet; or print: ndjson
 
-    Options of this line go before what the file says."""
+    Options on the command line override the file."""
     if len(options.words) != 1:
         raise UsageError("which file? kcli pipeline run FILE.yaml")
     spec = Spec(options.words[0], read_text(options.words[0], TEXT))

@@ -61,15 +61,14 @@ kcli pipeline sql 'SELECT key, offset AS id FROM orders' --into ids --to-value-f
 kcli pipeline sql 'SELECT window(timestamp, "1 hour") AS t, count(*) FROM orders GROUP BY 1' --continuous""",
 )
 def sql(options: SqlOptions) -> int:
-    """Every topic of the cluster is a table: key, value, topic, partition, offset, timestamp, timestampType and, where
-    they are named, headers. Put odd names in back-quotes: `orders.eu`. Keys and values are strings unless
-    --value-format says json: then value.total is a column, of the type that the newest records show or --value-schema
-    says.
+    """Every topic of the cluster is a table: key, value, topic, partition, offset, timestamp, timestampType and, if you
+    name it, headers. Put odd names in back-quotes: `orders.eu`. Keys and values are strings. With --value-format json,
+    value.total is a column with the type found in the newest records, or given by --value-schema.
 
-    With --merge each topic has a column _record: SELECT it, and the last record of a key counts.
+    With --merge each topic has a column _record: SELECT it, and the last record of a key wins.
 
-    Only the topics that a statement names are looked at. Several statements are parted by semicolons; every one sees
-    the same records. A stream (--once, --continuous) is one statement; what it prints is each batch's rows."""
+    kcli reads only the topics that a statement names. Separate statements with semicolons; all of them see the same
+    records. A stream (--once, --continuous) is one statement, and prints the rows of each batch."""
     frame = Frame(options, "sql")
     return start(frame, Querying(frame, options, steps_of(options)))
 

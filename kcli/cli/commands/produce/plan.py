@@ -38,15 +38,18 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, Overwrit
         ),
     ] = None
     rate: Annotated[
-        str | None, typer.Option("--rate", metavar="RATE", help="At most this many records a second (500, 30/m).")
+        str | None,
+        typer.Option(
+            "--rate", metavar="RATE", help="At most this many records per second (500), or per minute (30/m)."
+        ),
     ] = None
     whole: Annotated[bool, typer.Option("--whole", help="Each FILE (or stdin) is one record.")] = False
     input: Annotated[
         Literal["lines", "json", "envelope", "json-values", "kcat"] | None,
         typer.Option(
             "--input",
-            help="lines (default), lines of consume -J or --envelope, of --envelope only, JSON values or an array of "
-            "them, kcat's -J lines.",
+            help="lines (default), output of consume -J or --envelope (json), of --envelope only (envelope), JSON "
+            "values or an array of them, or output of kcat -J.",
         ),
     ] = None
     template: Annotated[
@@ -57,14 +60,14 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, Overwrit
     ] = None
     value_format: Annotated[
         Literal["plain", "msgpack"] | None,
-        typer.Option("--value-format", help="msgpack: values are JSON, and are stored as msgpack."),
+        typer.Option("--value-format", help="msgpack: read values as JSON, and store them as msgpack."),
     ] = None
     value_schema: Annotated[
         str | None,
         typer.Option(
             "--value-schema",
             metavar="SPEC",
-            help="Values are JSON, stored by a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH, "
+            help="Values are JSON, encoded with a schema: topic[@VERSION], SUBJECT[@VERSION], id:N, file:PATH, "
             "from-record.",
         ),
     ] = None
@@ -75,7 +78,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, Overwrit
     schema_in: Annotated[
         Literal["frame", "header"] | None,
         typer.Option(
-            "--schema-in", help="Name the schema in front of the payload (default), or by its GUID in a header."
+            "--schema-in", help="Put the schema's id in front of the payload (default), or its GUID into a header."
         ),
     ] = None
     value_subject: Annotated[
@@ -94,22 +97,26 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, Overwrit
     ] = False
     avro_json: Annotated[
         bool,
-        typer.Option("--avro-json", help="The JSON is Avro's own: unions name their branch, bytes are strings."),
+        typer.Option("--avro-json", help="Read Avro's own JSON: unions name their branch, bytes are strings."),
     ] = False
     without_rules: Annotated[
         bool,
-        typer.Option("--without-rules", help="Run no rules of the schema; one that encrypts refuses all the same."),
+        typer.Option("--without-rules", help="Skip the schema's rules. Encryption rules still reject the record."),
     ] = False
     no_schema_cache: Annotated[
         bool, typer.Option("--no-schema-cache", help="Neither use nor keep schemas in the cache folder.", hidden=True)
     ] = False
-    no_unpack: Annotated[bool, typer.Option("--no-unpack", help="Do not unpack input that is gzip or zstd.")] = False
+    no_unpack: Annotated[bool, typer.Option("--no-unpack", help="Do not unpack gzip or zstd input.")] = False
     key: Annotated[
         str | None, KcliOption("-k", "--key", metavar="KEY", help="Default key for records without one.", empty=True)
     ] = None
     key_from: Annotated[
         str | None,
-        typer.Option("--key-from", metavar="FIELD", help="The key of each record: a field of its JSON value, user.id."),
+        typer.Option(
+            "--key-from",
+            metavar="FIELD",
+            help="Take the key of each record from a field of its JSON value, such as user.id.",
+        ),
     ] = None
     headers: Annotated[
         list[str],
@@ -117,7 +124,9 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, Overwrit
             "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
         ),
     ]
-    partition: Annotated[int | None, typer.Option("-p", "--partition", min=-1, help="-1: by key (default).")] = None
+    partition: Annotated[
+        int | None, typer.Option("-p", "--partition", min=-1, help="The partition; -1 chooses it by key (default).")
+    ] = None
     compression: Compression = None
     wait_for_topic: Annotated[
         bool, typer.Option("--wait-for-topic", help="Wait for a topic that does not exist yet, up to max.block.ms.")
@@ -133,7 +142,7 @@ class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions, Overwrit
         typer.Option(
             "--transactional-id",
             metavar="ID",
-            help="Send all input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
+            help="Send all input in one transaction: committed at the end, aborted on an error or Ctrl-C.",
         ),
     ] = None
     batch: Annotated[

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     examples="""
 kcli produce orders < orders.txt
 kcli produce orders -K : -z zstd < keyed.txt        # key:value, compressed
-kcli produce orders orders.txt.gz --rate 100/s      # unpacked, 100 records a second
+kcli produce orders orders.txt.gz --rate 100/s      # unpacked, 100 records per second
 kcli produce orders -k k -H source=shell --value v  # one record
 kcli produce orders --tombstone ann --tombstone bob # keys without a value
 kcli produce orders --repeat 1000 --value '{"id": {{seq}}, "at": "{{now}}"}'
@@ -33,13 +33,14 @@ kcli produce orders --transactional-id load-1 --batch 1000 < f
 kcli consume orders -e --envelope | kcli produce copy --input envelope""",
 )
 def produce(options: ProduceOptions) -> int:
-    """Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged. On a terminal, kcli
-    prompts and shows the partition and offset of each record. Input that is gzip or zstd is unpacked.
+    """Read stdin or the FILEs, one record per line. Exit 0 only if every record was acknowledged. On a terminal, kcli
+    prompts and shows the partition and offset of each record. Input compressed with gzip or zstd is unpacked.
 
     With -K, a line without that delimiter is malformed (see --on-error), unless -k gives a default key.
 
-    -f has the tokens of consume -f; each takes the text up to the delimiter after it. With --repeat, {{seq}} counts
-    records from 1, {{now}} is the time in UTC, and {{uuid}} is one id a record, in the key and headers too."""
+    -f has the tokens of consume -f; each reads the text up to the delimiter after it. With --repeat, {{seq}} counts
+    records from 1, {{now}} is the time in UTC, and {{uuid}} is one id per record, the same in value, key and
+    headers."""
     plan = Plan(options)
     return run(lambda stop: _produce(plan, stop))
 

@@ -41,9 +41,9 @@ def alter(options: AlterOptions) -> int:
     """Set and remove quotas of one entity. The plan comes first, checked by the
     controller; --execute applies it. `kcli undo` restores the previous values.
 
-    A QUOTA is producer_byte_rate or consumer_byte_rate (bytes a second at each broker, 10MiB),
-    request_percentage (% of a broker's threads), controller_mutation_rate (topics and
-    partitions created and deleted a second), or, of an ip, connection_creation_rate.
+    A QUOTA is producer_byte_rate or consumer_byte_rate (bytes per second on each broker, 10MiB), request_percentage (%
+    of a broker's threads), controller_mutation_rate (topics and partitions created and deleted per second), or, for an
+    ip, connection_creation_rate.
     """
     at = entity(names_of(options))
     limits: dict[str, float | None] = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 class QuotaRow(EntityRow):
     limit: str | None = column("The limit with its unit.", unit="word", rank=1)
-    value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
+    value: float | None = column("The limit as Kafka stores it.", table=False, rank=1)
 
 
 LIST = shape("quotas.list", "Quotas that are set, one a row.", QuotaRow, empty="no quotas")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class ChangeRow(EntityRow):
     old: str | None = column("The limit before; null for none.", rank=1, unit="word")
     new: str | None = column("The limit after; null for none.", rank=1, unit="word")
-    old_value: float | None = column("The limit before, as Kafka has it.", table=False)
-    new_value: float | None = column("The limit after, as Kafka has it.", table=False)
+    old_value: float | None = column("The limit before, as Kafka stores it.", table=False)
+    new_value: float | None = column("The limit after, as Kafka stores it.", table=False)
     result: str = column("would change, unchanged, done, failed or unknown.", unit="word", rank=1)
     error: str | None = column("Error of this row; null without one.", table=False, unit="sentence")
 

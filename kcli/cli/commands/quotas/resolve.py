@@ -33,16 +33,16 @@ class RungRow(Row, section="ladder"):
     ip: str | None = column("The address; null for none or the default.", table=False)
     defaults: list[str] = column("Which of user, client-id, ip is the default.", table=False)
     limit: str | None = column("The limit with its unit.", unit="word", rank=1)
-    value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
-    in_force: bool = column("Whether it is the one in force.")
+    value: float | None = column("The limit as Kafka stores it.", table=False, rank=1)
+    in_force: bool = column("Whether this value is in force.")
 
 
 class InForceRow(Row, section="quotas"):
     quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …", unit="word", rank=1)
     limit: str = column("The limit with its unit.", unit="word", rank=1)
-    value: float | None = column("The limit as Kafka has it.", table=False, rank=1)
+    value: float | None = column("The limit as Kafka stores it.", table=False, rank=1)
     set_for: str | None = column("The entity it is set for; null when there is no limit.")
-    shared_by: str | None = column("The connections that share the limit at a broker.")
+    shared_by: str | None = column("The connections that share the limit on a broker.")
 
 
 SHAPE = shape("quotas.resolve", "Quotas in force for a client, and the entity that sets each.", RungRow, InForceRow)
@@ -52,7 +52,7 @@ class ResolveOptions(ReadOptions):
     user: QuotaUser = None
     client: QuotaClient = None
     ip: QuotaIp = None
-    all: Annotated[bool, typer.Option("-a", "--all", help="Also the entities without a quota.")] = False
+    all: Annotated[bool, typer.Option("-a", "--all", help="Include entities without a quota.")] = False
 
 
 @command(
@@ -60,15 +60,14 @@ class ResolveOptions(ReadOptions):
     help="Explain which quota applies to a client.",
     examples="""
 kcli quotas resolve --user alice --client-id app
-kcli quotas resolve --client-id app                 # of ANONYMOUS
+kcli quotas resolve --client-id app                 # for ANONYMOUS
 kcli quotas resolve --user alice --client-id app --ip 10.0.0.7 --all -J""",
 )
 def resolve(options: ResolveOptions) -> int:
-    """Print for each quota the value in force for connections of a user with a client.id, the
-    entity that sets it, and the values it overrides. Kafka takes the first of: the user with the client-id, the user
-    with the default client-id, the user, the default user with the client-id, the default user
-    with the default client-id, the default user, the client-id, the default client-id.
-    On a listener without authentication the user is ANONYMOUS.
+    """Print for each quota the value in force for connections of a user with a client.id, the entity that sets it, and
+    the values it overrides. Kafka uses the first that is set of: the user with the client-id, the user with the default
+    client-id, the user, the default user with the client-id, the default user with the default client-id, the default
+    user, the client-id, the default client-id. On a listener without authentication the user is ANONYMOUS.
     """
     if options.user is None and options.client is None and options.ip is None:
         raise UsageError("missing entity: --user USER --client-id CLIENT, --ip ADDRESS")

@@ -33,24 +33,24 @@ SENTENCES = 10
 class RawOptions(ReadOptions):
     api_version: Annotated[
         int | None,
-        typer.Option("--api-version", min=0, help="The version. Default: the highest that both sides speak."),
+        typer.Option("--api-version", min=0, help="The version (default: the highest that both sides support)."),
     ] = None
     broker: Annotated[
         str | None,
         typer.Option(
             "--broker",
             metavar="WHICH",
-            help="Broker to ask: any (default), controller, ID, group:NAME or txn:ID (its coordinator), "
+            help="Broker to query: any (default), controller, ID, group:NAME or txn:ID (its coordinator), "
             "leader:TOPIC:N.",
         ),
     ] = None
     list: Annotated[bool, typer.Option("--list", help="Print the APIs: versions of kcli and of the broker.")] = False
-    describe: Annotated[bool, typer.Option("--describe", help="Print the fields of an API, request and answer.")] = (
+    describe: Annotated[bool, typer.Option("--describe", help="Print the fields of an API's request and response.")] = (
         False
     )
     hex: Annotated[bool, typer.Option("--hex", help="Show the bytes of both frames on stderr.")] = False
     explain: Annotated[bool, typer.Option("--explain", help="Add the name of each error code.")] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the whole request, and send nothing.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the whole request and send nothing.")] = False
 
 
 @command(
@@ -66,12 +66,12 @@ kcli raw DeleteTopics @delete.json --broker controller --dry-run
 kcli raw ListOffsets - --broker leader:orders:0 --hex < body.json""",
 )
 def run(options: RawOptions) -> int:
-    """Send any request of Kafka's protocol and print the answer as JSON. The API is named by name or key. The body is
-    JSON in the field names of Kafka's schemas (or ours): an argument, @FILE, or - for stdin; missing fields take the
-    schema's defaults, bytes are base64. A profile's guard holds here too: read_only sends nothing that changes
-    anything.
+    """Send any Kafka protocol request and print the response as JSON. Specify the API by name or key. The body is JSON
+    with the field names of Kafka's schemas (or kcli's): an argument, @FILE, or - for stdin; missing fields take the
+    schema's defaults, bytes are base64. A profile's protection applies here, too: with read_only, kcli sends no request
+    that changes anything.
 
-    Error codes in the answer are named on stderr, and make the exit code 1.
+    Error codes in the response are printed on stderr and set exit code 1.
     """
     words = options.words
     _refuse_version_letter(options)

@@ -153,7 +153,7 @@ SHAPE = shape("reassign.disks", "Replicas that move between log directories, or 
 
 class DisksOptions(NamedTopics, PatternOptions, WaitingOptions, RateOptions, ChangeOptions):
     brokers: Annotated[
-        list[str], KcliOption("--broker", metavar="ID", help="At this broker. Repeatable.", also=("--broker-id",))
+        list[str], KcliOption("--broker", metavar="ID", help="On this broker. Repeatable.", also=("--broker-id",))
     ]
     to: Annotated[str | None, typer.Option("--to", metavar="PATH", help="To this directory.")] = None
     away: Annotated[str | None, typer.Option("--from", metavar="PATH", help="Only replicas in this directory.")] = None

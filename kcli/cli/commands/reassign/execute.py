@@ -40,18 +40,18 @@ class ExecuteOptions(FileOptions, NamedTopics, PlanningOptions, RateOptions, Bat
 
 @command(
     "reassign execute",
-    help="Move partitions by a file, or by a new plan.",
+    help="Move partitions with a plan from a file, or a new one.",
     words="FILE|TOPIC",
     examples="""
 kcli reassign execute plan.json --throttle 50MiB --execute --wait
 kcli reassign execute --remove-broker 3 --throttle 20MiB --execute --wait --batch 50
 kcli reassign execute orders --replication-factor 3 --execute
-kcli reassign execute before.json --execute    # back: of --undo-file""",
+kcli reassign execute before.json --execute    # back, with an --undo-file""",
 )
 def execute(options: ExecuteOptions) -> int:
-    """Move partitions to other brokers, as FILE says (kafka-reassign-partitions' JSON, of `plan --save`, of an undo
-    file), or by a new plan from topics and options. The plan is shown first; --execute applies it. Replicas are
-    spread over racks and evenly over brokers, with as few bytes copied as possible; then preferred leaders are
+    """Move partitions to other brokers, with a plan from FILE (JSON of kafka-reassign-partitions or `plan --save`, or
+    an undo file), or with a new plan from topics and options. The plan is shown first; --execute applies it. Replicas
+    are spread over racks and evenly over brokers, with as few bytes copied as possible; then preferred leaders are
     balanced, which copies nothing. `kcli undo` moves them back.
     """
     path = file_of(options.words)

@@ -28,7 +28,7 @@ class MoveRow(Row, section="partitions"):
     removing: list[int] = column("Brokers that lose a replica.", rank=3)
     size: int = column("Bytes to copy in total.", unit="bytes")
     left: int = column("Bytes left to copy.", unit="bytes")
-    rate: float | None = column("Bytes copied a second.", unit="bytes/s")
+    rate: float | None = column("Bytes copied per second.", unit="bytes/s")
     eta: float | None = duration("Seconds until the move is complete.")
 
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 class BatchOptions(WatchOptions):
     """How many partitions move at a time, and whether a command waits for them."""
 
-    batch: Annotated[int | None, typer.Option("--batch", min=1, help="Move N partitions at a time; waits.")] = None
+    batch: Annotated[
+        int | None, typer.Option("--batch", min=1, help="Move N partitions at a time; implies --wait.")
+    ] = None
 
 
 def waits(options: BatchOptions) -> bool:

@@ -54,9 +54,9 @@ kcli reassign throttle 100MiB --execute
 kcli reassign throttle --remove --execute""",
 )
 def throttle(options: ThrottleOptions) -> int:
-    """Print the throttles of replication that are set at topics and brokers; with RATE limit moves in progress
-    to this many bytes a second at each broker; with --remove remove all throttles. A forgotten throttle slows down
-    replicas that catch up.
+    """Print the replication throttles that are set on topics and brokers. With RATE, limit moves in progress to this
+    many bytes per second on each broker; with --remove, remove all throttles. A forgotten throttle slows down replicas
+    that catch up.
     """
     words = options.words
     if len(words) > 1 or (words and options.remove):

@@ -31,7 +31,8 @@ class RateOptions(Options):
         typer.Option(
             "--throttle",
             metavar="RATE",
-            help="Limit copying to this many bytes a second per broker: 50MiB. Removed when all moves are done.",
+            help="Limit copying to this many bytes per second on each broker, such as "
+            "50MiB. Removed when all moves are done.",
         ),
     ] = None
 

@@ -54,7 +54,7 @@ class WaitingOptions(QuietOptions):
         typer.Option(
             "--timeout",
             metavar="DURATION",
-            help="Wait up to this long until it is done (default: without end), else exit 4.",
+            help="Wait up to this long until it is done (default: no limit), else exit 4.",
         ),
     ] = None
 

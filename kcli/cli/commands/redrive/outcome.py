@@ -17,9 +17,9 @@ from kcli.errors import KcliError
 class TotalRow(Row, section="totals", table=False):
     topic: str = column("The dead-letter topic.", rank=1)
     read: int = column("Records read.", unit="count")
-    filtered: int = column("Of these, filtered out.", unit="count")
+    filtered: int = column("Records filtered out.", unit="count")
     group: str = column("Name under which progress is stored in the cluster.", rank=1)
-    sent_before: int = column("Of the records, left out because an earlier redrive sent them.", unit="count")
+    sent_before: int = column("Records left out because an earlier redrive sent them.", unit="count")
 
 
 class TargetRow(Row, section="targets"):
@@ -28,7 +28,7 @@ class TargetRow(Row, section="targets"):
     redriven: int = column("Acknowledged by the target topic; 0 in a plan.", unit="count")
     skipped: int = column("Skipped by --max-attempts or --missing skip.", unit="count", rank=3)
     failed: int = column("Not sent back.", unit="count")
-    unknown: int = column("Perhaps sent back: no answer came.", unit="count")
+    unknown: int = column("May have been sent back; no response arrived.", unit="count")
     note: str | None = column("Note about the row; null without one.", unit="sentence", rank=1)
 
 

@@ -67,7 +67,7 @@ class RedriveOptions(NamedTopics, StoredOptions, FilterSchemaOptions, ResumeOpti
         Literal["stop", "skip"] | None,
         typer.Option(
             "--on-error",
-            help="At a record that fails: stop in front of it (default), or skip it and exit 1 at the end.",
+            help="If a record fails: stop before it (default), or skip it and exit 1 at the end.",
         ),
     ] = None
     keep_headers: Annotated[bool, typer.Option("--keep-headers", help="Keep the headers about the error.")] = False

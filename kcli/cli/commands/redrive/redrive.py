@@ -46,21 +46,21 @@ kcli redrive orders-dlq --execute --rate 100 --on-error skip
 kcli redrive dead --topic-header source-topic --to unknown --execute""",
 )
 def redrive(options: RedriveOptions) -> int:
-    """Send each record of a dead-letter topic back to its original topic, as its headers name it: those of Kafka
-    Connect, Kafka Streams, Spring, Spring Cloud Stream and SmallRye are known, others are named by --topic-header.
-    Without --execute it only shows what would go where.
+    """Send each record of a dead-letter topic back to the original topic named in its headers. kcli knows the headers
+    of Kafka Connect, Kafka Streams, Spring, Spring Cloud Stream and SmallRye; name others with --topic-header. Without
+    --execute it only shows where the records would go.
 
-    Key, value, timestamp, the record's own headers and, where the topic still has it, the partition stay; headers
-    about the error are removed. The header kcli-redrive-attempts counts how often a record went back; --max-attempts
-    ends a loop.
+    Key, value, timestamp, the record's own headers and, where the topic still has it, the partition stay; headers about
+    the error are removed. The header kcli-redrive-attempts counts how often a record was sent back; --max-attempts
+    prevents endless loops.
 
-    By default the dead letters of share groups have no copy of the record: it is fetched from the place that their
-    headers name. They do not name the topic's id, so if the topic was deleted and created again since, another record
-    may be there.
+    By default the dead letters of share groups have no copy of the record: kcli fetches it from the partition and
+    offset in their headers. The headers do not include the topic id, so if the topic has been deleted and created again
+    since, another record may be there.
 
-    Progress is saved after the records were acknowledged; the next run resumes there. Each filter and each -o has its
-    own progress; what one of them sent, the others count and leave out, unless --restart is given. After an
-    interruption records may be sent twice, but none is lost; with --exactly-once each is sent once.
+    Progress is saved after the records are acknowledged; the next run resumes there. Each filter and each -o has its
+    own progress. Records that one of them sent are counted and skipped by the others, unless --restart is given. After
+    an interruption records may be sent twice, but none is lost; with --exactly-once each is sent once.
     """
     plan = Plan(options)
     return with_document(lambda: run(lambda stop: _redrive(plan, stop)), SHAPE, plan.format)

@@ -41,15 +41,15 @@ SHAPE = shape("registry.check", "Why a schema is incompatible, one reason a row;
 
 class CheckOptions(SchemaFileOptions, OutputOptions):
     all_versions: Annotated[
-        bool, typer.Option("--all-versions", help="Compare with all versions, not with the latest one only.")
+        bool, typer.Option("--all-versions", help="Compare with all versions, not only with the latest.")
     ] = False
     level: Annotated[
         str | None,
         typer.Option(
             "--level",
             metavar="LEVEL",
-            help="Check Avro or Protobuf by this level, with kcli's own rules, or JSON Schema by the registry's where "
-            "it has this level. The subject may be file:PATH, and then no registry is asked.",
+            help="Check against this level: Avro and Protobuf with kcli's own rules, JSON Schema with the registry's "
+            "if it uses this level. SUBJECT can be file:PATH; then no registry is used.",
         ),
     ] = None
 
@@ -65,8 +65,8 @@ kcli registry check orders-value orders.avsc --level full-transitive
 kcli registry check file:v1.avsc file:v2.avsc v3.avsc --level backward-transitive""",
 )
 def check_schema(options: CheckOptions) -> int:
-    """Check whether the schema of a FILE may become the next version of a SUBJECT, by the subject's level in the
-    registry. Nothing is registered. Exit code 3 when it is incompatible, with the reasons.
+    """Check whether the schema of a FILE may become the next version of a SUBJECT, according to the subject's level in
+    the registry. Nothing is registered. Exit code 3 if it is incompatible, with the reasons.
 
     A LEVEL is NONE, BACKWARD, FORWARD or FULL, each also with _TRANSITIVE.
     """

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 class ReasonRow(Row, section="reasons"):
     subject: str = column("The subject, or the file, that it was compared with.", rank=1)
-    version: int | None = column("Its version; null where the registry does not say.", rank=1)
+    version: int | None = column("Its version; null if the registry does not report it.", rank=1)
     direction: str | None = column("backward: the new schema reads the old one's; forward: the other way.", unit="word")
     type: str | None = column("Avro's name for the reason.", unit="word")
-    location: str | None = column("Where in the reader's schema.")
+    location: str | None = column("Location in the reader's schema.")
     why: str = column("What is incompatible.", unit="sentence", rank=1)
 
 

@@ -35,7 +35,7 @@ SHAPE = shape("registry.contexts", "Contexts of a schema registry, one a row.", 
 
 class ContextsOptions(RegistryOptions, UndoOptions):
     delete: Annotated[
-        bool, typer.Option("--delete", help="Delete the contexts; one that has subjects is not deleted.")
+        bool, typer.Option("--delete", help="Delete the contexts; a context with subjects is not deleted.")
     ] = False
 
 
@@ -48,7 +48,7 @@ kcli registry contexts
 kcli registry contexts .staging --delete --execute""",
 )
 def contexts(options: ContextsOptions) -> int:
-    """Print the contexts of a registry, each with the number of its subjects. A context is a space of ids of its own:
+    """Print the contexts of a registry, each with the number of its subjects. A context has its own ids:
     the subject orders-value of the context .staging is :.staging:orders-value. --delete deletes the level and the mode
     of an empty context, and the context with them."""
     wanted = list(dict.fromkeys(schemas.context_named(word) for word in options.words))

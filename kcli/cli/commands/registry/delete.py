@@ -29,16 +29,16 @@ class DeletedRow(Row, section="versions"):
     version: int = column("The version.", rank=1)
     references: list[str] = column("Ids of the schemas that refer to it; it is not deleted then.")
     result: str = column("would delete, deleted, referenced, not soft-deleted, failed, unknown.", unit="word", rank=1)
-    error: str | None = column("Why it was not deleted; null when it was.", table=False, unit="sentence")
+    error: str | None = column("Why it was not deleted; null if it was.", table=False, unit="sentence")
 
 
 SHAPE = shape("registry.delete", "Versions that were deleted, or would be, one a row.", DeletedRow)
 
 
 class DeleteOptions(RegistryOptions, UndoOptions):
-    permanent: Annotated[bool, typer.Option("--permanent", help="Delete for good what is soft-deleted already.")] = (
-        False
-    )
+    permanent: Annotated[
+        bool, typer.Option("--permanent", help="Permanently delete versions that are already soft-deleted.")
+    ] = False
 
 
 @command(
@@ -51,8 +51,8 @@ kcli registry delete orders-value --execute
 kcli registry delete orders-value --permanent --execute""",
 )
 def delete(options: DeleteOptions) -> int:
-    """Delete subjects, or single versions. A soft-deleted version is not listed, and its id still reads records;
-    --permanent deletes it for good, after that. A version that other schemas refer to is not deleted. The plan comes
+    """Delete subjects, or single versions. A soft-deleted version is not listed, but records with its id can still be
+    read; --permanent then deletes it for good. A version that other schemas refer to is not deleted. The plan comes
     first, --execute applies it. `kcli undo` registers them again.
     """
     places = [_place(word) for word in words_of(options, "SUBJECT")]

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class SchemaRow(Row, section="schemas"):
-    subject: str | None = column("Subject, where the registry names one.", rank=1)
+    subject: str | None = column("Subject, if the registry reports one.", rank=1)
     version: int | None = column("Version of the subject.", rank=1)
     id: int | None = column("Id of the schema.", rank=1)
-    guid: str | None = column("GUID of the schema; null where the registry has none.", rank=3)
+    guid: str | None = column("GUID of the schema; null if the registry has none.", rank=3)
     type: str = column("AVRO, PROTOBUF or JSON.", unit="word")
     schema: str = column("Text of the schema.", rank=1)
     references: list[str] = column("What it imports, each as NAME=SUBJECT@VERSION.")
@@ -46,19 +46,19 @@ SHAPE = shape("registry.describe", "Schemas of a registry, one a row.", SchemaRo
 
 class DescribeOptions(RegistryOptions, ReadOptions):
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="Put the types that an Avro schema refers to into its text.")
+        bool, typer.Option("--resolved", help="Include the types that an Avro schema refers to in its text.")
     ] = False
     references: Annotated[
-        bool, typer.Option("--references", help="Print the schemas that it refers to as well, before it.")
+        bool, typer.Option("--references", help="Also print the schemas that it refers to, before it.")
     ] = False
-    deleted: Annotated[bool, typer.Option("--deleted", help="Soft-deleted versions too.")] = False
+    deleted: Annotated[bool, typer.Option("--deleted", help="Include soft-deleted versions.")] = False
     schema_format: Annotated[
         str | None,
         typer.Option(
             "--schema-format",
             metavar="NAME",
-            help="The text in a form that the registry makes: resolved of Avro; serialized, ignore_extensions of "
-            "Protobuf.",
+            help="Request the text in a format of the registry: resolved (Avro); serialized, ignore_extensions "
+            "(Protobuf).",
         ),
     ] = None
 
@@ -75,8 +75,8 @@ kcli registry get orders-value --schema-format resolved
 kcli registry get orders-value -J               # with its id, references and rules""",
 )
 def describe(options: DescribeOptions) -> int:
-    """Print the text of a schema: the latest version of a subject, another one of it, or the schema of an id or a GUID.
-    JSON is indented. -J has what the registry says of it besides."""
+    """Print the text of a schema: the latest or another version of a subject, or the schema with an id or a GUID. JSON
+    is indented. -J adds everything else that the registry reports."""
     words = words_of(options, "SUBJECT, id or GUID")
     if options.resolved and options.references:
         raise UsageError("--resolved and --references exclude each other")

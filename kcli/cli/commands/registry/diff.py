@@ -28,8 +28,8 @@ DIFFERS = 3  # the exit code
 class DifferenceRow(Row, section="changes"):
     field: str = column("The field, such as items[].price; empty for the schema itself.", rank=1)
     action: str = column("added, removed, renamed, type, default, symbols, size, name or line.", unit="word", rank=1)
-    old: str | None = column("What was there; null for nothing.", rank=1)
-    new: str | None = column("What is there now; null for nothing.", rank=1)
+    old: str | None = column("Old value; null if there was none.", rank=1)
+    new: str | None = column("New value; null if there is none.", rank=1)
 
 
 class VersionRow(Row, section="versions"):
@@ -37,8 +37,10 @@ class VersionRow(Row, section="versions"):
     version: int = column("The version.", rank=1)
     id: int | None = column("Id of its schema.", rank=1)
     type: str = column("AVRO, PROTOBUF or JSON.", unit="word", rank=3)
-    level: str | None = column("Level that holds to the version before; null for the first.", unit="word", rank=1)
-    note: str = column("What changed since the version before.", unit="sentence", rank=1)
+    level: str | None = column(
+        "Compatibility level with the previous version; null for the first.", unit="word", rank=1
+    )
+    note: str = column("What changed since the previous version.", unit="sentence", rank=1)
 
 
 SHAPE = shape(
@@ -52,7 +54,7 @@ class DiffOptions(RegistryOptions, ReadOptions):
 
 
 class VersionsOptions(RegistryOptions, ReadOptions):
-    deleted: Annotated[bool, typer.Option("--deleted", help="Soft-deleted versions too.")] = False
+    deleted: Annotated[bool, typer.Option("--deleted", help="Include soft-deleted versions.")] = False
 
 
 @command(
@@ -67,9 +69,9 @@ kcli registry diff orders-value file:orders.avsc
 kcli registry diff 17 18 -J""",
 )
 def diff(options: DiffOptions) -> int:
-    """Print what differs from the first schema to the second, field by field, and which compatibility level the change
-    keeps. Each is SUBJECT[@VERSION], an id, a GUID or file:PATH. Schemas that are not Avro are compared line by line.
-    Exit code 3 when something differs."""
+    """Print the differences between two schemas, field by field, and the compatibility level that the change keeps.
+    Each is SUBJECT[@VERSION], an id, a GUID or file:PATH. Schemas that are not Avro are compared line by line. Exit
+    code 3 if they differ."""
     words = options.words
     if len(words) == 3 and words[1].isdecimal() and words[2].isdecimal():
         words = [f"{words[0]}@{words[1]}", f"{words[0]}@{words[2]}"]
@@ -115,7 +117,8 @@ kcli registry versions orders-value
 kcli registry history orders-value -J""",
 )
 def versions(options: VersionsOptions) -> int:
-    """Print the versions of subjects: what changed since the version before, and which level that change keeps."""
+    """Print the versions of subjects: what changed since the previous version, and the compatibility level that the
+    change keeps."""
     subjects = words_of(options, "SUBJECT")
 
     async def work(registry: Registry, document: Document) -> None:

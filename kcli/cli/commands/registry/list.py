@@ -29,15 +29,15 @@ class SubjectRow(Row, section="subjects"):
     version: int | None = column("The latest version.", rank=1)
     type: str | None = column("AVRO, PROTOBUF or JSON.", unit="word", rank=1)
     id: int | None = column("Id of the latest version's schema.", rank=1)
-    level: str | None = column("Compatibility level; --levels asks for it.", sparse=True, unit="word", rank=2)
-    mode: str | None = column("Mode; --levels asks for it.", sparse=True, unit="word", rank=3)
+    level: str | None = column("Compatibility level; with --levels.", sparse=True, unit="word", rank=2)
+    mode: str | None = column("Mode; with --levels.", sparse=True, unit="word", rank=3)
 
 
 SHAPE = shape("registry.list", "Subjects of a schema registry, one a row.", SubjectRow, empty="no subjects")
 
 
 class ListOptions(RegistryOptions, PatternOptions, ReadOptions):
-    deleted: Annotated[bool, typer.Option("--deleted", help="Soft-deleted subjects too.")] = False
+    deleted: Annotated[bool, typer.Option("--deleted", help="Include soft-deleted subjects.")] = False
     context: Annotated[
         str | None, typer.Option("--context", metavar="NAME", help="Subjects of this context; * is every context.")
     ] = None
@@ -47,7 +47,7 @@ class ListOptions(RegistryOptions, PatternOptions, ReadOptions):
     unused: Annotated[
         bool,
         typer.Option(
-            "--unused", help="Only subjects TOPIC-key and TOPIC-value of topics that the cluster does not have."
+            "--unused", help="Only subjects TOPIC-key and TOPIC-value whose topic does not exist in the cluster."
         ),
     ] = False
 
@@ -63,9 +63,9 @@ kcli registry list ':.staging:orders-*' -J
 kcli registry list --unused                     # no topic of that name""",
 )
 def list_all(options: ListOptions) -> int:
-    """Print the subjects of a schema registry: the latest version, its type and its id. A SUBJECT is a name or a
-    pattern, of the names in a context where one is in front: ':.staging:' is all subjects of .staging, ':*:orders-*'
-    those of every context. Without one, all subjects."""
+    """Print the subjects of a schema registry: the latest version, its type and its id. A SUBJECT is a name or a "
+    "pattern; with a context in front, it means names in that context: ':.staging:' is all subjects of .staging, "
+    "':*:orders-*' matches in every context. Without a SUBJECT, kcli lists all subjects."""
     names = subject_names(options.words, literal=options.literal, context=options.context or "")
 
     async def work(registry: Registry, document: Document) -> None:

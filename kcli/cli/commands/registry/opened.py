@@ -36,7 +36,9 @@ class RegistryOptions(Options):
 
     schema_registry: Annotated[
         str | None,
-        typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
+        typer.Option(
+            "--schema-registry", metavar="URL", help="The registry (default: schema.registry.url of the profile)."
+        ),
     ] = None
 
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 class RegisterRow(Row, section="schemas"):
     subject: str = column("Name of the subject.", rank=1)
-    version: int | None = column("Version; null where the registry has not said it.", rank=1)
+    version: int | None = column("Version; null if the registry has not reported it.", rank=1)
     id: int | None = column("Id of the schema; null before it is registered.", rank=1)
     type: str = column("AVRO, PROTOBUF or JSON.", unit="word")
     result: str = column("would register, registered, known, failed or unknown.", unit="word", rank=1)
-    error: str | None = column("Why it was refused; null when it was not.", table=False, unit="sentence")
+    error: str | None = column("Why it was refused; null if it was not.", table=False, unit="sentence")
 
 
 SHAPE = shape(
@@ -40,7 +40,8 @@ SHAPE = shape(
 
 class RegisterOptions(SchemaFileOptions, UndoOptions):
     normalize: Annotated[
-        bool, typer.Option("--normalize", help="Let the registry compare and keep the schema in its normal form.")
+        bool,
+        typer.Option("--normalize", help="Let the registry normalize the schema before it compares and stores it."),
     ] = False
     id: Annotated[
         int | None, typer.Option("--id", min=0, help="Register it under this id; the subject's mode must be IMPORT.")
@@ -59,8 +60,9 @@ kcli registry register orders-value orders.proto --reference money.proto=money@2
 jq .schema old.json -r | kcli registry register orders-value - --execute""",
 )
 def register(options: RegisterOptions) -> int:
-    """Register the schema of a FILE (- is stdin) under a SUBJECT. The plan says whether the subject has it already, and
-    whether the registry finds it compatible; an incompatible one is refused, with the reasons. --execute registers it.
+    """Register the schema of a FILE (- is stdin) under a SUBJECT. The plan shows whether the subject already has it and
+    whether it is compatible according to the registry; an incompatible schema is refused, with the reasons. --execute
+    registers it.
     """
     if len(options.words) != 2:
         raise UsageError("expected a subject and a file: kcli registry register SUBJECT FILE")

@@ -53,7 +53,7 @@ class ModeRow(Row, section="modes"):
 class ConfigRow(Row, section="settings"):
     subject: str | None = column("Name of the subject; null is the whole registry.", rank=1)
     name: str = column("Name of the setting.", unit="word", rank=1)
-    value: str | None = column("The value that applies: a text, else JSON; null for none.", rank=1)
+    value: str | None = column("The value that applies, as text or JSON; null for none.", rank=1)
     source: str = column("subject: set for the subject itself; inherited.", unit="word", rank=2)
     new: str | None = column("The value after the change; null for none.", sparse=True, rank=1)
     result: str | None = column(
@@ -84,13 +84,13 @@ class ModeOptions(RegistryOptions, UndoOptions):
     delete: Annotated[
         bool, typer.Option("--delete", help="Delete the subject's own mode: it inherits the global one.")
     ] = False
-    force: Annotated[bool, typer.Option("--force", help="Set IMPORT although there are schemas.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Set IMPORT even if there are schemas.")] = False
 
 
 class ConfigOptions(RegistryOptions, UndoOptions):
     set: Annotated[
         list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Set a setting; the value is JSON or a text. Repeatable."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Set a setting; the value is JSON or text. Repeatable."),
     ]
     unset: Annotated[list[str], typer.Option("--unset", metavar="NAME", help="Remove a setting. Repeatable.")]
     delete: Annotated[
@@ -126,7 +126,7 @@ kcli registry mode orders-value --delete --execute""",
 )
 def mode(options: ModeOptions) -> int:
     """Print the mode of a subject, or the global one; --set changes it, --delete lets the subject inherit the global
-    one. In IMPORT schemas are registered under ids that are given. The plan comes first, --execute applies it."""
+    one. In mode IMPORT, schemas are registered under given ids. The plan comes first, --execute applies it."""
     wanted = (options.set or "").upper().replace("-", "_")
     if options.set is not None and wanted not in MODE_NAMES:
         raise UsageError(f"unknown mode {options.set}; the modes are {', '.join(MODE_NAMES)}")
@@ -145,9 +145,9 @@ kcli registry config orders-value --unset alias --execute
 kcli registry config orders-value --delete --execute""",
 )
 def config(options: ConfigOptions) -> int:
-    """Print the settings of subjects, or of the whole registry: the compatibility level and, where the registry has
+    """Print the settings of subjects, or of the whole registry: the compatibility level and, if the registry supports
     them, alias, normalize, compatibilityGroup, default and override metadata and rules. The plan of a change comes
-    first, --execute applies it. A registry may ignore a setting that it does not have; that is an error.
+    first, --execute applies it. If the registry ignores a setting that it does not support, kcli reports an error.
     """
     changes = _changes(options)
     if options.delete and (changes or not options.words):

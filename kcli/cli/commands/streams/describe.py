@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 class ApplicationRow(Row, section="applications"):
     application: str = column("Application id, which is the name of its group.", rank=1)
-    state: str | None = column("State of the group; null when the broker is too old to say.", unit="word", rank=1)
+    state: str | None = column("State of the group; null if the broker is too old to report it.", unit="word", rank=1)
     members: int = column("Members.", unit="count")
-    topology_epoch: int | None = column("Epoch of the topology; null where the broker does not know it.", rank=3)
-    subtopologies: int | None = column("Number of subtopologies; null where the broker does not know it.", unit="count")
+    topology_epoch: int | None = column("Epoch of the topology; null if the broker does not know it.", rank=3)
+    subtopologies: int | None = column("Number of subtopologies; null if the broker does not know it.", unit="count")
     error: str | None = column("Why the topology is unknown; null if it is known.", table=False, unit="sentence")
     assignor: str | None = column("Assignor of its tasks; null from brokers before Kafka 4.4.", unit="word", rank=3)
-    nodes: int | None = column("Processing nodes; null where brokers keep no description.", unit="count", rank=3)
+    nodes: int | None = column("Processing nodes; null if brokers keep no description.", unit="count", rank=3)
 
 
 class SubtopologyRow(Row, section="subtopologies"):
     application: str = column("Application id.", rank=1)
-    subtopology: str = column("Its number, as in the names of tasks: 0 of 0_3.", unit="word", rank=1)
+    subtopology: str = column("Its number, the first part of a task's name: 0 in 0_3.", unit="word", rank=1)
     sources: list[str] = column("Topics that it reads, without internal ones.", rank=1)
     repartitions: list[str] = column("Repartition topics that it reads.")
     sinks: list[str] = column("Repartition topics that it writes.")
@@ -70,9 +70,9 @@ kcli streams describe wordcount -J | jq '.subtopologies[].changelogs'""",
 def describe(options: DescribeOptions) -> int:
     """Print the subtopologies of Kafka Streams applications: what each reads, writes and restores from, and its tasks.
 
-    Brokers know the topology of applications with `group.protocol=streams` (KIP-1071). An application with the classic
-    protocol is a consumer group to them: `kcli groups describe` shows it. The processing nodes and their order are
-    shown where the brokers of Kafka 4.4 or newer store them, which takes a plugin (KIP-1331).
+    Brokers know the topology of applications with `group.protocol=streams` (KIP-1071). To them, an application with the
+    classic protocol is a consumer group: `kcli groups describe` shows it. The processing nodes and their order are
+    shown if brokers of Kafka 4.4 or newer store them, which requires a plugin (KIP-1331).
     """
     groups = names_of(options, words_of(options, "APPLICATION"))
 

@@ -58,7 +58,7 @@ class ResetOptions(FormOptions, UndoOptions):
         KcliOption(
             "--intermediate-topic",
             metavar="TOPIC,…",
-            help="Topics that it writes and reads; they go to their ends. Repeatable.",
+            help="Topics that it writes and reads; they are reset to their end. Repeatable.",
             also=("--intermediate-topics",),
         ),
     ]
@@ -72,7 +72,7 @@ class ResetOptions(FormOptions, UndoOptions):
         ),
     ]
     all_topics: Annotated[
-        bool, typer.Option("--all-topics", help="Also all other topics that it has committed offsets of.")
+        bool, typer.Option("--all-topics", help="Also all other topics that it has committed offsets for.")
     ] = False
     keep_internal: Annotated[bool, typer.Option("--keep-internal-topics", help="Delete no internal topic.")] = False
     force: Annotated[
@@ -93,12 +93,12 @@ kcli streams reset wordcount --input-topic lines --keep-internal-topics --execut
 )
 def reset(options: ResetOptions) -> int:
     """Reset an application without members, so that it processes its input again, as kafka-streams-application-reset
-    does: input topics go to their beginning, or to where an option says, intermediate topics to their end, and internal
-    topics (changelogs, repartition topics) are deleted. The plan comes first; --execute applies it.
+    does: input topics are reset to their beginning (or where an option says), intermediate topics to their end, and
+    internal topics (changelogs, repartition topics) are deleted. The plan comes first; --execute applies it.
 
     --from-file names an offset for each partition of the input topics. --force removes members that died and would stay
-    until their session times out. Stop all instances before: a member that still runs joins again, and the reset
-    fails. Kafka removes members of classic and consumer groups only, not those of `group.protocol=streams`.
+    until their session times out. Stop all instances first: a member that still runs joins again, and the reset fails.
+    Kafka removes members of classic and consumer groups only, not those of `group.protocol=streams`.
 
     `kcli undo` restores the offsets. Deleted topics cannot be restored. Clean up the local state of each instance
     (state.dir) before you start it again.

@@ -49,7 +49,7 @@ class CreateOptions(AppliedOptions, OutputOptions):
         KcliOption(
             "--renewer",
             metavar="PRINCIPAL",
-            help="Principals that may renew and expire it, beside the owner. Repeatable.",
+            help="Principals that may renew and expire it, in addition to the owner. Repeatable.",
             also=("--renewer-principal",),
         ),
     ]

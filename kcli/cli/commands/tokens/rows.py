@@ -19,7 +19,7 @@ class TokenRow(Row, section="tokens"):
     expires: str | None = column("Time of expiry unless it is renewed, UTC.", unit="time")
     max_time: str | None = column("End of its maximum lifetime, UTC.", unit="time", rank=3)
     requester: str | None = column("Principal that requested it; null from brokers before 3.3.", table=False)
-    renewers: list[str] = column("Principals that may renew it, beside the owner.", rank=3)
+    renewers: list[str] = column("Principals that may renew it, in addition to the owner.", rank=3)
 
 
 class NewTokenRow(Row, section="tokens"):
@@ -30,7 +30,7 @@ class NewTokenRow(Row, section="tokens"):
     expires: str | None = column("Time of expiry unless it is renewed, UTC.", unit="time")
     max_time: str | None = column("End of its maximum lifetime, UTC.", unit="time", rank=3)
     requester: str | None = column("Principal that requested it; null from brokers before 3.3.", table=False)
-    renewers: list[str] = column("Principals that may renew it, beside the owner.", rank=3)
+    renewers: list[str] = column("Principals that may renew it, in addition to the owner.", rank=3)
 
 
 def token_row(token: Token) -> TokenRow:
@@ -53,7 +53,7 @@ class ChangeRow(Row, section="tokens"):
     new: str | None = column("Its new expiry, UTC; null in a plan.", unit="time")
     result: str = column("would renew, renewed, failed or unknown.", unit="word", rank=1)
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
-    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
+    error: str | None = column("Reason for a failure; null if there was none.", table=False, unit="sentence")
 
 
 class ExpiryRow(ChangeRow, section="tokens"):

@@ -42,7 +42,7 @@ class AlterOptions(NamedTopics, PatternOptions, UndoOptions):
     configs: Annotated[
         list[str],
         typer.Option(
-            "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."
+            "--config", metavar="KEY=VALUE", help="Set a topic config; units are allowed: retention.ms=7d. Repeatable."
         ),
     ]
     delete_configs: Annotated[
@@ -64,7 +64,7 @@ def alter(options: AlterOptions) -> int:
     """Add partitions to topics, and set or remove configs. The plan comes first,
     checked by the broker.
 
-    More partitions send the records of a key to another partition than before: the order by key breaks once.
+    With more partitions, new records of a key may go to another partition than before: the order per key breaks once.
     """
     given, operations = names_of(options, words_of(options, "TOPIC")), _operations(options)
     if options.partitions is None and not operations:

@@ -47,11 +47,13 @@ class CreateOptions(NamedTopics, WaitOptions, UndoOptions):
     configs: Annotated[
         list[str],
         typer.Option(
-            "--config", metavar="KEY=VALUE", help="A topic config, also with a unit: retention.ms=7d. Repeatable."
+            "--config", metavar="KEY=VALUE", help="A topic config; units are allowed: retention.ms=7d. Repeatable."
         ),
     ]
     if_not_exists: Annotated[bool, typer.Option("--if-not-exists", help="Do not fail if the topic exists.")] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only let the broker check; create nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only let the broker validate the request; create nothing.")
+    ] = False
     execute: Annotated[
         bool, typer.Option("--execute", "-y", "--yes", help="Apply the plan, which is the default.", hidden=True)
     ] = False
@@ -65,7 +67,7 @@ class CreateOptions(NamedTopics, WaitOptions, UndoOptions):
     examples="""
 kcli topics create orders
 kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
-kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is created""",
+kcli topics create orders -p 12 --dry-run      # the broker validates, nothing is created""",
 )
 def create(options: CreateOptions) -> int:
     """Create topics. Partitions and replicas default to the broker's configuration. `kcli undo` deletes them."""

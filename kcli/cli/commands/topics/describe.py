@@ -33,7 +33,7 @@ class TopicRow(Row, section="topics"):
     internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
     topic_id: str | None = column("Topic id; null from brokers before 2.8.", rank=3, unit="word")
     configs: dict[str, str | None] | None = column(
-        "Configs set on the topic itself; a secret is null. Null where they are unknown."
+        "Configs set on the topic itself; a secret is null. Null if they are unknown."
     )
     error: str | None = column("Why the configs are unknown.", table=False, unit="sentence")
 
@@ -84,8 +84,8 @@ kcli topics describe orders -J | jq '.topics[].configs'""",
 def describe(options: DescribeOptions) -> int:
     """Print partitions with leader, replicas and offsets, and the topics with the configs set on them.
 
-    Columns about eligible leader replicas (KIP-966) and tiered storage appear where a partition has them. NOTE says
-    which replica may lead a partition that has no leader.
+    Columns about eligible leader replicas (KIP-966) and tiered storage appear where a partition has them. NOTE shows
+    which replica can lead a leaderless partition.
     """
     names = names_of(options, words_of(options, "TOPIC"))
 

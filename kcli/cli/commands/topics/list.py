@@ -33,10 +33,10 @@ class TopicRow(Row, section="topics"):
     internal: bool = column("True for Kafka's own topics.", table=False, rank=3)
     topic_id: str | None = column("Topic id; null from brokers before 2.8.", table=False, rank=3, unit="word")
     at_min_isr: int | None = column(
-        "Partitions with min.insync.replicas in sync; null unless asked for.", sparse=True, unit="count"
+        "Partitions with min.insync.replicas in sync; null unless requested.", sparse=True, unit="count"
     )
     under_min_isr: int | None = column(
-        "Partitions with fewer in sync than that; null unless asked for.", sparse=True, unit="count"
+        "Partitions with fewer in sync than that; null unless requested.", sparse=True, unit="count"
     )
 
 
@@ -63,8 +63,9 @@ kcli topics list --unused                # no group reads it, no record for 30 d
 kcli topics list --never-written""",
 )
 def list_topics(options: ListOptions) -> int:
-    """List topics, all or those named. Kafka's own are hidden unless --internal. A state restricts the list:
-    under-replicated, unavailable, at or under min.insync.replicas (as kafka-topics means them), or unused.
+    """List topics, all or those named. Kafka's internal topics are hidden unless --internal is given. Options restrict
+    the list to a state: under-replicated, unavailable, at or under min.insync.replicas (as kafka-topics means them), or
+    unused.
 
     A topic that never had a record may be new: Kafka does not report when a topic was created. --unused does not
     list it, --never-written does.

@@ -36,7 +36,7 @@ class StatsRow(Row, section="topics"):
     replicas: int = column("Replication factor.", unit="count", rank=3)
     offsets: int | None = column("End minus start of all partitions.", unit="count")
     size: int | None = column("Bytes of the leaders' logs.", unit="bytes")
-    rate: float | None = column("Offsets written a second.", unit="rate")
+    rate: float | None = column("Offsets written per second.", unit="rate")
     last_write: str | None = column("Newest timestamp of a record, UTC.", unit="time", rank=3)
     idle: float | None = rows.duration("Seconds since then.")
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")

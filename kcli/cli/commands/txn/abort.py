@@ -47,7 +47,7 @@ class AbortOptions(ChangeOptions):
         int | None, typer.Option("--start-offset", min=0, help="First offset, as find-hanging prints it (OPEN SINCE).")
     ] = None
     topic: Annotated[
-        str | None, typer.Option("-t", "--topic", metavar="TOPIC", help="The topic, in the form of Kafka's tool.")
+        str | None, typer.Option("-t", "--topic", metavar="TOPIC", help="The topic, as in Kafka's own tool.")
     ] = None
     partition: Annotated[int | None, typer.Option("-p", "--partition", min=0, help="The partition.")] = None
     producer_id: Annotated[
@@ -58,13 +58,17 @@ class AbortOptions(ChangeOptions):
     coordinator_epoch: Annotated[
         int | None,
         typer.Option(
-            "--coordinator-epoch", min=-1, help="The epoch of its coordinator; -1 for one that never wrote a marker."
+            "--coordinator-epoch",
+            min=-1,
+            help="The epoch of its coordinator; -1 if the coordinator never wrote a marker.",
         ),
     ] = None
     fence: Annotated[bool, typer.Option("--fence", help="The arguments are transactional ids: fence them.")] = False
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also a transaction that its coordinator knows; its other partitions stay open."),
+        typer.Option(
+            "--force", help="Abort even a transaction that its coordinator knows; its other partitions stay open."
+        ),
     ] = False
 
 
@@ -79,9 +83,9 @@ kcli txn abort orders:0 --producer-id 7 --producer-epoch 0 --coordinator-epoch 3
 kcli txn abort --fence billing-1 --execute   # the same as kcli txn fence""",
 )
 def abort_command(options: AbortOptions) -> int:
-    """Abort a hanging transaction by writing the marker that its coordinator will never write. It is named by the
-    offset at which it began; one that its coordinator knows is refused: `kcli txn fence` is for those. The plan
-    comes first; --execute applies it. This cannot be undone.
+    """Abort a hanging transaction by writing the marker that its coordinator will never write. Identify it by the
+    offset at which it began. A transaction that its coordinator knows is refused: use `kcli txn fence` instead. The
+    plan comes first; --execute applies it. This cannot be undone.
     """
     if options.fence:
         if options.start_offset is not None or options.producer_id is not None:

@@ -66,9 +66,9 @@ kcli txn find-hanging orders --older-than 1h
 kcli txn find-hanging --broker 2 -J""",
 )
 def find_hanging(options: FindHangingOptions) -> int:
-    """Find hanging transactions (KIP-664): open in a partition, its last record older than --older-than, and its
-    coordinator either does not know the producer or does not count the partition in. Readers of committed records
-    wait for it for ever. All topics are scanned, or those named. Exit code 3 when one hangs.
+    """Find hanging transactions (KIP-664): a transaction is open in a partition, its last record is older than
+    --older-than, and its coordinator does not know the producer, or does not include the partition. Consumers with
+    read_committed wait for it forever. All topics are scanned, or those named. Exit code 3 if a transaction hangs.
     """
     words = list(dict.fromkeys(options.words))
     scope = Scope(words, literal=options.literal, reads=True) if words else None

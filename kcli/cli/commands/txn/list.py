@@ -92,7 +92,7 @@ kcli txn list --pattern 'billing-.*' -J
 kcli txn list --producer-id 1042             # id of this producer""",
 )
 def list_all(options: ListOptions) -> int:
-    """List transactional ids as their coordinators know them; all brokers are asked. The brokers filter."""
+    """List the transactional ids that coordinators know. kcli queries all brokers; the brokers apply the filters."""
     wanted, brokers = _filter(options), broker_ids(options.brokers) or None
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -34,7 +34,8 @@ SHAPE = shape("txn.producers", "Producers of a partition, one a row.", StateRow,
 
 class ProducersOptions(NamedTopics, PatternOptions, OpenOptions, ReadOptions):
     broker: Annotated[
-        int | None, typer.Option("--broker", metavar="ID", min=0, help="Ask this broker's replica, not the leaders.")
+        int | None,
+        typer.Option("--broker", metavar="ID", min=0, help="Query this broker's replicas instead of the leaders."),
     ] = None
 
 
@@ -48,7 +49,7 @@ kcli txn producers orders:0,1 --open
 kcli txn producers orders:0 --broker 2       # as this replica knows them""",
 )
 def producers(options: ProducersOptions) -> int:
-    """Print the producers that partitions know: idempotent and transactional ones, the last to write first."""
+    """Print the producers known to partitions: idempotent and transactional ones, the last to write first."""
     scope = Scope(words_of(options, "TOPIC"), literal=options.literal, reads=True)
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -25,7 +25,7 @@ class ChangeRow(Row, section="users"):
     old: int | None = column("Iterations before; null without a credential.", rank=1)
     new: int | None = column("Iterations after; null without a credential.", rank=1)
     result: str = column("would set, set, would delete, deleted, absent, failed or unknown.", unit="word", rank=1)
-    error: str | None = column("Reason of a failure; null without one.", table=False, unit="sentence")
+    error: str | None = column("Reason for a failure; null if there was none.", table=False, unit="sentence")
 
 
 def add_rows(document: Document, name: str, credentials: Credentials | KcliError) -> None:

@@ -23,7 +23,7 @@ kcli users describe bob
 kcli users describe bob alice -J""",
 )
 def describe(options: ReadOptions) -> int:
-    """Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 if one has none."""
+    """Print the SCRAM credentials of users: mechanism and iterations. Exit code 1 if a user has none."""
     names = words_of(options, "USER")
 
     async def work(cluster: Cluster, document: Document) -> None:

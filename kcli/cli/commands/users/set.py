@@ -51,10 +51,10 @@ pwgen 32 1 | kcli users set bob --password-file - --execute
 kcli users set bob --password-command 'pass show kafka/bob' --mechanism SCRAM-SHA-512 --execute""",
 )
 def set_password(options: SetOptions) -> int:
-    """Set a user's password, for the mechanisms that the user has, or for both if it is a new one. It is asked for on
-    the terminal, without echo, or read from one of the places below; never from the command line. What is sent is
-    salted and hashed here, which is still as good as the password: use TLS. The plan comes first; --execute applies it.
-    There is no undo: no broker tells the password there was.
+    """Set a user's password for the mechanisms that the user has, or for both if the user is new. kcli asks for it on
+    the terminal without echo, or reads it as an option below says, but never from the command line. kcli salts and
+    hashes the password before sending it; the hash is still as valuable as the password, so use TLS. The plan comes
+    first; --execute applies it. This cannot be undone: brokers do not reveal the old password.
     """
     names = words_of(options, "USER")
     if len(names) > 1:

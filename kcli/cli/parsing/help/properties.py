@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 HEAD = """# Properties
 
-Names of Java's clients and of librdkafka, for `-X NAME=VALUE`, `-F FILE`, profiles, and `KCLI_*` in the environment
-(`KCLI_LINGER_MS=50`). Names in one row mean the same. *Setting* is the field in [the library](../library/names.md),
-where times are seconds and sizes bytes. `kcli config show` prints what is in effect, and where each value comes from.
+Property names of the Java clients and of librdkafka, for `-X NAME=VALUE`, `-F FILE`, profiles, and `KCLI_*` in the
+environment (`KCLI_LINGER_MS=50`). Names in one row mean the same. *Setting* is the field in [the
+library](../library/names.md), where times are seconds and sizes bytes. `kcli config show` prints the properties in
+effect and where each value comes from.
 
 """
 PARTS: dict[str, tuple[str, type[Frozen]]] = {
@@ -35,10 +36,10 @@ SECURITY: dict[str, tuple[dict[str, str], type[Frozen]]] = {
     "GSSAPI": (KERBEROS, Kerberos),
     "AWS_MSK_IAM": (AWS, Aws),
 }
-LAST = """Other names of Java's and librdkafka's clients have no effect: kcli ignores them, and `-v` names them.
-Unknown names are refused."""
+LAST = """Other properties of the Java clients and librdkafka have no effect: kcli ignores them, and `-v` lists them.
+Unknown properties are refused."""
 REGISTRY = """For `--schema-registry` ([schemas](../schemas.md)). `basic.auth.`, `bearer.auth.`, `http.`,
-`key.subject.` and `value.subject.` go without the prefix, too; the names of TLS go with it:
+`key.subject.` and `value.subject.` also work without the prefix; TLS properties need it:
 `schema.registry.ssl.ca.location`.
 """
 PROTOCOL = "`security.protocol`: PLAINTEXT (default), SSL, SASL_PLAINTEXT or SASL_SSL.\n\n"
@@ -65,7 +66,8 @@ def page() -> str:
         f"- `{name}{'…' if name.endswith('.') else ''}`: {worded(why, Hint(INSTEAD.get(name, '')))}\n"
         for name, why in REFUSED.items()
     )
-    parts.append(f"## Refused\n\nIgnoring them would make a connection less safe, or change it.\n\n{refused}")
+    why = "kcli refuses these properties: ignoring them would make a connection less safe, or change it."
+    parts.append(f"## Refused\n\n{why}\n\n{refused}")
     return "\n".join([*parts, LAST]) + "\n"
 
 

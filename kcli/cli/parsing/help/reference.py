@@ -28,14 +28,14 @@ NOTE = "\n<!-- Made by `make reference`; do not edit. -->\n"
 INDEX = """# Commands
 
 A page for each command, made of what `kcli COMMAND --help-all` prints. The same as JSON: `kcli help --json`.
-Options that most commands share are on the page [connection](connection.md), what `-X` takes is on the page
+Options that most commands share are on the page [connection](connection.md), the properties for `-X` are on the page
 [properties](properties.md).
 
 """
 CONNECTION = """# Connection
 
-Options that all commands have which connect to a cluster; they may stand before the command, too. Which cluster is
-meant where none of them is given: [clusters](help/clusters.md).
+Options of all commands that connect to a cluster. You can also place them before the command. The page
+[clusters](help/clusters.md) explains which cluster is used if you give none of them.
 
 """
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w.-]*\w|-[A-Za-z](?![\w-]))")

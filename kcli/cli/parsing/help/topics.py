@@ -10,14 +10,14 @@ OFFSETS = """\
 Where to start and stop reading (-o of consume, tail, count, copy; --to of
 groups reset; --before of topics trim):
 
-  beginning, end         The first record there is; after the last one.
+  beginning, end         The first record; after the last one.
   stored                 The group's committed offset.
   4711                   This offset of each partition.
   -10                    The last 10 records of each partition.
   +10                    10 records after the first one.
   100:200                From offset 100 up to, not including, 200.
   :end                   Up to the end seen when reading began.
-  @TIME, @TIME:TIME      Records from a time on; of a range of time.
+  @TIME, @TIME:TIME      Records since a time; in a time range.
   @-1h:now               The last hour.
   0=5,1=@-1h             A start for each partition.
   s@MS, e@MS             kcat's start and end in milliseconds.
@@ -27,8 +27,8 @@ exclusive. `kcli help times` explains TIME.
 
 Times select records by their own timestamps, in whatever order they are in
 the log: kcli reads up to the end seen at the start. --ordered stops at the
-first timestamp past the range, for logs in order of time. s@ and e@ stand for
-the first offsets of these times. -N counts records, not offsets.
+first timestamp past the range, for logs in time order. s@ and e@ stand for
+the first offsets at these times. -N counts records, not offsets.
 
   kcli consume orders -o -10 -e
   kcli consume orders -o @2026-03-01T09:00Z:2026-03-01T10:00Z
@@ -50,10 +50,10 @@ seconds without a unit (30), and ISO 8601 (PT1H30M).
 
 Plans and notes repeat a time with its zone. Printed times are UTC.
 
-Times inside of values: with --time-field event.ts, --start and --end mean that
-field of the value (JSON, msgpack or a URL query). kcli searches the offsets for
-it, reads --jitter more on both sides and filters exactly. Numbers are seconds,
-milli-, micro- or nanoseconds by their size.
+Times in values: with --time-field event.ts, --start and --end refer to that
+field of the value (JSON, msgpack or a URL query). kcli finds the offsets, reads
+--jitter more on both sides and filters exactly. Numbers are seconds,
+milliseconds, microseconds or nanoseconds, depending on their size.
 
   kcli consume orders --start -1h --end now
   kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
@@ -66,14 +66,14 @@ WHERE = """\
               JSON if it is an object), headers (the last of a name, as text),
               topic, partition, offset, timestamp (milliseconds)
   Fields      value.user.id   value["user"]   value.items[0]
-              value.items[*].sku: one of the elements is enough
+              value.items[*].sku: true if any element matches
   Operators   == != < <= > >=   =~ 'RE'   in   and or not   + - * / // %
   Functions   startswith endswith contains matches lower upper len number
 
 A missing field is null. < and > are false for null, and between a number and a
-text. value.name =~ 'RE' and matches(value.name, 'RE') look for a regular
+string. value.name =~ 'RE' and matches(value.name, 'RE') search for a regular
 expression, with a time limit.
---value-format says how values are read. -n counts the records that are kept.
+--value-format sets how values are read. -n counts the records that are kept.
 
   kcli consume orders -e --where 'value.user.id == 42'
   kcli consume orders -e --where 'value.total > 100 and key.startswith("eu-")'
@@ -81,7 +81,7 @@ expression, with a time limit.
 """
 
 FORMAT = r"""
--f FORMAT prints records by kcat's tokens:
+-f FORMAT prints records with kcat's tokens:
 
   %s %v  value        %S %V  its length in bytes    %R  the length as 4 bytes
   %k     key          %K     its length in bytes    %h  headers
@@ -104,10 +104,10 @@ Wherever a topic or group is named, a pattern matches many names:
   '^orders-'             A regular expression for the beginning of the name.
   '^orders-[0-9]+$'      ... and for the whole name.
 
-A name that exists exactly is never read as a pattern. --literal switches
-patterns off. Kafka's internal topics match no pattern unless --internal says
-so. Quote patterns, or the shell may expand them. A command that deletes or
-alters shows the matching names in its plan first.
+The exact name of an existing topic or group is never read as a pattern.
+--literal switches patterns off. Kafka's internal topics only match patterns
+with --internal. Quote patterns, or the shell may expand them. A command that
+deletes or alters shows the matching names in its plan first.
 
   kcli topics list 'orders-*'
   kcli consume '^orders-' -e --order time
@@ -115,26 +115,27 @@ alters shows the matching names in its plan first.
 """
 
 CLUSTERS = """\
-Which cluster a command talks to, the first of these that is given:
+A command uses the cluster named by the first of these that is set:
 
   -b HOST:PORT,...       The servers on the command line.
-  --profile NAME         A profile of config.toml or .kcli.toml.
+  --profile NAME         A profile in config.toml or .kcli.toml.
   KCLI_BOOTSTRAP         The servers in the environment.
   KCLI_PROFILE           A profile in the environment.
-  .kcli.toml             A project's file, up to the root of its repository.
-  default_profile        Of ~/.config/kcli/config.toml.
+  .kcli.toml             A project's file, in this folder or above, up to the
+                         root of its repository.
+  default_profile        The default in ~/.config/kcli/config.toml.
 
 Properties of Java and librdkafka are read from -F FILE and -X KEY=VALUE, and
 from KCLI_* variables (KCLI_SASL_USERNAME). `kcli config current` or `kcli
 config show` shows which value is used and where it comes from; `kcli doctor`
-explains why a connection fails. `kcli sandbox` starts a broker to try with.
+explains why a connection fails. `kcli sandbox` starts a broker to try things.
 """
 
 EXIT_CODES = """\
 Exit codes:
 
   0      done
-  1      failure, also of a single item of many
+  1      failure, even of only one of several items
   2      usage: the command line or a file is wrong, and nothing was done
   3      an assertion did not hold (lag --max-lag, diff, --fail-if-none)
   4      timed out waiting (--timeout)
@@ -143,8 +144,8 @@ Exit codes:
   129    ended by SIGHUP
   143    ended by SIGTERM
 
-stdout is data only: notes, progress, prompts and errors go to stderr. With
---format json a failure is a JSON document, too.
+stdout contains only data; notes, progress, prompts and errors go to stderr.
+With --format json a failure is a JSON document, too.
 """
 
 SCRIPTS = """\
@@ -152,21 +153,21 @@ For scripts and CI:
 
   --format json|ndjson|csv|tsv|yaml   Rows for programs; -J is --format json.
   --format plain                      Values only, between tabs.
-  --format csv-safe                   For spreadsheets: no text is a formula.
+  --format csv-safe                   For spreadsheets: text is never a formula.
   --columns A,B, --no-headers         Only these columns; no titles.
   kcli schema COMMAND                 The JSON schema of what a command prints.
   kcli COMMAND --help-json            The command's options as JSON.
   --timeout DURATION                  Exit 4 if the condition is not reached.
   --execute, --dry-run                Apply a plan; print it only.
-  --execute --expect N                Delete by a pattern, if N names match.
-  lag --max-lag N                     Exit 3 if a group lags more.
+  --execute --expect N                Delete by pattern, if N names match.
+  lag --max-lag N                     Exit 3 if a group lags by more.
   consume --fail-if-none              Exit 3 if no record matched.
   KCLI_BOOTSTRAP, KCLI_PROFILE        The cluster, from the environment.
   NO_COLOR                            No colours.
 
-On a terminal a plan is shown and a question asked, which --yes or --execute
-answers. Without a terminal only --execute changes anything; --yes alone is a
-usage error. `kcli history` lists what was changed, `kcli undo N` takes it back.
+On a terminal kcli shows the plan and asks for confirmation, which --yes or
+--execute gives. Without a terminal only --execute changes anything; --yes alone
+is a usage error. `kcli history` lists the changes, `kcli undo N` undoes one.
 """
 
 SCHEMAS = """\
@@ -175,8 +176,8 @@ by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
 
   --schema-registry URL  https://HOST:PORT, or file:FOLDER with ids/7.avsc.
   schema.registry.url    The same as a property, in a profile, -X or -F.
-  --value-schema SPEC    The schema to show values by, and that of payloads
-                         without a frame: file:PATH, id:N, SUBJECT[@VERSION],
+  --value-schema SPEC    The schema for showing values, and for payloads without
+                         a frame: file:PATH, id:N, SUBJECT[@VERSION],
                          topic[@VERSION].
   --key-schema SPEC      The same for keys.
   --value-subject NAME   The subject of topic: topic, record, topic-record,
@@ -186,12 +187,13 @@ by consume, tail and count: Avro and Protobuf as JSON, JSON Schema as it is.
   --logical raw          Dates, times and decimals as they are stored.
   --avro-json            Avro's own JSON: {"int": 1}, bytes as strings.
   --validate             Check values against their JSON schema.
-  --fail-on-invalid      The same, and exit 1 if a value does not fit.
-  --proto-names json     Protobuf's fields in lowerCamelCase.
+  --fail-on-invalid      The same, and exit 1 if a value does not match.
+  --proto-names json     Protobuf field names in lowerCamelCase.
   --fail-on-undecoded    Exit 1 if a key or value could not be decoded.
 
-Filters and templates see what is decoded; -J holds what is stored. A value that
-cannot be decoded is shown as stored, and counted in a note at the end.
+Filters, templates and -J use decoded values; --envelope has the stored bytes. A
+value that cannot be decoded is shown as stored, and counted in a note at the
+end.
 
 kcli produce --value-schema SPEC reads JSON and stores Avro, Protobuf or JSON
 that the schema allows; --register puts a file into the registry.
@@ -203,14 +205,14 @@ that the schema allows; --register puts a file into the registry.
 
 TABLES = """\
 Lists are tables. A table fits the terminal: columns for which there is no room
-are named below it, and long names take a line of their own: no name is cut.
-Counts, bytes and rates are rounded there; offsets, ids, epochs and partitions
-never are. A pipe gets all columns and all digits.
+are named below it, and long names get their own line, so no name is cut.
+Counts, bytes and rates are rounded on a terminal; offsets, ids, epochs and
+partitions never are. A pipe gets all columns and all digits.
 
   --wide             Show all columns, uncut, with exact numbers.
   --columns A,B      Print these columns in this order, hidden ones too.
-  --sort COLUMN      Amounts, durations and times from the largest, everything
-                     else from the least. COLUMN:asc and COLUMN:desc say which.
+  --sort COLUMN      Amounts, durations and times largest first, everything else
+                     smallest first. COLUMN:asc and COLUMN:desc set the order.
   --top N            Print the first N rows.
   --no-headers       Print no titles.
   -w, --watch        Refresh until Ctrl-C, in place on a terminal.
@@ -226,14 +228,14 @@ error for an unknown name lists the names. Rows without a value come last.
 
 TOPICS = {
     "offsets": ("Where to start and stop reading: -o.", OFFSETS),
-    "times": ("Times and durations, also inside of values.", TIMES),
+    "times": ("Times and durations, including times in values.", TIMES),
     "where": ("Filter records by a condition: --where.", WHERE),
-    "format": ("Print records by a template: -f.", FORMAT.lstrip("\n")),
+    "format": ("Print records with a template: -f.", FORMAT.lstrip("\n")),
     "patterns": ("Match many topics or groups: globs and ^RE.", PATTERNS),
-    "schemas": ("Keys and values decoded by a schema registry.", SCHEMAS),
-    "tables": ("Fit, sort, limit and watch what lists print.", TABLES),
-    "clusters": ("Which cluster, profiles, properties, environment.", CLUSTERS),
-    "exit-codes": ("What an exit code means.", EXIT_CODES),
+    "schemas": ("Decode keys and values with a schema registry.", SCHEMAS),
+    "tables": ("Fit, sort, limit and watch tables.", TABLES),
+    "clusters": ("Choose a cluster: options, profiles, environment.", CLUSTERS),
+    "exit-codes": ("What the exit codes mean.", EXIT_CODES),
     "scripts": ("Formats, time limits and assertions for scripts and CI.", SCRIPTS),
 }
 """By name: the line in the list, and the text."""
@@ -268,8 +270,8 @@ def listed() -> str:
     rows = "\n".join(f"  {name:<{width}}  {line}" for name, (line, _) in TOPICS.items())
     return f"""Usage: kcli help TOPIC
        kcli help COMMAND
-       kcli help WORD      what mentions it
-       kcli help commands  all of them, a line each
+       kcli help WORD      everything that mentions it
+       kcli help commands  all commands, one per line
 
 Topics:
 {rows}

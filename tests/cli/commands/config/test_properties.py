@@ -48,7 +48,7 @@ def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
         ("check.crcs=yes", "true or false"),
         ("ssl.endpoint.identification.algoritm=https", "unknown property"),
         ("ssl.crl.location=x", "revocation lists are not read"),
-        ("print.key=true", "it is kafka-console-consumer's; choose what is printed with -f"),
+        ("print.key=true", "this is a property of kafka-console-consumer; choose what is printed with -f"),
         ("parse.key=true", "here -K DELIM separates key and value"),
         ("key.separator=:", "here -K DELIM"),
         ("partition.assignment.strategy=best", "no assignor"),

@@ -30,7 +30,7 @@ class ImportOptions(RemarkOptions):
     only: Annotated[list[str], typer.Option("--only", metavar="NAME", help="Only this cluster. Repeatable.")]
     write: Annotated[bool, typer.Option("--write", help="Add them to config.toml, with their secrets.")] = False
     to: Annotated[
-        str | None, typer.Option("--to", metavar="FILE", help="Another file for --write, such as .kcli.toml.")
+        str | None, typer.Option("--to", metavar="FILE", help="With --write: another file, such as .kcli.toml.")
     ] = None
     force: Annotated[bool, typer.Option("--force", help="Replace profiles of the same names.")] = False
     reveal: Annotated[bool, typer.Option("--reveal", help="Print secrets too.")] = False

@@ -44,7 +44,7 @@ class FormOptions(TimeFieldOptions):
         typer.Option(
             "--to-datetime",
             metavar="TIME",
-            help="The first record at or after it: 2026-01-31T10:00:00.000; UTC where no zone is named, as in Kafka.",
+            help="The first record at or after it: 2026-01-31T10:00:00.000; UTC without a zone, as in Kafka.",
         ),
     ] = None
     by_duration: Annotated[
@@ -63,7 +63,7 @@ class FormOptions(TimeFieldOptions):
         int | None, typer.Option("--shift-by", help="Shift the committed offset by N (negative: back).")
     ] = None
     to_current: Annotated[
-        bool, typer.Option("--to-current", help="The committed offset; the end offset where none is committed.")
+        bool, typer.Option("--to-current", help="The committed offset; the end offset if none is committed.")
     ] = False
     from_file: Annotated[
         str | None,

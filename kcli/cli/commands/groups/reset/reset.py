@@ -47,20 +47,21 @@ kcli groups reset 'billing-*' -t '^orders' --to-latest           # all that matc
 kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
 kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
 kcli groups reset billing -t orders --to 0=5,1=end                # an offset for each partition
-kcli groups reset billing --all-topics --rewind 5m --execute      # reads the last 5 minutes that it has read again
+kcli groups reset billing --all-topics --rewind 5m --execute      # rereads the last 5 minutes it has read
 kcli groups reset billing --all-topics --by-duration PT1H30M --execute
 kcli groups reset billing --all-topics --shift-by -100 --execute
-kcli groups reset billing -t orders --to @-2h --execute          # the grammar of `consume -o`
+kcli groups reset billing -t orders --to @-2h --execute          # the forms of `consume -o`
 kcli groups reset billing -t orders --to @-2h --time-field event.ts --execute    # by a time in the values
 kcli groups reset --from-file undo.json --execute                # undo a reset
 kcli groups reset billing-2 --from-group billing -t orders --execute""",
 )
 def reset(options: ResetOptions) -> int:
     """Set the committed offsets of groups that have no members. The plan comes first: old, new and
-    delta of each partition; --execute applies it, and on a terminal kcli asks.
+    delta of each partition; --execute applies it; on a terminal kcli asks for confirmation.
 
-    `kcli undo` restores the previous offsets, also where no offset was committed. Offsets are clamped to the log, and
-    a note says so. A share group starts at the given offset, and forgets what it acknowledged after it.
+    `kcli undo` restores the previous offsets, and removes those that did not exist before. Offsets outside the log are
+    moved to its start or end, with a note. A share group starts at the given offset and forgets what it acknowledged
+    after it.
     """
     scope = Scope(options.topics, all_topics=options.all_topics, literal=options.literal)
     check_form(options)

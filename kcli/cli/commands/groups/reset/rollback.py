@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 class RollbackOptions(NamedGroups, PatternOptions, TimeFieldOptions, CreateOptions, ScopeOptions, UndoOptions):
     start: Annotated[
         str | None,
-        typer.Option("--start", metavar="TIME", help="Where to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30."),
+        typer.Option(
+            "--start", metavar="TIME", help="Time to rewind to: earliest, latest, ISO 8601, epoch, -1h, today, 07:30."
+        ),
     ] = None
 
 
@@ -41,9 +43,9 @@ kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z 
 kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute""",
 )
 def rollback(options: RollbackOptions) -> int:
-    """Commit for a group the first offset of each partition whose record has that timestamp or a later one; with
-    --time-field, that time in a field of its value. `consume --start TIME` begins with the same record. It is `groups
-    reset --to @TIME` in short: the plan first, --execute applies it, `kcli undo` takes it back.
+    """For each partition, commit the offset of the first record with that timestamp or a later one; with --time-field,
+    the time is a field of the value. `consume --start TIME` starts with the same record. Short for `groups reset --to
+    @TIME`: the plan comes first, --execute applies it, `kcli undo` undoes it.
     """
     if options.start is None:
         raise UsageError("rollback takes --start TIME; other ways to move a group are in `kcli groups reset`")

@@ -60,9 +60,9 @@ def checkpoint(options: CheckpointOptions) -> int:
     """WHERE is the folder of a checkpoint, s3://BUCKET/PATH, or the name of a pipeline. The next run resumes at
     `offset`; a batch up to `planned` was started and is repeated.
 
-    --reset-to moves a pipeline that does not run: back, and records are read again (earlier output stays); forward,
-    and records are skipped. It prints how to undo it. SQL with sums and windows must not be reset: its state would be
-    wrong. `copy --exactly-once` stores its progress in the group kcli-NAME: see `kcli groups reset`."""
+    --reset-to moves a pipeline that is not running: back, so that records are read again (earlier output stays), or
+    forward, so that records are skipped. kcli prints how to undo it. SQL with sums and windows must not be reset: its
+    state would be wrong. `copy --exactly-once` stores its progress in the group kcli-NAME: see `kcli groups reset`."""
     from kcli.pipeline.jobs.checkpoints import read
 
     if len(options.words) != 1:

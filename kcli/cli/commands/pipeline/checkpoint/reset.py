@@ -41,7 +41,9 @@ class PartitionRow(Row, section="partitions"):
     note: str | None = column("Note about the row; null without one.", sparse=True, unit="sentence")
     start: int | None = column("The log start offset.", table=False)
     end: int | None = column("The log end offset.", table=False)
-    error: str | None = column("Reason of a failure; null without one.", sparse=True, table=False, unit="sentence")
+    error: str | None = column(
+        "Reason for a failure; null if there was none.", sparse=True, table=False, unit="sentence"
+    )
 
 
 class CheckpointRow(OffsetRow):
@@ -71,7 +73,7 @@ class ResetOptions(ChangeOptions):
     topics: Annotated[
         list[str],
         typer.Option(
-            "-t", "--topic", metavar="TOPIC[:0,1]", help="Only of this topic, or of these partitions of it. Repeatable."
+            "-t", "--topic", metavar="TOPIC[:0,1]", help="Only this topic, or these partitions of it. Repeatable."
         ),
     ]
 

@@ -53,9 +53,9 @@ SAMPLE = 100_000
 
 class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions, OverwriteOptions):
     html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
+        str | None, typer.Option("--html", metavar="FILE", help="Write a self-contained web page with charts.")
     ] = None
-    top: Annotated[int | None, typer.Option("--top", min=1, help="Name the N most frequent keys (20).")] = None
+    top: Annotated[int | None, typer.Option("--top", min=1, help="Show the N most frequent keys (default 20).")] = None
     sample: Annotated[
         int | None,
         typer.Option("--sample", min=0, help="Parse about N values for their fields (default 100000; 0: all)."),
@@ -68,7 +68,7 @@ class ProfileOptions(NamedTopics, RangeOptions, PipelineOptions, OverwriteOption
 
 @command(
     "pipeline profile",
-    help="Profile a topic: sizes, keys, rate, fields of JSON.",
+    help="Profile a topic: sizes, keys, rate, JSON fields.",
     words="TOPIC",
     examples="""
 kcli pipeline profile orders
@@ -77,9 +77,9 @@ kcli pipeline profile orders --json | jq .fields
 kcli pipeline profile orders --sample 0 --top 50         # parse every value""",
 )
 def profile_topic(options: ProfileOptions) -> int:
-    """Count all records of the topic and parse a sample of the values: spread over partitions, keys and time, sizes,
-    nulls, gaps in the offsets, and each field of JSON with its types, null share, distinct values, minimum, maximum
-    and examples."""
+    """Count all records of the topic and parse a sample of the values. The profile shows the spread over partitions,
+    keys and time, sizes, nulls, gaps in the offsets, and each JSON field with its types, null share, distinct values,
+    minimum, maximum and examples."""
     if len(options.words) != 1:
         raise UsageError("missing argument: kcli pipeline profile TOPIC")
     frame = Frame(options, "profile")

@@ -14,13 +14,13 @@ class PartitionRow(Row, section="partitions"):
     start: int = column("First offset read.")
     end: int = column("The offset after the last one.")
     records: int = column("Records.", unit="count")
-    share: float = column("Of all records, 0 to 1.")
+    share: float = column("Share of all records, 0 to 1.")
     gaps: int = column("Offsets without a record: compacted, aborted, markers.", unit="count")
     bytes: int = column("Bytes of keys and values.", unit="bytes")
     null_keys: int = column("Records without a key.", unit="count")
     null_values: int = column("Records without a value: tombstones.", unit="count")
-    first: str | None = column("The least timestamp, UTC.", table=False, unit="time")
-    last: str | None = column("The greatest timestamp, UTC.", unit="time")
+    first: str | None = column("Earliest timestamp, UTC.", table=False, unit="time")
+    last: str | None = column("Latest timestamp, UTC.", unit="time")
 
 
 class SizeRow(Row, section="sizes"):
@@ -38,26 +38,26 @@ class SizeRow(Row, section="sizes"):
 
 
 class KeyRow(Row, section="keys"):
-    key: str = column("A key, of the most frequent.", rank=1)
+    key: str = column("One of the most frequent keys.", rank=1)
     records: int = column("Records with it.", unit="count")
-    share: float = column("Of all records, 0 to 1.")
+    share: float = column("Share of all records, 0 to 1.")
     partition: int | None = column("Their partition; null if there are several.", rank=1)
 
 
 class StepRow(Row, section="rate"):
-    time: str = column("When a step begins, UTC.", unit="time")
-    records: int = column("Records with a timestamp in it.", unit="count")
-    rate: float = column("Those per second.", unit="rate")
+    time: str = column("Start of the interval, UTC.", unit="time")
+    records: int = column("Records with a timestamp in the interval.", unit="count")
+    rate: float = column("Records per second.", unit="rate")
     bytes: int = column("Bytes of their keys and values.", unit="bytes")
 
 
 class FieldRow(Row, section="fields"):
-    field: str = column("A field of the JSON in the values; [] is in a list.", rank=1)
-    types: str = column("Its types, and how often each where there are several.", unit="sentence")
-    null_share: float | None = column("Number of records where it is null or missing; null if unknown.")
-    distinct: int = column("About how many different values.", unit="count")
-    min: float | None = column("The least number.")
-    max: float | None = column("The greatest number.")
+    field: str = column("A field of the JSON in the values; [] stands for the items of a list.", rank=1)
+    types: str = column("Its types, with counts if there are several.", unit="sentence")
+    null_share: float | None = column("Share of records in which it is null or missing, 0 to 1; null if unknown.")
+    distinct: int = column("Approximate number of distinct values.", unit="count")
+    min: float | None = column("Smallest number.")
+    max: float | None = column("Largest number.")
     shortest: int | None = column("Of texts and lists.", table=False)
     longest: int | None = column("Of texts and lists.", table=False)
     examples: list[str] = column("Some values.")
@@ -71,14 +71,14 @@ class TopicRow(Row, section="topic"):
     gaps: int = column("Offsets without a record.", unit="count")
     null_keys: int = column("Records without a key.", unit="count")
     null_values: int = column("Tombstones.", unit="count")
-    distinct_keys: int = column("About how many different keys.", unit="count")
-    skew: float | None = column("The fullest partition, in times the mean.")
-    first: str | None = column("The least timestamp, UTC.", table=False, unit="time")
-    last: str | None = column("The greatest timestamp, UTC.", table=False, unit="time")
+    distinct_keys: int = column("Approximate number of distinct keys.", unit="count")
+    skew: float | None = column("Records of the fullest partition divided by the mean.")
+    first: str | None = column("Earliest timestamp, UTC.", table=False, unit="time")
+    last: str | None = column("Latest timestamp, UTC.", table=False, unit="time")
     seconds: float = duration("Between them.")
     rate: float | None = column("Records per second.", unit="rate")
     sampled: int = column("Values that were parsed.", table=False, unit="count")
-    json_share: float | None = column("How many of them are objects of JSON, 0 to 1.")
+    json_share: float | None = column("Share of them that are JSON objects, 0 to 1.")
 
 
 SHAPE = shape("pipeline.profile", "Profile of a topic.", PartitionRow, SizeRow, KeyRow, StepRow, FieldRow, TopicRow)

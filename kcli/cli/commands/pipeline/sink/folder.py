@@ -43,7 +43,7 @@ class FolderOptions(Options):
         typer.Option(
             "--file-size",
             metavar="SIZE",
-            help="With delta and iceberg: begin another file after this size (default 128MiB).",
+            help="With delta and iceberg: start a new file after this size (default 128MiB).",
         ),
     ] = None
     compact: Annotated[
@@ -59,7 +59,8 @@ class FolderOptions(Options):
         typer.Option(
             "--catalog",
             metavar="URL|NAME",
-            help="The Iceberg catalog, instead: a REST catalog's URL, or a name that pyiceberg is configured for.",
+            help="Use this Iceberg catalog instead: the URL of a REST catalog, or a name in the pyiceberg "
+            "configuration.",
         ),
     ] = None
 

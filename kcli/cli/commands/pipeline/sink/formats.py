@@ -29,11 +29,11 @@ class WrittenOptions(Options):
         KcliOption(
             "--to-value-format",
             choices=FORMS,
-            help="Write values by a schema of the registry: columns become its fields.",
+            help="Write values with a schema from the registry: columns become its fields.",
         ),
     ] = None
     to_key_format: Annotated[
-        str | None, KcliOption("--to-key-format", choices=FORMS, help="Write keys by a schema of the registry.")
+        str | None, KcliOption("--to-key-format", choices=FORMS, help="Write keys with a schema from the registry.")
     ] = None
     to_value_subject: Annotated[
         str | None,
@@ -52,7 +52,7 @@ class WrittenOptions(Options):
         KcliOption(
             "--to-value-subject-strategy",
             choices=STRATEGIES,
-            help="How the subject of written values is found (default topic).",
+            help="How the subject of written values is chosen (default topic).",
         ),
     ] = None
     to_key_subject_strategy: Annotated[
@@ -60,7 +60,7 @@ class WrittenOptions(Options):
         KcliOption(
             "--to-key-subject-strategy",
             choices=STRATEGIES,
-            help="How the subject of written keys is found (default topic).",
+            help="How the subject of written keys is chosen (default topic).",
         ),
     ] = None
     to_value_schema: Annotated[
@@ -73,7 +73,9 @@ class WrittenOptions(Options):
     ] = None
     to_key_schema: Annotated[
         str | None,
-        typer.Option("--to-key-schema", metavar="SCHEMA", help="Schema of written keys, as --to-value-schema."),
+        typer.Option(
+            "--to-key-schema", metavar="SCHEMA", help="Schema of written keys, in the forms of --to-value-schema."
+        ),
     ] = None
     register: Annotated[
         bool,

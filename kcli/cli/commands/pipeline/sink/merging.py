@@ -33,21 +33,19 @@ class MergeOptions(Options):
         typer.Option(
             "--merge",
             metavar="COLUMN,…",
-            help="With delta and iceberg: replace the row of the same key, or add it. The last record of a key counts.",
+            help="With delta and iceberg: replace the row with the same key, or add it. The last record of a key wins.",
         ),
     ] = None
     order_by: Annotated[
         str | None,
-        typer.Option(
-            "--order-by", metavar="COLUMN", help="With --merge: the column that says which record of a key is later."
-        ),
+        typer.Option("--order-by", metavar="COLUMN", help="With --merge: the column that orders the records of a key."),
     ] = None
     delete_when: Annotated[
         str | None,
         typer.Option(
             "--delete-when",
             metavar="SQL",
-            help="With --merge: delete the row where this is true, such as 'value IS NULL'.",
+            help="With --merge: delete the row if this is true, such as 'value IS NULL'.",
         ),
     ] = None
     unwrap: Annotated[

@@ -43,7 +43,7 @@ class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
     ] = None
     top: Annotated[
         int | None,
-        typer.Option("--top", min=1, help="At most N rows of each result (a table has 1000 unless this says more)."),
+        typer.Option("--top", min=1, help="At most N rows of each result (default for a table: 1000)."),
     ] = None
     into: Annotated[
         str | None, typer.Option("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
@@ -54,14 +54,14 @@ class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
     ] = None
     out: Annotated[
         str | None,
-        typer.Option("--out", metavar="DIR", help="The folder of --file-format; of iceberg NAMESPACE.TABLE."),
+        typer.Option("--out", metavar="DIR", help="The folder for --file-format; for iceberg, NAMESPACE.TABLE."),
     ] = None
     partition_by: Annotated[
         str | None,
         typer.Option(
             "--partition-by",
             metavar="COLUMN,…",
-            help="A folder of files for each value; day(COLUMN) is made of a time (year, month, hour too).",
+            help="Create a folder for each value; day(COLUMN) comes from a column with a time (year, month, hour too).",
         ),
     ] = None
     compression: Annotated[
@@ -70,19 +70,22 @@ class RowsOptions(FolderOptions, MergeOptions, TargetOptions, WrittenOptions):
             "-z",
             "--compression",
             metavar="CODEC",
-            help="Of files: zstd, snappy, …; of --into: gzip, snappy, lz4 or zstd.",
+            help="For files: zstd, snappy, …; for --into: gzip, snappy, lz4 or zstd.",
         ),
     ] = None
     output_mode: Annotated[
         Literal["append", "update", "complete"] | None,
         typer.Option(
-            "--output-mode", help="Which rows a stream's batch gives; default: append, or what the query allows."
+            "--output-mode",
+            help="Which rows each batch of a stream outputs (default: append, or what the query allows).",
         ),
     ] = None
     watermark: Annotated[
         str | None,
         typer.Option(
-            "--watermark", metavar="DURATION", help="How late records may come, such as 10m: windows end by it."
+            "--watermark",
+            metavar="DURATION",
+            help="How late records may arrive before their window closes, such as 10m.",
         ),
     ] = None
 

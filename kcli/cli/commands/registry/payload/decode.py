@@ -30,7 +30,7 @@ class DecodeOptions(SchemaOptions, ConnectionOptions):
     input: Annotated[
         str | None,
         KcliOption(
-            "--input", choices=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line."
+            "--input", choices=FORMS, help="Format of the payloads: raw (default), or one per line in hex or base64."
         ),
     ] = None
     key_schema = None  # a payload is the same under both names
@@ -47,9 +47,9 @@ echo 00000000070e046869 | kcli registry decode --input hex
 kcli registry decode --input base64 --value-schema file:note.avsc < payloads.txt""",
 )
 def decode(options: DecodeOptions) -> int:
-    """Read payloads from a FILE or stdin and print each as a line of JSON. The schema is that of the payload's frame,
-    which the registry has, or --value-schema. A payload that cannot be decoded is not printed: the reason is, and the
-    exit code is 1.
+    """Read payloads from a FILE or stdin and print each as a line of JSON. The schema is the one that the payload's
+    frame names, from the registry, or --value-schema. If a payload cannot be decoded, kcli prints the reason instead,
+    and the exit code is 1.
     """
     payloads = payloads_of(content_of(options.words), options.input or RAW)
     return run_to_end(_decoded(options, payloads))

@@ -35,16 +35,18 @@ class EncodeOptions(ConnectionOptions):
     output: Annotated[
         str | None,
         KcliOption(
-            "--output", choices=FORMS, help="The form of the payloads: raw (default), hex or base64: one a line."
+            "--output", choices=FORMS, help="Format of the payloads: raw (default), or one per line in hex or base64."
         ),
     ] = None
     avro_json: Annotated[
         bool,
-        typer.Option("--avro-json", help="The JSON is Avro's own: unions name their branch, bytes are strings."),
+        typer.Option("--avro-json", help="Read Avro's own JSON: unions name their branch, bytes are strings."),
     ] = False
     schema_registry: Annotated[
         str | None,
-        typer.Option("--schema-registry", metavar="URL", help="The registry. Else schema.registry.url of the profile."),
+        typer.Option(
+            "--schema-registry", metavar="URL", help="The registry (default: schema.registry.url of the profile)."
+        ),
     ] = None
 
 
@@ -58,9 +60,9 @@ kcli registry encode orders.json --value-schema id:7 > payload.bin
 kcli registry encode --value-schema file:order.avsc --output base64 < lines.json""",
 )
 def encode(options: EncodeOptions) -> int:
-    """Read JSON from a FILE or stdin and print the payload that the schema makes of it, with the frame of its id. With
-    hex and base64 each line is a payload; raw is one payload, and all that is read is one value. A value that does not
-    fit is an error, and nothing is printed.
+    """Read JSON from a FILE or stdin and print it encoded with the schema, in a frame with the schema's id. With hex
+    and base64 each line is one value and one payload; with raw, the whole input is one value. A value that does not
+    match the schema is an error, and nothing is printed.
     """
     spec, form = options.value_schema, options.output or RAW
     if not spec:

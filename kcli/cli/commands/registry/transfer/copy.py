@@ -60,9 +60,9 @@ kcli registry copy --to http://HOST:8080/apis/ccompat/v7 --ids new --execute""",
 )
 def copy(options: RegistryCopyOptions) -> int:
     """Copy subjects to another registry, all versions in the order of their references, with ids, levels, modes and
-    other settings, as `kcli registry import` does it. Soft-deleted versions are copied and soft-deleted there: their
-    ids still read records. What other subjects a schema refers to is copied too. Credentials of the source are not used
-    for the target: --to-profile has its own, or --to-X. The plan comes first, --execute applies it.
+    other settings, like `kcli registry import`. Soft-deleted versions are copied and soft-deleted there: their ids
+    still read records. Other subjects that a schema refers to are copied, too. Credentials of the source are not used
+    for the target: give them with --to-profile or --to-X. The plan comes first, --execute applies it.
     """
     names = subject_names(options.words, literal=options.literal)
 

@@ -45,10 +45,10 @@ kcli registry export - -q > schemas.yaml
 kcli consume orders --schema-registry file:schemas""",
 )
 def export(options: RegistryExportOptions) -> int:
-    """Write all versions of subjects, soft-deleted ones too, with their ids, references and settings: to a FOLDER, that
-    kcli reads in place of a registry (file:FOLDER), or to one FILE that ends with .yaml or .json, or - for stdout. What
-    other subjects a schema refers to is exported too. `kcli registry import` reads both. Files of the folder that hold
-    the same already are left; --force overwrites those that do not.
+    """Write all versions of subjects, soft-deleted ones too, with their ids, references and settings: to a FOLDER,
+    which kcli can read instead of a registry (file:FOLDER), or to one FILE that ends with .yaml or .json, or - for
+    stdout. Other subjects that a schema refers to are exported, too. `kcli registry import` reads both. Files in the
+    folder with the same content are left alone; --force overwrites files that differ.
     """
     if not options.words:
         raise UsageError("missing argument: kcli registry export FOLDER, or FILE.yaml")

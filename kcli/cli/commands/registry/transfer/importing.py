@@ -44,10 +44,10 @@ kcli registry import schemas/ --ids new --execute""",
 )
 def import_all(options: ImportOptions) -> int:
     """Register the subjects that `kcli registry export` wrote, in the order of their references, with their versions,
-    ids and settings. Ids are kept by the mode IMPORT, which each subject has meanwhile; a registry without it
-    (Apicurio) takes --ids new, and the plan names what is lost by that. A schema that is there already is left alone;
-    another schema under the same id or version is a conflict, and nothing is changed. The plan comes first, --execute
-    applies it.
+    ids and settings. To keep ids, kcli sets each subject to the mode IMPORT meanwhile; a registry without that mode
+    (Apicurio) requires --ids new, and the plan shows what is lost. A schema that already exists is left alone; another
+    schema under the same id or version is a conflict, and nothing is changed. The plan comes first, --execute applies
+    it.
     """
     if not options.words:
         raise UsageError("missing argument: kcli registry import FOLDER, or FILE.yaml")

@@ -28,8 +28,8 @@ class MoveRow(Row, section="schemas"):
     version: int = column("The version in the source.", rank=1)
     id: int | None = column("Id of the schema in the source.", rank=1)
     type: str = column("AVRO, PROTOBUF or JSON.", unit="word", rank=3)
-    new_version: int | None = column("The version in the target; null before the registry gives it.", rank=2)
-    new_id: int | None = column("Id in the target; null before the registry gives it.", rank=1)
+    new_version: int | None = column("The version in the target; null before the registry assigns it.", rank=2)
+    new_id: int | None = column("Id in the target; null before the registry assigns it.", rank=1)
     result: str = column(
         "would register, would import (with its id), would import deleted (and soft-delete it), would delete; "
         "registered, imported, imported deleted, deleted; known, conflict, failed, unknown or not done.",
