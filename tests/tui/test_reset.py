@@ -93,6 +93,36 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
     assert kept.count('"offset": 40') == 2
 
 
+async def test_the_scope_is_that_of_the_row_of_the_tab_that_is_shown(world: World) -> None:
+    """The cursor of the partitions stands on orders while the tab of topics shows payments."""
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="payments", partitions=1)])
+        async with client.producer(ProducerSettings()) as producer:
+            await producer.send("payments", b"paid", partition=0)
+            await producer.flush()
+        at = {TopicPartition("payments", 0): OffsetAndMetadata(offset=1)}
+        await write_commits(Coordinators(client.cluster), "billing", at)
+    async with world.open() as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.partition is not None)
+        page = cast("Group", pilot.app.screen)
+        await until(pilot, lambda: page.query_one("#topics", Rows).known == 2)
+        assert page.partition is not None
+        assert page.partition.lag.sample.topic == "orders"
+        await pilot.press("3", "down", "r")
+        await shows(pilot, "$ kcli groups reset billing --topic payments --to-earliest --execute")
+        text = await shows(pilot, "1 of 1 would change")
+        assert "all of payments" in text
+        assert [scope for _, scope in cast("Reset", pilot.app.screen)._scopes()] == ["topic", "group"]
+        await choose(pilot, "scope", "group")
+        await shows(pilot, "3 of 3 would change")
+        await pilot.press("escape")
+        for tab in ("2", "4"):
+            await pilot.press(tab, "r")
+            await shows(pilot, "$ kcli groups reset billing --all-topics --to-earliest --execute")
+            await pilot.press("escape")
+
+
 async def test_from_the_list_of_groups_all_topics_are_meant(world: World) -> None:
     async with world.open() as pilot:
         await pilot.press("r")

@@ -183,13 +183,16 @@ class Group(Page):
         return [*(of_member(self, self.group, member) if member is not None else []), *acts]
 
     def action_reset(self) -> None:
-        """The scope of a reset: the partition under the cursor, its topic, or all."""
+        """The scope of a reset: the partition or the topic under the cursor of the tab that is shown, or all."""
         if self.refused("a reset"):
             return
         from kcli.tui.dialogs.reset import Reset
 
-        standing = self.partition
-        at = None if standing is None else TopicPartition(*place_of(standing))
+        at: TopicPartition | str | None = None
+        if self.tab == "partitions" and self.partition is not None:
+            at = TopicPartition(*place_of(self.partition))
+        elif self.tab == "topics" and (row := self.query_one("#topics", Rows).row) is not None:
+            at = row.total.topic
         self.app.push_screen(Reset(self.session, [self.group], at))
 
     def on_mount(self) -> None:
