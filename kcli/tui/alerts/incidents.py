@@ -125,7 +125,8 @@ class Inspection:
     time that one of the questions was answered. A question that fails keeps what was known."""
 
     def __init__(
-        self, interval: Callable[[], float], down: Callable[[Cluster], Awaitable[dict[int, str]]],
+        self, interval: Callable[[], float],
+        down: Callable[[Cluster, Sequence[Topic]], Awaitable[dict[int, str]]],
         post: Callable[[list[Incident]], object],
     ) -> None:  # fmt: skip
         self._interval, self._down, self._post = interval, down, post
@@ -137,8 +138,9 @@ class Inspection:
         """Until it is cancelled."""
 
         async def replicas(cluster: Cluster) -> list[Incident]:
-            down, topics = await asyncio.gather(self._down(cluster), describe_topics(cluster, None, internal=True))
-            return of_replicas([topic for topic in topics.values() if isinstance(topic, Topic)], down)
+            found = (await describe_topics(cluster, None, internal=True)).values()
+            topics = [topic for topic in found if isinstance(topic, Topic)]
+            return of_replicas(topics, await self._down(cluster, topics))
 
         async def disks(cluster: Cluster) -> list[Incident]:
             return of_disks((await log_dirs(cluster))[0])
