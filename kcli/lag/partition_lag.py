@@ -80,6 +80,9 @@ class Track:
     __slots__ = (
         "_by_member",
         "_commit",
+        "_owner",
+        "assigned",
+        "begun",
         "done",
         "idle_until",
         "moved",
@@ -95,6 +98,9 @@ class Track:
         self.done = Series()
         self.moved = 0.0  # when it was last seen to move
         self.since = 0.0  # since when its member is known not to have moved, if it was not seen to move
+        self._owner: str | None = None  # "" without one, None while that is not known
+        self.assigned = 0.0  # when it was seen to get the member that has it; 0 for one that had it before
+        self.begun = 0.0  # when it was seen to get a member after it had none
         self._commit = 0
         self._by_member = False  # whether a member made its last commit
         self.sample = Sample()
@@ -107,6 +113,11 @@ class Track:
     def add(self, time: float, sample: Sample) -> None:
         """The sample of one refresh. A failed one leaves the figures as they were, with their age (never 0)."""
         self.sample = sample
+        if sample.owned is not None:
+            owner = (sample.member_id or "?") if sample.owned else ""
+            if self._owner is not None and owner not in ("", self._owner):
+                self.assigned, self.begun = time, self.begun if self._owner else time
+            self._owner = owner
         if sample.error is not None or sample.end is None:
             return
         if sample.committed is None:
@@ -140,18 +151,21 @@ class Track:
         self.done.shift(by)
         self.moved, self.since = self.moved - by, self.since - by
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
+        self.assigned, self.begun = self.assigned - by, self.begun - by
 
     def still(self, now: float) -> float:
-        """Seconds for which the commit has not moved although records waited."""
+        """Seconds for which the commit has not moved although records waited; once it has a member, not those before,
+        in which there was none. From one member to the next they count on: each may fail at the same record."""
         moved = self.done.times[-1] if len(self.done) else now
-        return max(now - max(moved, self.idle_until), 0.0)
+        begun = self.begun if self.sample.owned else 0.0
+        return max(now - max(moved, self.idle_until, begun), 0.0)
 
     def steps(self, now: float, window: float, member_moved: float) -> dict[str, Any]:
         """The facts that its commits add to its status."""
         return {
             "commit_interval": self.interval(now, window),
             "still": self.still(now),
-            "member_still": max(now - max(self.since, self.moved, member_moved), 0.0),
+            "member_still": max(now - max(self.since, self.moved, member_moved, self.begun), 0.0),
             "rewound": self.rewound if self.rewound is not None and now - self.rewound_at <= window else None,
         }
 
@@ -192,7 +206,7 @@ class Standing(Value):
     `few`: `out_rate` is that of too few commits to tell an ETA. `eta` None: unknown, or never (`falling` is then how
     fast it falls behind). `time_lag` is the age of the first unread record: by its timestamp (`time_lag_exact`), or
     interpolated from the time when its offset was written; `time_lag_least`: that was before the first sample, so it is
-    a lower bound."""
+    a lower bound. `assigned` is for how long its member has it, None where that began unseen."""
 
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
@@ -206,6 +220,7 @@ class Standing(Value):
     time_lag_least: bool = False
     time_lag_exact: bool = False
     still: float = 0.0
+    assigned: float | None = None
     peak: int = 0
     loss_in: float | None = None
     age: float = 0.0
@@ -257,6 +272,7 @@ def stand(
         few=few,
         trend=trend,
         still=facts.still,
+        assigned=now - track.assigned if track.assigned > 0 and track.sample.owned else None,
         peak=track.peak,
         status=row.status,
         rewound=facts.rewound,

@@ -150,7 +150,7 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
     still = [part.still for part in worst] or [0.0]
-    longest = max(still) if standing.status in (STUCK, STALLED, ORPHANED) else 0.0
+    longest = max(still) if standing.status in (STUCK, STALLED) else 0.0  # else they began under another status
     lasts = max(longest, snapshot.time - since.begun if since else 0.0)
     least = ">" if since is not None and snapshot.time - lasts <= since.known else ""
     pace = standing.growth or 0.0
