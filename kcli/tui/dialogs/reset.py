@@ -76,7 +76,7 @@ class Reset(Changing):
     def _scopes(self) -> list[tuple[Content, str]]:
         at, topic = self.change.at, printable(self.change.topic)
         partition = [(Content(f"{topic}[{at.partition}]"), "partition")] if at is not None else []
-        whole_topic = [(Content(f"all of {topic}"), "topic")] if topic else []
+        whole_topic = [(Content(f"all partitions of {topic}"), "topic")] if topic else []
         return [*partition, *whole_topic, (Content("all its topics"), "group")]
 
     def first_field(self) -> Input:
@@ -139,6 +139,7 @@ class Reset(Changing):
         told += [f"{without} without committed offsets"] if without else []
         skipped = sum(row.skipped for row in plan.rows if isinstance(row, OffsetRow))
         told += [f"✖ skips {counted(skipped, 'unread record')}"] if skipped else []
+        told += [_again(plan)] if _again(plan) else []
         if skipped and refusal is None:
             return "; ".join(told), "bad"
         return "; ".join([*told, refusal] if refusal is not None else told), "" if refusal is None else "bad"
@@ -164,6 +165,16 @@ class Reset(Changing):
             self.begin(plan, typed)
         else:
             self.begin_again()
+
+
+def _again(plan: Plan) -> str:
+    """How many records that were read are read again; unknown where it is not known where a log begins."""
+    rows = [row for row in plan.rows if isinstance(row, OffsetRow) and row.result == "would reset"]
+    known = [row.again for row in rows if row.again is not None]
+    unknown = len(rows) - len(known)
+    told = [f"reads {counted(sum(known), 'record')} again"] if any(known) else []
+    told += [f"how many it reads again of {counted(unknown, 'partition')} is unknown"] if unknown else []
+    return "; ".join(told)
 
 
 def _columns(*, several: bool) -> list[Column]:
