@@ -88,7 +88,12 @@ class Group(Page):
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
-                    self._partition_columns(), key=place_of, order=_loudness, id="partitions", empty="No partitions."
+                    self._partition_columns(),
+                    key=place_of,
+                    order=_loudness,
+                    enters="Read",
+                    id="partitions",
+                    empty="No partitions.",
                 )
             with TabPane("Members", id="tab-members"):
                 yield Rows(
@@ -302,7 +307,8 @@ class Member(Page):
         return f"kcli groups members {quoted(self.group)}"
 
     def body(self) -> ComposeResult:
-        yield Rows(_columns(), key=place_of, order=place_of, id="partitions", empty="It owns no partitions now.")
+        empty = "It owns no partitions now."
+        yield Rows(_columns(), key=place_of, order=place_of, enters="Read", id="partitions", empty=empty)
 
     def looked(self, snapshot: LagSnapshot) -> None:
         group = next((group for group in snapshot.groups if group.described.group == self.group), None)
