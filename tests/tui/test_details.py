@@ -119,7 +119,9 @@ async def test_topics_tell_whether_replicas_are_in_sync_and_what_was_set(world: 
 
 async def test_the_page_of_a_topic_says_what_a_config_is_without_what_was_set(world: World) -> None:
     async with Client(world.settings()) as client:
-        await create_topics(client.cluster, [NewTopic(topic="days", partitions=1, configs={"max.message.bytes": "2000"})])
+        await create_topics(
+            client.cluster, [NewTopic(topic="days", partitions=1, configs={"max.message.bytes": "2000"})]
+        )
         await wait_for_topics(client.cluster, {"days": 1})
     async with world.open(size=(140, 60)) as pilot:
         await visit(pilot, "topic days")
