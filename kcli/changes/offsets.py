@@ -71,6 +71,15 @@ class OffsetRow(Row):
         return max(min(self.after.offset, self.end) - first, 0)
 
     @property
+    def again(self) -> int | None:
+        """Offsets in the log that were read and will be read again; None where it is not known where the log begins."""
+        if self.before is None or self.after is None:
+            return 0
+        if self.start is None:
+            return None
+        return max(self.before.offset - max(self.after.offset, self.start), 0)
+
+    @property
     def lag(self) -> int | None:
         """The lag afterwards, in offsets; None without an offset."""
         return None if self.after is None or self.end is None else max(self.end - self.after.offset, 0)

@@ -80,6 +80,9 @@ class Track:
     __slots__ = (
         "_by_member",
         "_commit",
+        "_owner",
+        "assigned",
+        "begun",
         "done",
         "idle_until",
         "moved",
@@ -96,6 +99,9 @@ class Track:
         self.moved = 0.0  # when it was last seen to move
         # start of the time for which its member is known not to have moved, if it was not seen to move
         self.since = 0.0
+        self._owner: str | None = None  # "" without a member, None while unknown
+        self.assigned = 0.0  # when its present member was seen to get it; 0 if it had it from the start
+        self.begun = 0.0  # when it was seen to get a member after it had none
         self._commit = 0
         self._by_member = False  # whether a member made the last commit
         self.sample = Sample()
@@ -108,6 +114,11 @@ class Track:
     def add(self, time: float, sample: Sample) -> None:
         """Add the sample of a refresh. After a failed one, the figures stay unchanged, with their age (never 0)."""
         self.sample = sample
+        if sample.owned is not None:
+            owner = (sample.member_id or "?") if sample.owned else ""
+            if self._owner is not None and owner not in ("", self._owner):
+                self.assigned, self.begun = time, self.begun if self._owner else time
+            self._owner = owner
         if sample.error is not None or sample.end is None:
             return
         if sample.committed is None:
@@ -141,18 +152,23 @@ class Track:
         self.done.shift(by)
         self.moved, self.since = self.moved - by, self.since - by
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
+        self.assigned, self.begun = self.assigned - by, self.begun - by
 
     def still(self, now: float) -> float:
-        """Return for how many seconds the commit has not moved although records were waiting."""
+        """Return for how many seconds the commit has not moved although records were waiting.
+
+        Time without a member does not count. Time of earlier members does: each may fail at the same record.
+        """
         moved = self.done.times[-1] if len(self.done) else now
-        return max(now - max(moved, self.idle_until), 0.0)
+        begun = self.begun if self.sample.owned else 0.0
+        return max(now - max(moved, self.idle_until, begun), 0.0)
 
     def steps(self, now: float, window: float, member_moved: float) -> dict[str, Any]:
         """Return the facts for the status that follow from its commits."""
         return {
             "commit_interval": self.interval(now, window),
             "still": self.still(now),
-            "member_still": max(now - max(self.since, self.moved, member_moved), 0.0),
+            "member_still": max(now - max(self.since, self.moved, member_moved, self.begun), 0.0),
             "rewound": self.rewound if self.rewound is not None and now - self.rewound_at <= window else None,
         }
 
@@ -196,7 +212,7 @@ class Standing(Value):
     `few`: `out_rate` is based on too few commits for an ETA. `eta` None: unknown, or never (`falling` is then how fast
     it falls behind). `time_lag` is the age of the first unread record: by its timestamp (`time_lag_exact`), or
     interpolated from the time when its offset was written; `time_lag_least`: that was before the first sample, so it is
-    a lower bound.
+    a lower bound. `assigned`: seconds since its member got it, None if that was not seen.
     """
 
     lag: Lag = field(factory=Lag)
@@ -211,6 +227,7 @@ class Standing(Value):
     time_lag_least: bool = False
     time_lag_exact: bool = False
     still: float = 0.0
+    assigned: float | None = None
     peak: int = 0
     loss_in: float | None = None
     age: float = 0.0
@@ -262,6 +279,7 @@ def stand(
         few=few,
         trend=trend,
         still=facts.still,
+        assigned=now - track.assigned if track.assigned > 0 and track.sample.owned else None,
         peak=track.peak,
         status=row.status,
         rewound=facts.rewound,

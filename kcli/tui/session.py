@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context
 from functools import partial
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.message import Message
 
+from kcli.admin.cluster.brokers import fenced_brokers
 from kcli.admin.cluster.cluster import cluster_id
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
@@ -34,6 +35,7 @@ from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
 if TYPE_CHECKING:
+    from kcli.admin.topics.topics import Topic
     from kcli.lag.formats.past import Past
     from kcli.model import Cluster
     from kcli.registry.listing.opened import OpenRegistry
@@ -288,9 +290,11 @@ class LiveSession(Session):
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(self._sample(self._client)), loop.create_task(inspecting)]
 
-    async def _silent(self, cluster: Cluster) -> dict[int, str]:
-        """The brokers that do not answer, or are not in the cluster any more, with why."""
+    async def _silent(self, cluster: Cluster, topics: Sequence[Topic]) -> dict[int, str]:
+        """The brokers that do not answer, or are not in the cluster any more, with why. Topics name brokers, too, that
+        this session never saw alive."""
         there = {node.id for node in await cluster.nodes()}
+        self._known |= {broker for topic in topics for part in topic.partitions for broker in part.replicas}
         failed = self._latest.brokers if self._latest is not None else {}
         silent = {number: f"does not answer ({problem})" for number, problem in failed.items()}
         return dict.fromkeys(self._known - there, "left the cluster") | silent
@@ -363,20 +367,18 @@ class LiveSession(Session):
             self._post(Noted(f"No history is kept: {problem.filename or 'its file'}: {problem.strerror}"))
 
     async def _introduce(self, client: Client) -> None:
+        """Learn the id of the cluster, and which brokers are dead: Metadata does not list them. How many answer is
+        unknown until the first refresh."""
         self._cluster_id = await cluster_id(client.cluster)
-        nodes = await client.cluster.nodes()
-        self._known |= {node.id for node in nodes}
-        self._connect(len(nodes))
+        self._known |= {node.id for node in await fenced_brokers(client.cluster)}
+        self._post(Connected(self._cluster_id, *self._brokers))
 
     async def _count(self, client: Client, snapshot: LagSnapshot) -> None:
         """Post how many brokers there are now, and how many of them do not answer."""
         there = {node.id for node in await client.cluster.nodes()}
         self._known |= there
-        up = there - snapshot.brokers.keys()
-        self._connect(len(self._known & up))
-
-    def _connect(self, up: int) -> None:
-        self._brokers = len(self._known), len(self._known) - up
+        down = self._known - (there - snapshot.brokers.keys())
+        self._brokers = len(self._known), len(down)
         self._post(Connected(self._cluster_id, *self._brokers))
 
     def _fail(self, problem: KcliError, again: float) -> None:

@@ -69,12 +69,16 @@ class Counts(Value):
 
 
 class _Search:
-    """The records of several partitions in the order of their time. What one partition has is held back until every
-    other one was read up to that time, is at its end, or has kept the others waiting for PATIENCE seconds."""
+    """The records of several partitions, `merged` by time, or by their offsets. What one partition has is held back
+    until every other one was read up to that time, is at its end, or has kept the others waiting for PATIENCE
+    seconds."""
 
-    def __init__(self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> None:
-        self._starts, self._ends = starts, ends
-        self.held: list[Seen] = []
+    def __init__(
+        self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], *, by_offset: bool = False
+    ) -> None:
+        self._starts, self._ends, self._by_offset = starts, ends, by_offset
+        self.held: list[tuple[float, TopicPartition, int, Seen]] = []  # each with what it is ordered by
+        self._newest: dict[TopicPartition, int] = {}  # the latest time of a record so far
         self._many: dict[TopicPartition, int] = dict.fromkeys(starts, 0)
         self._until = {at: -math.inf if start < ends.get(at, start) else math.inf for at, start in starts.items()}
         self._places = dict(starts)
@@ -84,22 +88,25 @@ class _Search:
         """`newest` is the time up to which the partition was read, whatever the filter wanted of it."""
         if at not in self._places:
             return
-        self.held += new
+        for record in new:
+            self._newest[at] = max(self._newest.get(at, record.timestamp), record.timestamp)
+            self.held.append((record.offset if self._by_offset else self._newest[at], at, record.offset, record))
         self._many[at] += len(new)
         if position != self._places[at]:
             self._places[at], self._moved[at] = position, time.monotonic()
         ended = position >= self._ends.get(at, position)
-        self._until[at] = math.inf if ended else max(self._until[at], newest)
+        reached = position - 1 if self._by_offset else newest
+        self._until[at] = math.inf if ended else max(self._until[at], reached)
 
     def released(self, most: int) -> list[Seen]:
-        """The oldest records, where nothing older can come."""
+        """The first records, where nothing can come before them."""
         now = time.monotonic()
         late = {at for at, moved in self._moved.items() if now - moved > PATIENCE}
         ready = min((until for at, until in self._until.items() if at not in late), default=math.inf)
-        self.held.sort(key=in_time)
-        many = min(sum(record.timestamp <= ready for record in self.held), most)
+        self.held.sort()
+        many = min(sum(one[0] <= ready for one in self.held), most)
         found, self.held = self.held[:many], self.held[many:]
-        return found
+        return [one[-1] for one in found]
 
     def ahead(self, most: int) -> list[TopicPartition]:
         """Partitions that hold so many records that no more of theirs can be needed."""
@@ -109,9 +116,8 @@ class _Search:
     def places(self) -> dict[TopicPartition, int]:
         """Where to read on, after what was released."""
         places = dict(self._places)
-        for record in self.held:
-            at = TopicPartition(record.topic, record.partition)
-            places[at] = min(places[at], record.offset)
+        for _, at, offset, _ in self.held:
+            places[at] = min(places[at], offset)
         return places
 
     @property
@@ -124,7 +130,8 @@ class _Search:
 
 class Tail:
     """Reads `topics` from `back` records before their ends on, or from `starts`: offsets, or one place of all. With
-    `first` it ends when it holds the first `keep` that are wanted, instead of following for ever."""
+    `first` it ends when it holds the first `keep` that are wanted, by time or `by_offset`, instead of following for
+    ever."""
 
     def __init__(
         self,
@@ -135,8 +142,10 @@ class Tail:
         keep: int = KEEP,
         wanted: Filter | None = None,
         first: bool = False,
+        by_offset: bool = False,
         isolation: str = "read_committed",
     ) -> None:
+        self._by_offset = by_offset
         self._topics = list(topics)
         self._back = back
         self._starts = starts
@@ -211,7 +220,8 @@ class Tail:
             self.problem = str(problem)
         known = {at: consumer.position(at) for at in consumer.assignment}
         starts = {at: place for at, place in known.items() if place is not None}
-        return _Search(starts, await ends_of(client, starts, self._isolation))
+        ends = await ends_of(client, starts, self._isolation)
+        return _Search(starts, ends, by_offset=self._by_offset)
 
     async def export(self, client: Client, write: Callable[[bytearray], object]) -> None:
         """Write every record that the filter wants, from the start to what is the end now, as `consume -J` does.
@@ -294,7 +304,7 @@ class Tail:
         share = min(self._may / count, 1.0) if count else 1.0
         new = [record for batch, topic, partition in kept for record in _last_of(batch, topic, partition, share)]
         self._may = max(self._may - len(new), 0.0)
-        self._keep_new(sorted(new, key=lambda record: record.timestamp)[-self._keep :])
+        self._keep_new(merged(new)[-self._keep :])
 
     def _keep_new(self, new: list[Seen]) -> None:
         for record in new:
@@ -351,9 +361,21 @@ def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[See
     return [Seen(0, topic, partition, *record) for record in batch]
 
 
-def in_time(record: Seen) -> tuple[int, str, int, int]:
-    """By time, and in the order of its partition."""
-    return record.timestamp, record.topic, record.partition, record.offset
+def merged(records: Iterable[Seen]) -> list[Seen]:
+    """Merge partitions by time, each in its own order: a record whose timestamp is older than that of one before it
+    follows that one. Sorted by time alone, late records would come before the place that was asked for."""
+    newest: dict[tuple[str, int], int] = {}
+    keyed = []
+    for n, record in enumerate(records):
+        at = record.topic, record.partition
+        newest[at] = max(newest.get(at, record.timestamp), record.timestamp)
+        keyed.append((newest[at], at, n, record))
+    return [one[-1] for one in sorted(keyed)]
+
+
+def by_offset(record: Seen) -> tuple[int, str, int]:
+    """By offset, of all partitions."""
+    return record.offset, record.topic, record.partition
 
 
 async def ends_of(client: Client, ats: Iterable[TopicPartition], isolation: str) -> dict[TopicPartition, int]:

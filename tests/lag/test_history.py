@@ -10,11 +10,13 @@ from kcli.admin.groups.rows import Described, Member
 from kcli.errors import KcliError
 from kcli.lag import partition_lag
 from kcli.lag.figures import Sample
+from kcli.lag.formats.sentences import explained
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.partition_lag import Log
 from kcli.lag.series import Series
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.status import GROWING, STUCK
+from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 
 AT = TopicPartition("t", 0)
@@ -417,3 +419,35 @@ def test_an_orphan_keeps_the_time_of_its_last_commit() -> None:
         before.add(1000.0 + 5.0 * n, look({0: 50}, 100, members=()))
     (found,) = again(before).add(5000.0, look({0: 50}, 100, members=()))
     assert (found.status, found.partitions[0].still) == ("ORPHANED", 4000.0)
+
+
+def owned(member: str, committed: int = 50) -> Snapshot:
+    """A group whose only partition this member has; none with ""."""
+    found = look({0: committed}, 10_000, members=(Member(member_id=member),) if member else ())
+    found.groups[0].samples[0].member_id = member or None
+    return found
+
+
+def test_a_member_that_has_just_joined_did_not_stand_still_while_there_was_none() -> None:
+    history = History()
+    for n in range(180):
+        (found,) = history.add(1000.0 + 5.0 * n, owned(""))
+    assert (found.status, found.partitions[0].still) == ("ORPHANED", 895.0)
+    seen = {}
+    for n in range(8):
+        (found,) = history.add(1900.0 + 5.0 * n, owned("new"))
+        seen[5.0 * n] = found.status, found.partitions[0].still, found.partitions[0].assigned
+    assert seen[0.0][1:] == (0.0, 0.0)
+    assert seen[30.0][0] not in (STUCK, "STALLED")
+    assert seen[35.0] == (STUCK, 35.0, 35.0)
+
+
+def test_a_partition_that_goes_from_one_member_to_the_next_says_since_when_the_last_has_it() -> None:
+    history = History()
+    for n in range(180):
+        (found,) = history.add(1000.0 + 5.0 * n, owned("a"))
+    assert explained(found, LagSnapshot()) == "t[0] has a reader that has not moved for 14m55s"
+    for n in range(3):
+        (found,) = history.add(1900.0 + 5.0 * n, owned("b"))
+    assert found.status == STUCK, "each may fail at the same record"
+    assert explained(found, LagSnapshot()) == "t[0] has not moved for 15m10s; its reader was assigned it 10s ago"

@@ -15,6 +15,7 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.commands.tui import _theme
 from kcli.client import Client
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from kcli.model import Cluster, Node
+
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
@@ -50,6 +53,12 @@ def world() -> Iterator[World]:
 @pytest.fixture(scope="module")
 def other() -> Iterator[World]:
     with a_world() as made:
+        yield made
+
+
+@pytest.fixture
+def half() -> Iterator[World]:
+    with a_world(brokers=2) as made:
         yield made
 
 
@@ -139,6 +148,34 @@ async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(wor
         await until(pilot, lambda: board(pilot).state.look is not None)
         assert isinstance(pilot.app.screen, Groups)
         assert "prod PROTECTED" in seen(pilot)
+
+
+async def fenced(cluster: Cluster) -> list[Node]:
+    """As brokers before 4.0, which do not list dead ones."""
+    return []
+
+
+@pytest.mark.parametrize("lists_dead", [True, False])
+async def test_a_broker_that_was_dead_before_the_profile_was_opened_is_counted(
+    world: World, half: World, monkeypatch: pytest.MonkeyPatch, lists_dead: bool
+) -> None:
+    """The brokers that live do not list it in their metadata; those before 4.0 name it in replicas alone."""
+    if not lists_dead:
+        monkeypatch.setattr("kcli.tui.session.fenced_brokers", fenced)
+    async with Client(half.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="wide", partitions=2, replication_factor=2)])
+    half.sandbox.call(lambda inside: inside.faults.cluster.stop_broker(2))
+
+    def opens() -> LiveSession:
+        return LiveSession(half.settings(), name="half", interval=0.2)
+
+    async with world.open(app=lambda session: Dashboard(session, profiles={"half": opens})) as pilot:
+        await shows(pilot, "▏1/1 ▏")
+        board(pilot).post_message(ChangeProfile("half"))
+        await until(pilot, lambda: "half ▏" in seen(pilot) and board(pilot).state.brokers)
+        assert not lists_dead or "▏1/2 ▏" in seen(pilot).splitlines()[0]
+        await shows(pilot, "▏1/2 ▏")
+        await shows(pilot, "broker 2  DOWN")
 
 
 async def test_another_profile_waits_until_the_change_under_way_has_ended(world: World, other: World) -> None:

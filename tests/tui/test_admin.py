@@ -13,6 +13,9 @@ from kcli.acls import Acl
 from kcli.admin.acls import create_acls
 from kcli.admin.quotas import alter_quotas, entity
 from kcli.admin.reassign.reassignments import Ongoing, Share
+from kcli.admin.transactions.hanging_transactions import OpenTransaction
+from kcli.admin.transactions.producers import ProducerState
+from kcli.admin.transactions.transactions import Described
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.registry.listing.opened import OpenRegistry
@@ -25,7 +28,7 @@ from kcli.tui import routes
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.admin.acls import Acls
 from kcli.tui.screens.admin.reassignments import Reassignments
-from kcli.tui.screens.admin.transactions import Transactions
+from kcli.tui.screens.admin.transactions import Transactions, hanging_columns
 from kcli.tui.screens.records import Records
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.rows import Rows
@@ -76,6 +79,17 @@ async def seed(sandbox: SandboxThread) -> None:
 
 def board(sandbox: SandboxThread, interval: float = 0.5, **options: Any) -> Dashboard:
     return Dashboard(LiveSession(settings(sandbox), interval=interval, **options))
+
+
+def test_a_hanging_transaction_has_the_offset_at_which_it_began_and_the_time_where_that_is_known() -> None:
+    row = OpenTransaction(at=TopicPartition("orders", 1), producer=ProducerState(open_since=1200))
+
+    def cells() -> dict[str, str]:
+        return {column.label: column.cell(row).text for column in hanging_columns()}
+
+    assert (cells()["FROM OFFSET"], cells()["OPEN SINCE"]) == ("1,200", "–")
+    row.known = Described(started=1_700_000_000_000)
+    assert cells()["OPEN SINCE"].startswith("2023-11-1")
 
 
 async def test_the_line_and_the_palette_offer_the_pages_and_schemas_only_with_a_registry(

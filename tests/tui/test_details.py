@@ -82,13 +82,15 @@ def told(source: str = "topic", **values: str) -> list[Config]:
 @pytest.mark.parametrize(
     ("configs", "expected"),
     [
-        (told(cleanup_policy="delete", retention_ms="604800000", retention_bytes="-1"), ("delete", "7d", "")),
-        (told(cleanup_policy="delete", retention_ms="5400000", retention_bytes="1073741824"),
-         ("delete", "1h30m, 1.0 GiB", "")),
-        (told(cleanup_policy="compact", retention_ms="604800000"), ("compact", "", "")),
-        (told(cleanup_policy="compact,delete", retention_ms="-1"), ("compact,delete", "for ever", "")),
-        (told(cleanup_policy="delete", retention_ms="\x1b[31m", max_message_bytes="9"),
-         ("delete", "for ever", "max.message.bytes=9")),
+        (told("default", cleanup_policy="delete", retention_ms="604800000", retention_bytes="-1"),
+         ("delete", "7d", "")),
+        (told("default", cleanup_policy="delete") + told(retention_ms="5400000", retention_bytes="1073741824"),
+         ("delete", "1h30m, 1.0 GiB", "retention.ms=5400000 retention.bytes=1073741824")),
+        (told(cleanup_policy="compact") + told("default", retention_ms="604800000"),
+         ("compact", "", "cleanup.policy=compact")),
+        (told("default", cleanup_policy="compact,delete", retention_ms="-1"), ("compact,delete", "for ever", "")),
+        (told("default", cleanup_policy="delete") + told(retention_ms="\x1b[31m", max_message_bytes="9"),
+         ("delete", "for ever", "retention.ms=\\x1b[31m max.message.bytes=9")),
         (told("all brokers", cleanup_policy="delete", retention_ms="3600000", max_message_bytes="9"),
          ("delete", "1h00m", "")),  # the cluster's defaults are not set on it
         ([*told("broker", segment_bytes="9"), *told("default", segment_ms="9"), *told(min_insync_replicas="2")],
@@ -108,11 +110,27 @@ async def test_topics_tell_whether_replicas_are_in_sync_and_what_was_set(world: 
         await wait_for_topics(client.cluster, {"short": 1})
     async with world.open(size=(140, 30)) as pilot:
         await pilot.press("ctrl+t")
-        text = await shows(pilot, "max.message.bytes=2000")
+        text = await shows(pilot, "max.message.bytes=2000 retention.ms=3600000")
         line = next(one for one in text.splitlines() if "short" in one)
         assert "● in sync" in line
         assert "1h00m" in line
         assert "7d" in next(one for one in text.splitlines() if "orders" in one)
+
+
+async def test_the_page_of_a_topic_says_what_a_config_is_without_what_was_set(world: World) -> None:
+    async with Client(world.settings()) as client:
+        await create_topics(
+            client.cluster, [NewTopic(topic="days", partitions=1, configs={"max.message.bytes": "2000"})]
+        )
+        await wait_for_topics(client.cluster, {"days": 1})
+    async with world.open(size=(140, 60)) as pilot:
+        await visit(pilot, "topic days")
+        await pilot.press("3")
+        await shows(pilot, "max.message.bytes")
+        words = [line.split() for line in seen(pilot).replace("▌", " ").splitlines()]
+        lines = {one[0]: one[1:] for one in words if one}
+        assert lines["max.message.bytes"] == ["2000", "topic", "1048588"]
+        assert lines["cleanup.policy"] == ["delete", "default", "delete"], "nothing sets it: it is the default"
 
 
 def test_the_longest_number_of_a_config_is_whole_on_the_narrowest_screen() -> None:

@@ -43,6 +43,15 @@ async def test_the_footer_offers_what_the_focus_and_the_page_do(dashboard: Open)
         assert line(pilot).rstrip() == seen(pilot).splitlines()[-1]
 
 
+async def test_the_footer_says_that_enter_reads_a_partition(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        for place in ("topic orders", "group billing"):
+            await visit(pilot, place)
+            await until(pilot, lambda: "⏎ Read" in line(pilot))
+        await pilot.press("3")
+        await until(pilot, lambda: "⏎ Open" in line(pilot))
+
+
 def test_every_page_is_among_those_of_these_tests() -> None:
     assert EVERY.keys() == set(Route.__subclasses__())
 

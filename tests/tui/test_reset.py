@@ -19,11 +19,13 @@ from textual.widgets import Input, Select
 from kcli.admin.groups.commits import write_commits
 from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.asking.coordinators import Coordinators
+from kcli.changes.change import Plan
+from kcli.changes.offsets import OffsetRow
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import GroupSettings, ProducerSettings
-from kcli.tui.dialogs.reset import Reset, wish
+from kcli.tui.dialogs.reset import Reset, _again, wish
 from kcli.tui.screens.group import Group
 from kcli.tui.widgets.rows import Rows
 from tests.changes.undone import undo_files
@@ -93,6 +95,49 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
     assert kept.count('"offset": 40') == 2
 
 
+async def test_the_scope_is_that_of_the_row_of_the_tab_that_is_shown(world: World) -> None:
+    """The cursor of the partitions stands on orders while the tab of topics shows payments."""
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="payments", partitions=1)])
+        async with client.producer(ProducerSettings()) as producer:
+            await producer.send("payments", b"paid", partition=0)
+            await producer.flush()
+        at = {TopicPartition("payments", 0): OffsetAndMetadata(offset=1)}
+        await write_commits(Coordinators(client.cluster), "billing", at)
+    async with world.open() as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.partition is not None)
+        page = cast("Group", pilot.app.screen)
+        await until(pilot, lambda: page.query_one("#topics", Rows).known == 2)
+        assert page.partition is not None
+        assert page.partition.lag.sample.topic == "orders"
+        await pilot.press("3", "down", "r")
+        await shows(pilot, "$ kcli groups reset billing --topic payments --to-earliest --execute")
+        text = await shows(pilot, "1 of 1 would change")
+        assert "of all partitions of payments" in " ".join(text.split())
+        assert [scope for _, scope in cast("Reset", pilot.app.screen)._scopes()] == ["topic", "group"]
+        await choose(pilot, "scope", "group")
+        await shows(pilot, "3 of 3 would change")
+        await pilot.press("escape")
+        for tab in ("2", "4"):
+            await pilot.press(tab, "r")
+            await shows(pilot, "$ kcli groups reset billing --all-topics --to-earliest --execute")
+            await pilot.press("escape")
+
+
+async def test_a_word_that_an_undo_does_not_ask_for_is_refused_in_a_whole_sentence(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("r")
+        await shows(pilot, "2 of 2 would change")
+        await confirm(pilot, "billing")
+        await shows(pilot, "2 reset")
+        await pilot.press("escape", "z")
+        await shows(pilot, "enter does it")
+        await confirm(pilot, "billing")
+        await shows(pilot, "nothing was changed: nothing is typed here, enter does it")
+    assert await world.committed() == {0: 0, 1: 0}
+
+
 async def test_from_the_list_of_groups_all_topics_are_meant(world: World) -> None:
     async with world.open() as pilot:
         await pilot.press("r")
@@ -118,6 +163,20 @@ async def test_the_dialog_is_as_high_as_a_long_plan_needs(world: World) -> None:
         assert screen._plan is not None
         screen.put(screen._plan.rows * 40)
         await until(pilot, lambda: frame.region.height > 50)
+
+
+def test_how_much_is_read_again_counts_what_is_in_the_log_and_what_is_unknown_is_said() -> None:
+    def row(before: int | None, after: int, start: int | None) -> OffsetRow:
+        old = None if before is None else OffsetAndMetadata(offset=before)
+        at = TopicPartition("t", 0)
+        made = OffsetRow(name="g", at=at, before=old, after=OffsetAndMetadata(offset=after), start=start, end=9000)
+        made.result = "would reset"
+        return made
+
+    assert _again(Plan(rows=[row(2000, 500, 800), row(100, 90, 0)])) == "reads 1,210 records again"
+    assert _again(Plan(rows=[row(None, 0, 0), row(5, 9, 0)])) == ""
+    unknown = _again(Plan(rows=[row(100, 90, 0), row(100, 90, None)]))
+    assert unknown == "reads 10 records again; how many it reads again of 1 partition is unknown"
 
 
 async def test_a_wrong_name_changes_nothing(world: World) -> None:
@@ -168,6 +227,7 @@ async def test_back_by_five_minutes_counts_from_what_was_read_and_skips_nothing(
             await until(pilot, lambda: "would change" in seen(pilot))
             assert (f"✖ skips {skips} unread records" in seen(pilot)) == bool(skips)
             assert said.has_class("bad") == bool(skips)
+            assert ("reads 6 records again" in seen(pilot)) == (form == "rewind")
         await choose(pilot, "form", "rewind")
         pilot.app.screen.query_one("#amount", Input).value = "5m"
         text = await shows(pilot, "-6")

@@ -108,7 +108,7 @@ async def test_brokers_that_go_and_come_back_are_counted(three: World) -> None:
     """Metadata forgets who died, so the dashboard remembers; and it does not stay with the number of the first look."""
     three.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(3))
     async with three.open(app=Counting, **QUICK) as pilot:
-        await shows(pilot, " ▏2/2 ▏", 10.0)
+        await shows(pilot, " ▏2/3 ▏", 10.0)
         three.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(3))
         await shows(pilot, " ▏3/3 ▏", 10.0)
         three.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(2))

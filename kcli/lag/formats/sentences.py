@@ -55,6 +55,8 @@ def _sentence(standing: GroupStanding, snapshot: LagSnapshot) -> str:
             return _unread_by_members(standing, worst)
         case lag_status.STUCK | lag_status.STALLED if _shares(standing):
             return f"has records that its members have not acknowledged for {duration(worst[0].still)}"
+        case lag_status.STUCK if (had := worst[0].assigned) is not None and had < worst[0].still:
+            return f"has not moved for {duration(worst[0].still)}; its reader was assigned it {duration(had)} ago"
         case lag_status.STUCK:
             return f"has a reader that has not moved for {duration(worst[0].still)}"
         case lag_status.STALLED:

@@ -60,9 +60,14 @@ def of_partition(page: Page, topic: str, number: int) -> list[Act]:
 
 def of_topics(page: Page, topics: Sequence[str]) -> list[Act]:
     """With the topics that are marked."""
+    from kcli.tui import routes
     from kcli.tui.actions.changes.topics import DeleteTopics
 
-    return [of_change("D", f"Delete the {len(topics)} topics …", DeleteTopics(*topics), page.begin)]
+    followed = f"kcli tail {' '.join(map(quoted, topics))}"
+    return [
+        Act("t", "Follow their records", followed, lambda: page.go(routes.Records(tuple(topics)))),
+        of_change("D", f"Delete the {len(topics)} topics …", DeleteTopics(*topics), page.begin),
+    ]
 
 
 def create_topic(page: Page) -> list[Act]:

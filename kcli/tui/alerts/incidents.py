@@ -16,11 +16,11 @@ from kcli.text.numbers import counted, duration, size
 from kcli.tui.beat.gc_tuning import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from kcli.admin.storage import LogDir
     from kcli.admin.topics.topics import Partition
-    from kcli.admin.transactions.hanging_transactions import OpenTransaction
+    from kcli.admin.transactions.hanging_transactions import OpenTransaction, Search
     from kcli.client import Client
     from kcli.model import Cluster
 
@@ -32,8 +32,11 @@ PARTITIONS = 10_000
 """Partitions of which the leaders are asked for transactions in that time; of more it takes longer."""
 NAMED = 3
 """Partitions that a line names."""
+PAGES = {"replicas": "topics", "disks": "brokers", "transactions": "transactions"}
+"""The page about each question."""
 LASTS = 2
 """Answers in a row that an incident must be in, or missing from, before it is told."""
+UNKNOWN = "UNKNOWN"
 KINDS = {
     "DOWN": "a broker does not answer, or left the cluster",
     "OFFLINE": "partitions have no leader: nobody can read or write them",
@@ -41,6 +44,7 @@ KINDS = {
     "DISK FULL": f"less than {FULL:.0%} of a volume is free",
     "DISK FAILED": "a broker lost a log directory",
     "HANGING": "a transaction that nobody will end holds up readers",
+    UNKNOWN: "brokers did not answer about partitions, disks or transactions",
 }
 """The kinds, the worst first, and what each means."""
 
@@ -120,12 +124,48 @@ def of_transactions(transactions: Sequence[OpenTransaction]) -> list[Incident]:
     ]
 
 
+class Found(NamedTuple):
+    """The answer to a question: incidents, and why it is not complete. `keeps` says which older incidents may still be
+    there, because what they are of did not answer."""
+
+    incidents: list[Incident]
+    problem: str = ""
+    keeps: Callable[[Incident], bool] = lambda one: False
+
+
+def of_places(places: Sequence[LogDir], failed: dict[int, KcliError]) -> Found:
+    """The disks of the brokers that answered, and which did not."""
+    silent = {f"broker {broker}" for broker in failed}
+    return Found(
+        of_disks(places), _why([f"broker {broker}" for broker in failed], failed), lambda one: one.place in silent
+    )
+
+
+def of_search(search: Search) -> Found:
+    """The transactions that hang, and which partitions and coordinators did not answer."""
+    silent = {f"{at.topic}[{at.partition}]" for at in search.failed}
+    problems = [_why(sorted(silent), search.failed), _why([f"broker {one}" for one in search.untold], search.untold)]
+    return Found(
+        of_transactions(search.transactions),
+        "; ".join(filter(None, problems)),
+        lambda one: bool(search.untold) or one.name in silent,
+    )
+
+
+def _why(names: Sequence[str], failed: Mapping[Any, KcliError]) -> str:
+    """`broker 2, broker 3 and 4 more: …`, with the first error; "" without one."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}: {next(iter(failed.values()))}" if failed else ""
+
+
 class Inspection:
     """Asks a cluster again and again. `down` says which brokers do not answer, and why; `post` gets all incidents each
-    time that one of the questions was answered. A question that fails keeps what was known."""
+    time that one of the questions was answered or failed. A question that fails keeps what was known, and is an
+    incident itself: what it is about is unknown."""
 
     def __init__(
-        self, interval: Callable[[], float], down: Callable[[Cluster], Awaitable[dict[int, str]]],
+        self, interval: Callable[[], float],
+        down: Callable[[Cluster, Sequence[Topic]], Awaitable[dict[int, str]]],
         post: Callable[[list[Incident]], object],
     ) -> None:  # fmt: skip
         self._interval, self._down, self._post = interval, down, post
@@ -136,17 +176,18 @@ class Inspection:
     async def run(self, client: Client, is_paused: Callable[[], bool]) -> None:
         """Until it is cancelled."""
 
-        async def replicas(cluster: Cluster) -> list[Incident]:
-            down, topics = await asyncio.gather(self._down(cluster), describe_topics(cluster, None, internal=True))
-            return of_replicas([topic for topic in topics.values() if isinstance(topic, Topic)], down)
+        async def replicas(cluster: Cluster) -> Found:
+            found = (await describe_topics(cluster, None, internal=True)).values()
+            topics = [topic for topic in found if isinstance(topic, Topic)]
+            return Found(of_replicas(topics, await self._down(cluster, topics)))
 
-        async def disks(cluster: Cluster) -> list[Incident]:
-            return of_disks((await log_dirs(cluster))[0])
+        async def disks(cluster: Cluster) -> Found:
+            return of_places(*await log_dirs(cluster))
 
-        async def transactions(cluster: Cluster) -> list[Incident]:
+        async def transactions(cluster: Cluster) -> Found:
             partitions = await every_partition(cluster)
             self._weight = max(len(partitions) / PARTITIONS, 1.0)
-            return of_transactions((await find_open(cluster, partitions, older_than=OLD)).transactions)
+            return of_search(await find_open(cluster, partitions, older_than=OLD))
 
         questions: list[tuple[Callable[[Cluster], Any], float]]
         questions = [(replicas, 0.0), (disks, DISKS), (transactions, TRANSACTIONS)]
@@ -155,7 +196,7 @@ class Inspection:
     async def _repeat(
         self, cluster: Cluster, ask: Callable[[Cluster], Any], least: float, is_paused: Callable[[], bool]
     ) -> None:
-        pace, name = Pace(), ask.__name__
+        pace, name = Pace(), ask.__name__  # which is what it is about
         while True:
             rest = pause(self._interval())
             if not is_paused():
@@ -163,12 +204,17 @@ class Inspection:
                     with pace.measured():
                         self._take(name, await ask(cluster))
                     rest = pause(max(pace.interval(self._interval()), least * self._weight))
-                except KcliError:
-                    pass  # the head says that the cluster does not answer; a right that is missing asks for nothing
+                except KcliError as problem:
+                    self._take(name, Found([], str(problem), lambda one: True))
             await asyncio.sleep(rest)
 
-    def _take(self, question: str, found: list[Incident]) -> None:
-        now, first = time.monotonic(), {one.key for one in found} if question not in self._found else ()
+    def _take(self, question: str, answer: Found) -> None:
+        now, older = time.monotonic(), self._found.get(question)
+        found, keys = list(answer.incidents), {one.key for one in answer.incidents}
+        found += [one for one in older or () if one.kind != UNKNOWN and one.key not in keys and answer.keeps(one)]
+        if answer.problem:
+            found.append(Incident(UNKNOWN, question, answer.problem, PAGES[question]))
+        first = {one.key for one in found} if older is None else ()
         self._found[question] = found
         every = [one for some in self._found.values() for one in some]
         self._begun = {one.key: self._begun.get(one.key, (now, one.key in first)) for one in every}
@@ -188,8 +234,8 @@ class News:
         self._next: dict[tuple[str, str], int] = {}
 
     def see(self, incidents: Sequence[Incident]) -> tuple[list[Incident], list[Incident]]:
-        """Those that began, and those that are over."""
-        now = {one.key: one for one in incidents}
+        """Those that began, and those that are over. What is unknown is shown, and no news."""
+        now = {one.key: one for one in incidents if one.kind != UNKNOWN}
         self._told |= {key: one for key, one in now.items() if one.before}
         changed = now.keys() ^ self._told.keys()
         self._next = {key: self._next.get(key, 0) + 1 for key in changed}

@@ -150,7 +150,7 @@ class Changing(Dialog):
         if plan.apply is None:
             return "nothing to change", "bad" if any(map(_is_bad, plan.rows)) else ""
         many = sum(row.is_open for row in plan.rows)
-        return "; ".join([f"{many} of {len(plan.rows)} would change", *plan.warnings]), ""
+        return "; ".join([f"{many:,} of {len(plan.rows):,} would change", *plan.warnings]), ""
 
     # -- the change ---
 
@@ -162,7 +162,8 @@ class Changing(Dialog):
         elif self._plan is None or (self._plan.apply is None and not self.when):
             self.say("there is no plan yet" if self._plan is None else "nothing to change", "bad")
         elif event.value != self._word:
-            self.say(f"nothing was changed: {event.value!r} is not {self._word}", "bad")
+            refusal = f"{event.value!r} is not {self._word}" if self._word else "nothing is typed here, enter does it"
+            self.say(f"nothing was changed: {refusal}", "bad")
         else:
             self._done = True
             self.freeze(True)

@@ -52,13 +52,13 @@ class Reset(Changing):
     change: Resetting
     shows_refused = True
 
-    def __init__(self, session: Session, groups: Sequence[str], at: TopicPartition | None) -> None:
+    def __init__(self, session: Session, groups: Sequence[str], at: TopicPartition | str | None) -> None:
         super().__init__(session, Resetting(groups, at))
 
     @property
     def _given(self) -> dict[str, str]:
         if not self.query("#scope"):
-            return {"form": "earliest", "amount": "", "scope": "partition"}
+            return {"form": "earliest", "amount": "", "scope": self._scopes()[0][1]}
         form, scope = (str(self.query_one(f"#{name}", Select).value) for name in ("form", "scope"))
         return {"form": form, "amount": self.query_one("#amount", Input).value, "scope": scope}
 
@@ -74,12 +74,10 @@ class Reset(Changing):
         yield from self.plan_fields(rows)
 
     def _scopes(self) -> list[tuple[Content, str]]:
-        at = self.change.at
-        whole = (Content("all its topics"), "group")
-        if at is None:
-            return [whole]
-        topic = printable(at.topic)
-        return [(Content(f"{topic}[{at.partition}]"), "partition"), (Content(f"all of {topic}"), "topic"), whole]
+        at, topic = self.change.at, printable(self.change.topic)
+        partition = [(Content(f"{topic}[{at.partition}]"), "partition")] if at is not None else []
+        whole_topic = [(Content(f"all partitions of {topic}"), "topic")] if topic else []
+        return [*partition, *whole_topic, (Content("all its topics"), "group")]
 
     def first_field(self) -> Input:
         return self.query_one("#confirm", Input)
@@ -141,6 +139,7 @@ class Reset(Changing):
         told += [f"{without} without committed offsets"] if without else []
         skipped = sum(row.skipped for row in plan.rows if isinstance(row, OffsetRow))
         told += [f"✖ skips {counted(skipped, 'unread record')}"] if skipped else []
+        told += [_again(plan)] if _again(plan) else []
         if skipped and refusal is None:
             return "; ".join(told), "bad"
         return "; ".join([*told, refusal] if refusal is not None else told), "" if refusal is None else "bad"
@@ -166,6 +165,16 @@ class Reset(Changing):
             self.begin(plan, typed)
         else:
             self.begin_again()
+
+
+def _again(plan: Plan) -> str:
+    """How many records that were read are read again; unknown where it is not known where a log begins."""
+    rows = [row for row in plan.rows if isinstance(row, OffsetRow) and row.result == "would reset"]
+    known = [row.again for row in rows if row.again is not None]
+    unknown = len(rows) - len(known)
+    told = [f"reads {counted(sum(known), 'record')} again"] if any(known) else []
+    told += [f"how many it reads again of {counted(unknown, 'partition')} is unknown"] if unknown else []
+    return "; ".join(told)
 
 
 def _columns(*, several: bool) -> list[Column]:
@@ -247,19 +256,22 @@ def wish(form: str, text: str, now: int) -> Wish:
 
 
 class Resetting(Change):
-    """A reset of one group, or of several. `at` is the partition under the cursor, None without one: then only whole
-    groups can be meant. The form has a `form`, the `amount` beside it, and a `scope`."""
+    """A reset of one group, or of several. `at` is the partition or the topic under the cursor, None without one: then
+    only whole groups can be meant. The form has a `form`, the `amount` beside it, and a `scope`."""
 
-    def __init__(self, groups: Sequence[str], at: TopicPartition | None) -> None:
-        self.groups, self.at = tuple(groups), at
+    def __init__(self, groups: Sequence[str], at: TopicPartition | str | None) -> None:
+        self.groups = tuple(groups)
+        self.at = at if isinstance(at, TopicPartition) else None
+        self.topic = at.topic if isinstance(at, TopicPartition) else at or ""
         self.word = word_of(self.groups, "group")
         self.title = title_of("Reset the offsets of", self.groups, "group")
 
     def command(self, given: Given) -> str:
         where = "--all-topics"
-        if self.at is not None and given["scope"] != "group":
-            name = self.at.topic if given["scope"] == "topic" else f"{self.at.topic}:{self.at.partition}"
-            where = f"--topic {quoted(name)}"
+        if self.at is not None and given["scope"] == "partition":
+            where = f"--topic {quoted(f'{self.topic}:{self.at.partition}')}"
+        elif self.topic and given["scope"] != "group":
+            where = f"--topic {quoted(self.topic)}"
         try:
             words = wish(given["form"], given["amount"], now_ms()).words
         except UsageError:
@@ -267,22 +279,21 @@ class Resetting(Change):
         return f"kcli groups reset {' '.join(map(quoted, self.groups))} {where} {words} --execute"
 
     async def plan(self, client: Client, given: Given) -> Plan:
-        at, scope = self.at, given["scope"]
+        at, topic, scope = self.at, self.topic, given["scope"]
         prepare = wish(given["form"], given["amount"], now_ms()).prepare
 
         async def where(cluster: Cluster, committed: Collection[TopicPartition]) -> list[TopicPartition]:
             if at is not None and scope == "partition":
                 return [at]
-            whole = at is None or scope == "group"
-            topics = {one.topic for one in committed} if at is None or whole else {at.topic}
+            whole = not topic or scope == "group"
             ats = set(committed) if whole else set()
-            for topic in topics:
-                numbers = await numbers_of(cluster, topic)
+            for name in {one.topic for one in committed} if whole else {topic}:
+                numbers = await numbers_of(cluster, name)
                 if isinstance(numbers, TopicMissing) and whole:
                     continue  # what is committed of a topic that was deleted says so in its own row
                 if isinstance(numbers, KcliError):
                     raise numbers
-                ats.update(TopicPartition(topic, number) for number in numbers)
+                ats.update(TopicPartition(name, number) for number in numbers)
             return sorted(ats)
 
         return await offsets.plan(client.cluster, self.groups, where, prepare, skip=True)

@@ -13,7 +13,7 @@ from kcli.text.numbers import duration
 from kcli.tui import routes
 from kcli.tui.alerts.hushed import Hush, switch
 from kcli.tui.alerts.hushing import acknowledge, hush, hushing_of
-from kcli.tui.alerts.incidents import KINDS
+from kcli.tui.alerts.incidents import KINDS, UNKNOWN
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import clocked, others, status
 from kcli.tui.text.incidents import WRONG, incidents
@@ -63,11 +63,11 @@ class Alerts(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "tab('now')", "Now", show=False, id="alerts.now"),
-        Binding("2", "tab('switches')", "Switches", id="alerts.switches"),
+        Binding("2", "tab('switches')", "Switches", show=False, id="alerts.switches"),
         Binding("3", "tab('told')", "Told", show=False, id="alerts.told"),
-        Binding("o", "switch", "On or off", id="alerts.switch"),
+        Binding("o", "switch", "On or off", show=False, id="alerts.switch"),
         Binding("K", "acknowledge", "Acknowledge", id="alerts.acknowledge"),
-        Binding("M", "mute", "Mute, or not", id="alerts.mute"),
+        Binding("M", "mute", "Mute, or not", show=False, id="alerts.mute"),
     ]
 
     asks = False
@@ -79,7 +79,7 @@ class Alerts(Page):
     @property
     def heading(self) -> str:
         quiet = f", {self._quiet} acknowledged, muted or off" if self._quiet else ""
-        return f"Alerts ({self._many}){quiet}"
+        return f"Alerts ({self._many:,}){quiet}"
 
     @property
     def same_as(self) -> str:
@@ -200,7 +200,7 @@ def _now_columns() -> list[Column]:
 
 
 def _kind(row: Now) -> Cell:
-    glyph, tone = STATUSES.get(row.kind, ("✖", "bad"))
+    glyph, tone = ("?", "warn") if row.kind == UNKNOWN else STATUSES.get(row.kind, ("✖", "bad"))
     return Cell(f"{glyph} {row.kind}", "dim" if row.hush is not None else tone)
 
 

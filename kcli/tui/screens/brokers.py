@@ -14,6 +14,7 @@ from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
 from kcli.admin.configs import Resource
 from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.cluster.cluster import INTERNAL
 from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH, count, size
 from kcli.tui import routes
@@ -226,7 +227,7 @@ class Broker(Page):
     def body(self) -> ComposeResult:
         with Tabs():
             with TabPane("Partitions", id="tab-replicas"):
-                yield Rows(_replica_columns(), key=_place, order=_place, id="replicas", empty="It has no partitions.")
+                yield Rows(_replica_columns(), key=_place, order=_order, id="replicas", empty="It has no partitions.")
             with TabPane("Disks", id="tab-disks"):
                 yield Rows(
                     _disk_columns(),
@@ -309,6 +310,11 @@ def replicas_on(broker: int, topics: list[Topic], places: list[LogDir]) -> list[
 
 def _place(row: Here) -> tuple[str, int]:
     return row.partition.topic, row.partition.partition
+
+
+def _order(row: Here) -> tuple[bool, str, int]:
+    """Kafka's own topics come last: they can be neither trimmed nor deleted."""
+    return row.partition.topic in INTERNAL, *_place(row)
 
 
 def _replica_columns() -> list[Column]:

@@ -18,6 +18,7 @@ from kcli.text.numbers import DASH
 from kcli.tui import routes
 from kcli.tui.actions.acts import Act
 from kcli.tui.alerts.hushed import Hushed
+from kcli.tui.alerts.incidents import UNKNOWN
 from kcli.tui.messages import ChangeProfile, Connected, Inspected, Looked, LookFailed
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import elapsed, others
@@ -55,7 +56,7 @@ class ClusterRow(NamedTuple):
     @property
     def urgent(self) -> int:
         """The number of incidents beside groups, as the head counts them."""
-        return sum(one.key not in self.hushed for one in self.incidents)
+        return sum(one.key not in self.hushed and one.kind != UNKNOWN for one in self.incidents)
 
     @property
     def counts(self) -> Counter[str]:

@@ -88,7 +88,12 @@ class Group(Page):
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
-                    self._partition_columns(), key=place_of, order=_loudness, id="partitions", empty="No partitions."
+                    self._partition_columns(),
+                    key=place_of,
+                    order=_loudness,
+                    enters="Read",
+                    id="partitions",
+                    empty="No partitions.",
                 )
             with TabPane("Members", id="tab-members"):
                 yield Rows(
@@ -183,13 +188,16 @@ class Group(Page):
         return [*(of_member(self, self.group, member) if member is not None else []), *acts]
 
     def action_reset(self) -> None:
-        """The scope of a reset: the partition under the cursor, its topic, or all."""
+        """The scope of a reset: the partition or the topic under the cursor of the tab that is shown, or all."""
         if self.refused("a reset"):
             return
         from kcli.tui.dialogs.reset import Reset
 
-        standing = self.partition
-        at = None if standing is None else TopicPartition(*place_of(standing))
+        at: TopicPartition | str | None = None
+        if self.tab == "partitions" and self.partition is not None:
+            at = TopicPartition(*place_of(self.partition))
+        elif self.tab == "topics" and (row := self.query_one("#topics", Rows).row) is not None:
+            at = row.total.topic
         self.app.push_screen(Reset(self.session, [self.group], at))
 
     def on_mount(self) -> None:
@@ -299,7 +307,8 @@ class Member(Page):
         return f"kcli groups members {quoted(self.group)}"
 
     def body(self) -> ComposeResult:
-        yield Rows(_columns(), key=place_of, order=place_of, id="partitions", empty="It owns no partitions now.")
+        empty = "It owns no partitions now."
+        yield Rows(_columns(), key=place_of, order=place_of, enters="Read", id="partitions", empty=empty)
 
     def looked(self, snapshot: LagSnapshot) -> None:
         group = next((group for group in snapshot.groups if group.described.group == self.group), None)

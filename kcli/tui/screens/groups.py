@@ -123,11 +123,11 @@ class Groups(Page):
     def _how_many(self, snapshot: LagSnapshot) -> list[str]:
         own = len(snapshot.groups) - len(others(snapshot))
         old = sum(map(folded, others(snapshot)))
-        told = [f"Groups ({len(snapshot.groups) - (0 if self._internal else own)})"]
+        told = [f"Groups ({len(snapshot.groups) - (0 if self._internal else own):,})"]
         if own:
-            told.append(f"{own} of kcli's own" + ("" if self._internal else " hidden: i"))
+            told.append(f"{own:,} of kcli's own" + ("" if self._internal else " hidden: i"))
         if old:
-            told.append(f"{old} small orphan{'s' * (old > 1)} of long ago" + (" hidden: o" if self._folds else ""))
+            told.append(f"{old:,} small orphan{'s' * (old > 1)} of long ago" + (" hidden: o" if self._folds else ""))
         return told
 
     @property

@@ -353,7 +353,7 @@ class Page(TimedScreen):
     def marked_words(self) -> str:
         """How many rows are marked, for the heading."""
         many = sum(len(rows.marked) for rows in self.query(Rows) if rows.is_on_screen)
-        return f"  ✓ {many} marked" if many else ""
+        return f"  ✓ {many:,} marked" if many else ""
 
     @property
     def _aged(self) -> str:

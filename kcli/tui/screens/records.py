@@ -3,9 +3,11 @@ stuck. Drawing takes what is new ten times a second, however many pass."""
 
 from __future__ import annotations
 
+import time
+from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
@@ -27,16 +29,17 @@ from kcli.tui.actions.producing import draft_of
 from kcli.tui.alerts.alerting import toast
 from kcli.tui.records.fields import Condition, FieldColumns, as_json, completed, offered
 from kcli.tui.screens.topics.pane import WithPane
-from kcli.tui.tail import KEEP, Seen, Tail, in_time, stretch
+from kcli.tui.tail import KEEP, Counts, Seen, Tail, by_offset, merged, stretch
 from kcli.tui.text.formatting import dated, exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.filter import Filter
 from kcli.tui.widgets.lines import Lines
 from kcli.tui.widgets.pager import Pager
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from textual.timer import Timer
 
@@ -49,9 +52,19 @@ if TYPE_CHECKING:
 
 FRAME = 0.1  # seconds
 TYPED = 0.5  # seconds after the last letter of a filter in which the cluster is asked
+TOGETHER = 1.0  # seconds after a list was begun in which what brokers answer is merged
 BEFORE = 3  # records before the one that is looked at
 DECODED = 4096  # bytes of a value that is decoded in the list
 AROUND = 500  # records that are read from there on
+
+
+class Place(NamedTuple):
+    """Where a list begins, why, and whether it marks what a group reads next."""
+
+    around: tuple[TopicPartition, int] | None
+    start: Bound | None
+    why: str
+    marked: bool
 
 
 class RecordRows(Rows):
@@ -100,10 +113,12 @@ class Records(WithPane):
         self.partition = None if route.around is None else route.around[0]  # the only one that is read
         self._why = f"what {printable(route.next_of)} reads next" if route.next_of else route.why
         self._marked = bool(route.next_of)
+        self._opened = self._place  # what escape leads back to
         self._condition = Condition("")
         self._asked = self._condition  # what the tail reads by
         self._typed: Timer | None = None
         self._held = False
+        self._when_held = Counts()  # what was read then
         self._stopped = False  # whether a search was stopped by its user
         self._tail = self._fresh()
         self._loaded: dict[tuple[object, ...], Seen] = {}  # the last records that were read, by whatever filter
@@ -113,6 +128,8 @@ class Records(WithPane):
         self._decoder: ListDecoder | None = None
         self._decoded: dict[tuple[object, ...], tuple[bytes | None, bytes | None]] = {}  # keys and values as JSON
         self._drawn = 0
+        self._at_place = True  # whether the cursor stays on the first row while others come
+        self._began = time.monotonic()
         self._beside: Seen | None = None  # the record in the pane, as it is shown
         self._fields = FieldColumns(self.as_shown)
 
@@ -147,8 +164,9 @@ class Records(WithPane):
 
     @property
     def _progress(self) -> str:
-        """How much was searched, and what was found there."""
-        counts, shown_now = self._tail.counts, len(self.query_one(Rows).shown) if self.is_mounted else 0
+        """How much was searched, and what was found there; while the rows are held, until then."""
+        counts = self._when_held if self._held else self._tail.counts
+        shown_now = len(self.query_one(Rows).shown) if self.is_mounted else 0
         if self._condition.filter is None:
             return f"{count(shown_now)} shown" if self.fixed else f"{count(counts.passed)} read"
         if not self.fixed or not counts.total:
@@ -166,13 +184,19 @@ class Records(WithPane):
         return self.fixed and self._condition.filter is not None and self._tail.searches and not self._stopped
 
     async def action_back(self) -> None:
-        """Stop the search first."""
+        """Take back one thing at a time: the search, the filter, the place; then leave."""
         if self._is_searching:
             self._stopped = True
             self.workers.cancel_group(self, "tail")
             self.retitle()
+        elif self._place != self._opened and not self.query_one(Filter).display and not self.state.waits:
+            self._show(self._opened)
         else:
             await super().action_back()
+
+    @property
+    def _place(self) -> Place:
+        return Place(self.around, self.start, self._why, self._marked)
 
     @property
     def same_as(self) -> str:
@@ -223,13 +247,13 @@ class Records(WithPane):
         if starts is None and self.partition is not None:
             starts = {self.partition: self.start or Bound("relative", AROUND)}
         if self.fixed:
-            return tail(starts=starts or self.start, keep=AROUND, first=True)
+            return tail(starts=starts or self.start, keep=AROUND, first=True, by_offset=self._by_offset)
         return tail(starts=starts)
 
     def _restart(self, starts: Starts = None) -> None:
         """Read, from this place or from some offsets on."""
         self._stopped = False
-        self._tail, self._drawn = self._fresh(starts), 0
+        self._tail, self._drawn, self._began = self._fresh(starts), 0, time.monotonic()
         self.read()
 
     @work(exclusive=True, group="tail")
@@ -260,31 +284,47 @@ class Records(WithPane):
         if new:
             self._drawn = new[-1].number
             rows = self.query_one(Rows)
-            first, at_end = not self._loaded, rows.cursor >= len(rows.shown) - 1
+            first, at_start, at_end = not self._loaded, rows.cursor == 0, rows.cursor >= len(rows.shown) - 1
             self._load(new)
             if self.around is not None and first:
                 rows.cursor = next((n for n, record in enumerate(rows.shown) if record.offset >= self.around[1]), 0)
+            elif at_start and self._at_place and self.around is None and self.fixed:
+                rows.cursor = 0  # at the place that was asked for, whichever partition answered first
             elif at_end and not self.fixed:
                 rows.cursor = len(rows.shown) - 1
         self.retitle()
 
     def _load(self, new: list[Seen]) -> None:
-        """Keep and show records beside those that were read before, in the order of their arrival or offsets."""
-        unseen = {_identity(record): record for record in new if _identity(record) not in self._loaded}
+        """Keep and show records beside those that were read before: as they arrive, those of one frame merged, or in
+        the order of their place."""
+        unseen = {_identity(record): record for record in merged(new) if _identity(record) not in self._loaded}
         self._loaded |= unseen
         self._fitting += filter(self._fits, unseen.values())
         if not self.fixed:
+            if time.monotonic() - self._began < TOGETHER:
+                self._loaded = {_identity(one): one for one in merged(self._loaded.values())}
+                self._fitting = merged(self._fitting)
             for gone in list(self._loaded)[:-KEEP]:
                 del self._loaded[gone]
                 self._decoded.pop(gone, None)
             self._fitting = self._fitting[-KEEP:]
         else:
-            order = _place if self.around is not None else in_time
-            self._loaded = {_identity(one): one for one in sorted(self._loaded.values(), key=order)}
-            self._fitting.sort(key=order)
+            self._loaded = {_identity(one): one for one in self._in_order(self._loaded.values())}
+            fitting = {_identity(one) for one in self._fitting}
+            self._fitting = [one for name, one in self._loaded.items() if name in fitting]
         self.query_one(Rows).put(self._fitting)
         if self.session.has_registry and unseen:
             self._decode(list(unseen.values()))
+
+    @property
+    def _by_offset(self) -> bool:
+        """Whether an offset was asked for: all partitions begin there, whatever the time of their records."""
+        return self.around is not None or (self.start is not None and self.start.kind == "offset")
+
+    def _in_order(self, records: Iterable[Seen]) -> list[Seen]:
+        """By offset, or by time with each partition in its own order."""
+        ordered = sorted(records, key=by_offset)
+        return ordered if self._by_offset else merged(ordered)
 
     def _decode(self, records: list[Seen]) -> None:
         """Show keys and values by the registry's schemas, as soon as they are known."""
@@ -373,11 +413,13 @@ class Records(WithPane):
 
     def _seek(self, place: Bound | None) -> None:
         """Show what is there: the filter, the columns and a partition that was alone stay."""
-        if place is None:
-            return
-        self.around, self.start = None, None if place.kind == "latest" else place
-        self._why = self._undecoded = ""
-        self._marked = self._held = False
+        if place is not None:
+            self._show(Place(None, None if place.kind == "latest" else place, "", marked=False))
+
+    def _show(self, place: Place) -> None:
+        self.around, self.start, self._why, self._marked = place
+        self._undecoded, self._stuck_on = "", None
+        self._held, self._at_place = False, True
         self._loaded, self._fitting, self._decoded = {}, [], {}
         rows = self.query_one(Rows)
         rows.have(self._columns())
@@ -419,8 +461,8 @@ class Records(WithPane):
 
         async def read(client: Client) -> list[Seen]:
             spans = {at: (max(edge - each, 0), edge) for at, edge in edges.items()}
-            found = await stretch(client, spans, self.session.isolation)
-            return newest_of(found, spans, AROUND)
+            found = self._in_order(await stretch(client, spans, self.session.isolation))
+            return found[-AROUND:] if self._by_offset else newest_of(found, spans, AROUND)
 
         self.asking.once(read, self._before)
 
@@ -430,8 +472,9 @@ class Records(WithPane):
             self.notify("There are no more records in this direction.", timeout=2, markup=False)
             return
         if self.around is None:
-            self.start = Bound("time", min(one.timestamp for one in found))
-        self._held = True
+            offset = self._by_offset
+            self.start = Bound("offset", found[0].offset) if offset else Bound("time", found[0].timestamp)
+        self._hold(held=True)
         self._load(found)
         self.retitle()
 
@@ -540,6 +583,7 @@ class Records(WithPane):
     def filtered(self, words: str) -> None:
         """The filter applies at once to what is loaded, and to the cluster when the typing pauses."""
         self._condition = Condition(words, decoded=self.session.has_registry)
+        self._at_place = False
         self._fitting = list(filter(self._fits, self._loaded.values()))
         rows = self.query_one(Rows)
         follows = not self.fixed and rows.cursor >= len(rows.shown) - 1
@@ -558,18 +602,32 @@ class Records(WithPane):
         self._typed = None
         if not self._held and not self._condition.problem and self._condition.words != self._asked.words:
             self._asked = self._condition
+            starts = None
             if self.fixed and not self._asked.words:  # between the records that were found there are others
+                starts = self._near(self.query_one(Rows).row) if self._tail.counts.searched > AROUND else None
                 self._loaded, self._fitting = {}, []
-            self._restart()
+            self._restart(starts)
         self.retitle()
+
+    def _near(self, row: Seen | None) -> Starts:
+        """Where each partition is at a record that a search has found; its neighbours are shown without the filter."""
+        if row is None:
+            return None
+        here = TopicPartition(row.topic, row.partition)
+        others = Bound("offset", row.offset) if self._by_offset else Bound("time", row.timestamp)
+        starts: dict[TopicPartition, Bound | int] = dict.fromkeys(self._tail.following, others)
+        return starts | {here: max(row.offset - BEFORE, 0)}
 
     def completed(self, words: str) -> str | None:
         """The words of the filter with the field at their end completed."""
         return completed(words, map(self.as_shown, self._loaded.values()))
 
     def action_freeze(self) -> None:
-        self._held = not self._held
+        self._hold(held=not self._held)
         self._settle()
+
+    def _hold(self, *, held: bool) -> None:
+        self._held, self._when_held = held, copy(self._tail.counts)
 
     def action_follow(self) -> None:
         self._held = False
@@ -649,19 +707,15 @@ def _identity(record: Seen) -> tuple[object, ...]:
     return record.topic, record.partition, record.offset, record.timestamp
 
 
-def _place(record: Seen) -> tuple[int, ...]:
-    return (record.offset,)
-
-
 def newest_of(found: list[Seen], spans: Mapping[TopicPartition, tuple[int, int]], most: int) -> list[Seen]:
-    """The newest of these records, back to a time from which on nothing is missing: a partition may have more before
-    the first record that was read of it."""
+    """The newest of these merged records, back to a time from which on nothing is missing: a partition may have more
+    before the first record that was read of it."""
     oldest: dict[TopicPartition, Seen] = {}
     for record in found:
-        at = TopicPartition(record.topic, record.partition)
-        oldest[at] = min(oldest.get(at, record), record, key=_place)
+        oldest.setdefault(TopicPartition(record.topic, record.partition), record)
     cut = max((one.timestamp for at, one in oldest.items() if 0 < one.offset <= spans[at][0]), default=0)
-    return sorted((record for record in found if record.timestamp >= cut), key=in_time)[-most:]
+    first = next((n for n, record in enumerate(found) if record.timestamp >= cut), len(found))
+    return found[first:][-most:]
 
 
 def option_of(place: Bound) -> str:

@@ -151,7 +151,7 @@ def kept(configs: list[Config]) -> Kept:
     others = [
         f"{config.name}={'(secret)' if config.secret else config.value}"
         for config in configs
-        if config.source == "topic" and config.name not in ("cleanup.policy", *RETENTION)
+        if config.source == "topic"
     ]
     return Kept(printable(policy), ", ".join(limits), printable(" ".join(others)))
 

@@ -20,6 +20,7 @@ from kcli.lag.status import (
     TXN_BLOCKED,
 )
 from kcli.text.numbers import count, duration, rate
+from kcli.tui.alerts.incidents import UNKNOWN
 from kcli.tui.text.formatting import age, clocked, status, status_of
 from kcli.tui.text.printable import printable
 
@@ -124,13 +125,14 @@ def board(
     named = [(standing, standing.described.group) for standing in wrong[: room - len(lines)]]
     lines += [Line(incident(standing, snapshot, since(group)), group) for standing, group in named]
     more = many - len(lines)
-    return lines + [Line([Word(f"and {more} more", "dim")])] * bool(more) + last
+    return lines + [Line([Word(f"and {more:,} more", "dim")])] * bool(more) + last
 
 
 def of_cluster(one: Incident, now: float) -> Line:
     """`✖ broker 2  DOWN 3m  138 partitions under-replicated: orders[0] …`; a click opens the page about it."""
     lasts = f"{'>' * one.before}{duration(max(now - one.begun, 0.0))}"
-    words = [Word("✖", "bad"), Word(printable(one.name), "name"), Word(f"{one.kind} {lasts}", "bad"), Word("")]
+    glyph, tone = ("?", "warn") if one.kind == UNKNOWN else ("✖", "bad")
+    words = [Word(glyph, tone), Word(printable(one.name), "name"), Word(f"{one.kind} {lasts}", tone), Word("")]
     return Line([*words, Word(printable(one.text), "dim")], PAGE + one.place)
 
 
@@ -150,7 +152,7 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
     glyph, _, word = word.partition(" ")
     worst = _worst(standing)
     still = [part.still for part in worst] or [0.0]
-    longest = max(still) if standing.status in (STUCK, STALLED, ORPHANED) else 0.0
+    longest = max(still) if standing.status in (STUCK, STALLED) else 0.0  # else they began under another status
     lasts = max(longest, snapshot.time - since.begun if since else 0.0)
     least = ">" if since is not None and snapshot.time - lasts <= since.known else ""
     pace = standing.growth or 0.0

@@ -100,11 +100,17 @@ def config_columns() -> list[Column]:
         Column(
             "inherited",
             "INHERITED",
-            lambda c: c.inherited,
-            draw=lambda c: Cell(printable(c.inherited) if c.set_here else "", "dim"),
+            lambda c: inherited(c),
+            draw=lambda c: Cell(printable(inherited(c)), "dim"),
             rank=2,
         ),
     ]
+
+
+def inherited(config: Config) -> str:
+    """The value without what is set here: of a config that nothing sets, the one it has."""
+    own = config.value if not config.set_here else None
+    return config.inherited or own or ""
 
 
 def value_of(config: Config) -> Cell:

@@ -40,8 +40,9 @@ class Filter(Input):
         """A slash is a letter here: the footer does not offer what it does elsewhere."""
         return key == "slash" or super().check_consume_key(key, character)
 
-    def action_clear_words(self) -> None:
-        self.clear_words()
+    async def action_clear_words(self) -> None:
+        """Escape is the page's: it may have something else to take back first."""
+        await self.screen.run_action("back")
 
     def show(self, shown: bool) -> None:
         """Show its line, or hide it."""

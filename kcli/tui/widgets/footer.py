@@ -14,6 +14,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from kcli.tui.widgets.rows import Rows
+
 if TYPE_CHECKING:
     from textual.screen import Screen
 
@@ -54,9 +56,10 @@ class Footer(ScrollView, can_focus=False):
         if not self.is_attached:  # the page was left before it was drawn
             return
         first: dict[str, Offer] = {}
-        for _, binding, enabled, _ in self.screen.active_bindings.values():
+        for node, binding, enabled, _ in self.screen.active_bindings.values():
             if binding.show:
-                offer = Offer(binding.key, self.app.get_key_display(binding), binding.description, enabled)
+                label = node.enters if isinstance(node, Rows) and binding.action == "enter" else binding.description
+                offer = Offer(binding.key, self.app.get_key_display(binding), label, enabled)
                 first.setdefault(binding.action, offer)
         order: tuple[str, ...] = getattr(self.screen, "offered_first", ())
         self.offers = tuple(first[one] for one in sorted(first, key=lambda one: (*order, one).index(one)))

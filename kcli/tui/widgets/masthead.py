@@ -16,6 +16,7 @@ from textual.widget import Widget
 from kcli.lag.figures import lag_text
 from kcli.lag.formats.page import STATUSES
 from kcli.lag.status import IDLE, SEVERITY
+from kcli.tui.alerts.incidents import UNKNOWN
 from kcli.tui.messages import Go
 from kcli.tui.routes import SINGLE
 from kcli.tui.text.formatting import elapsed, others
@@ -117,8 +118,8 @@ class Masthead(Widget):
         groups = others(state.look)
         counts = Counter(group.status for group in groups)
         parts: list[Part] = []
-        if state.urgent:
-            parts.append(Part(f"!{len(state.urgent)}", "bad", does="alerts"))
+        if wrong := sum(one.kind != UNKNOWN for one in state.urgent):
+            parts.append(Part(f"!{wrong}", "bad", does="alerts"))
         for status in reversed(SEVERITY):
             if counts[status]:
                 glyph, tone = STATUSES[status]

@@ -110,11 +110,12 @@ class Rows(ScrollView, can_focus=True):
         order: Callable[[Any], Any] | None = None,
         empty: str = "Nothing here.",
         opens: bool = True,
+        enters: str = "Open",
         marks: bool = False,
         id: str | None = None,
     ) -> None:
-        """`key` names a row; `order` is the sort key while no column is chosen; `opens`: enter does something; `marks`:
-        rows can be marked, for what is done with several."""
+        """`key` names a row; `order` is the sort key while no column is chosen; `opens`: enter does something, in the
+        footer `enters` says what; `marks`: rows can be marked, for what is done with several."""
         super().__init__(id=id)
         self.columns = list(columns)
         self.empty = empty
@@ -123,6 +124,7 @@ class Rows(ScrollView, can_focus=True):
         self.told = False  # whether rows were ever put, be it none
         self._key = key
         self._opens = opens
+        self.enters = enters
         self._marks = marks
         self._marked: set[object] = set()
         self._order = order

@@ -103,6 +103,19 @@ async def test_marked_topics_are_deleted_by_one_plan(world: World) -> None:
         assert "marked" not in seen(pilot)
 
 
+async def test_the_records_of_marked_topics_are_followed_together(world: World) -> None:
+    await more_topics(world, "tmp-a", "tmp-b")
+    async with world.open(size=(150, 36)) as pilot:
+        await visit(pilot, "topics")
+        table = pilot.app.screen.query_one(Rows)
+        await until(pilot, lambda: {row.topic.topic for row in table.shown} >= {"tmp-a", "tmp-b", "orders"})
+        await mark(pilot, table, "orders", "tmp-b")
+        table.cursor = next(n for n, row in enumerate(table.shown) if row.topic.topic == "tmp-a")
+        await pilot.press("t")
+        await shows(pilot, "Records of orders, tmp-b")
+        await shows(pilot, "$ kcli tail orders tmp-b")
+
+
 async def test_a_topic_that_is_gone_meanwhile_says_so_and_the_others_go(world: World) -> None:
     from kcli.admin.topics.topics import delete_topics
     from kcli.tui.actions.changes.topics import DeleteTopics

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli import codes
 from kcli.admin.storage import LogDir
 from kcli.admin.topics.topics import NewTopic, Partition, Topic, create_topics, describe_topics
 from kcli.client import Client
 from kcli.errors import KcliError
 from kcli.sandbox.faults.planned import FOREVER
+from kcli.tui.alerts import incidents
 from kcli.tui.alerts.incidents import Incident, News, of_disks, of_replicas
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.alerts import Alerts
@@ -124,6 +126,38 @@ async def test_a_hanging_transaction_is_an_incident(world: World) -> None:
     async with world.open(size=(160, 40)) as pilot:
         await shows(pilot, "HANGING")
         await shows(pilot, "orders[1]")
+
+
+@pytest.mark.long
+async def test_what_brokers_do_not_tell_about_disks_and_transactions_is_unknown(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction that was found stays; that nothing is wrong is not said of what nobody could look at."""
+    monkeypatch.setattr(incidents, "DISKS", 0.2)
+    monkeypatch.setattr(incidents, "TRANSACTIONS", 0.2)
+    world.sandbox.call(lambda inside: inside.faults.logs.hang_transaction("orders", 1, age=3600))
+    async with world.open(size=(160, 40), interval=0.2) as pilot:
+        await shows(pilot, "HANGING")
+        assert "UNKNOWN" not in seen(pilot)
+        code = codes.CLUSTER_AUTHORIZATION_FAILED
+
+        def refuse(answer: Any) -> None:
+            answer.error_code, answer.results = code.number, []
+
+        world.sandbox.faults.error("DescribeProducers", code, times=FOREVER)
+        world.sandbox.faults.wire.alter("DescribeLogDirs", refuse, times=FOREVER)
+        await until(pilot, lambda: "? disks UNKNOWN" in one_line(pilot) and "transactions UNKNOWN" in one_line(pilot))
+        text = seen(pilot)
+        assert "broker 1, broker 2, broker 3: " in text
+        assert "CLUSTER_AUTHORIZATION_FAILED" in text
+        assert "HANGING" in text
+        assert "!1" in text.splitlines()[0], "what is unknown is not counted as wrong"
+        await pilot.press("exclamation_mark")
+        await shows(pilot, "? UNKNOWN")
+        world.sandbox.faults.clear()
+        await until(pilot, lambda: "UNKNOWN" not in seen(pilot))
+        assert "HANGING" in seen(pilot)
+        assert "UNKNOWN" not in told(pilot)
 
 
 @pytest.mark.long

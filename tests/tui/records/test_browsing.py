@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
-from hypothesis.strategies import DataObject, data, integers, lists, sampled_from
+from hypothesis.strategies import DataObject, booleans, data, integers, lists, sampled_from
 from textual.widgets import Input, TextArea
 
 from kcli.admin.topics.topics import NewTopic, create_topics
@@ -222,6 +223,131 @@ async def test_a_search_tells_how_far_it_is_and_escape_stops_it(world: World, mo
         await until(pilot, lambda: "user.id == 5" not in seen(pilot))
 
 
+async def test_escape_takes_back_one_thing_at_a_time(world: World) -> None:
+    """The filter, then the place, then the page."""
+    await seed_times(world, 3, 200)
+    async with world.open(size=(140, 40)) as pilot:
+        await visit(pilot, "topics")
+        await visit(pilot, "records wide")
+        await shows(pilot, '"id": 599')
+        await seek(pilot, "at", "2023-11-14T22:13:30Z")
+        await shows(pilot, "Records of wide from 2023-11-14")
+        await pilot.press("slash", *"user.id < 20", "enter")
+        await until(pilot, lambda: len(places(pilot)) == 10)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(places(pilot)) > 20)
+        assert "user.id < 20" not in seen(pilot)
+        assert "Records of wide from 2023-11-14" in seen(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: "from 2023-11-14" not in seen(pilot) and places(pilot)[-1:] == [(2, 199)])
+        assert isinstance(pilot.app.screen, Records)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Records))
+
+
+async def test_the_words_of_a_search_stand_still_while_it_is_held(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await seed_times(world, 3, 200)
+    go_on = threading.Event()
+
+    async def slow(self: tail.Tail, client: Client) -> None:
+        if not (self.filters and self._first):
+            await follow(self, client)
+        self.counts.searched, self.counts.total, self._search = 7, 600, tail._Search({}, {})
+        await asyncio.to_thread(go_on.wait, 60)
+        self.counts.searched = 600
+
+    follow = tail.Tail.follow
+    monkeypatch.setattr(tail.Tail, "follow", slow)
+    async with world.open(size=(140, 40), interval=0.2) as pilot:
+        await visit(pilot, "records wide")
+        await shows(pilot, '"id": 599')
+        await pilot.press("slash", *"user.id == 5", "enter", "home")
+        await shows(pilot, "searched 7 of 600, found")
+        await pilot.press("p")
+        await shows(pilot, "HELD")
+        go_on.set()
+        await until(pilot, lambda: pilot.app.screen._tail.counts.searched == 600)  # type: ignore[attr-defined]
+        pilot.app.screen.retitle()  # type: ignore[attr-defined]
+        await shows(pilot, "searched 7 of 600, found")
+        await pilot.press("p")
+        await shows(pilot, "searched 600 of 600")
+
+
+async def seed_late(world: World) -> None:
+    """Two partitions by time; after each tenth record comes one whose timestamp is of a month before."""
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="late", partitions=2)])
+        async with client.producer(ProducerSettings()) as producer:
+            for n in range(2):
+                rows = [
+                    (n, OLD + 1000 * i - (2_600_000_000 if i % 10 == 9 else 0), None, b"%d-%d" % (n, i), ())
+                    for i in range(200)
+                ]
+                await producer.send_records("late", rows)
+                await producer.flush()
+
+
+async def test_records_of_old_timestamps_do_not_come_before_the_place_that_was_asked_for(world: World) -> None:
+    await seed_late(world)
+    by_time = [(n, i) for i in range(200) for n in range(2)]
+    asked = [place for place in by_time if place[1] >= 50]
+    asked.sort(key=lambda at: (at[1] - (at[1] % 10 == 9), at[0], at[1]))  # a late one follows the one before it
+    async with world.open(size=(140, 40)) as pilot:
+        await visit(pilot, "records late")
+        await shows(pilot, "1-199")
+        await seek(pilot, "at", "2023-11-14T22:14:10Z")
+        await until(pilot, lambda: len(places(pilot)) == 300)
+        assert places(pilot) == asked
+        rows = pilot.app.screen.query_one(Rows)
+        assert rows.row is not None
+        assert rows.row.timestamp == OLD + 50_000
+        await pilot.press("pageup")
+        await until(pilot, lambda: len(places(pilot)) == 400)
+        for n in range(2):
+            assert offsets(pilot, n) == list(range(200))
+        assert rows.row is not None
+        assert rows.row.timestamp == OLD + 50_000
+
+
+async def test_from_an_offset_on_all_partitions_are_in_the_order_of_offsets(world: World) -> None:
+    """Although the records of one partition are all older than those of the other."""
+    async with Client(world.settings()) as client:
+        await create_topics(client.cluster, [NewTopic(topic="apart", partitions=2)])
+        async with client.producer(ProducerSettings()) as producer:
+            for n in range(2):
+                rows = [(n, OLD + 10_000_000 * n - i, None, b"%d-%d" % (n, i), ()) for i in range(1500)]
+                await producer.send_records("apart", rows)
+                await producer.flush()
+    async with world.open(size=(140, 40)) as pilot:
+        await visit(pilot, "records apart")
+        await shows(pilot, "1-1499")
+        await seek(pilot, "number_sign", "1200")
+        await until(pilot, lambda: len(places(pilot)) == 500)
+        assert places(pilot) == [(n, i) for i in range(1200, 1450) for n in range(2)]
+        assert pilot.app.screen.query_one(Rows).cursor == 0
+        await pilot.press("pageup")
+        await until(pilot, lambda: len(places(pilot)) == 1000)
+        assert places(pilot) == [(n, i) for i in range(950, 1450) for n in range(2)]
+
+
+async def test_topics_that_are_followed_together_are_in_the_order_of_time(world: World) -> None:
+    async with Client(world.settings()) as client:
+        names = ["first", "second", "third"]
+        await create_topics(client.cluster, [NewTopic(topic=name, partitions=1) for name in names])
+        async with client.producer(ProducerSettings()) as producer:
+            for n, name in enumerate(names):
+                rows = [(0, OLD + 3000 * i + 1000 * n, None, b"%d" % i, ()) for i in range(10)]
+                await producer.send_records(name, rows)
+                await producer.flush()
+    async with world.open(size=(140, 40)) as pilot:
+        await visit(pilot, "records first second third")
+        await until(pilot, lambda: len(places(pilot)) == 30)
+        times = [row.timestamp for row in pilot.app.screen.query_one(Rows).shown]
+        assert times == sorted(times)
+
+
 async def test_an_export_has_all_that_the_filter_wants_and_a_name(world: World, tmp_path: Path) -> None:
     await seed_times(world, 3, 1000)
     async with world.open(size=(140, 40)) as pilot:
@@ -266,22 +392,25 @@ async def test_an_export_that_is_cancelled_leaves_no_file(
 @settings(max_examples=200)
 @given(data())
 def test_a_search_releases_records_in_the_order_of_a_merge(draw: DataObject) -> None:
-    logs = draw.draw(lists(lists(integers(0, 50), max_size=12).map(sorted), min_size=1, max_size=4))
+    """By the latest time so far of each partition: timestamps need not be in order."""
+    logs = draw.draw(lists(lists(integers(0, 50), max_size=12), min_size=1, max_size=4))
+    by_offset = draw.draw(booleans())
     ats = [TopicPartition("t", n) for n in range(len(logs))]
-    search = tail._Search(dict.fromkeys(ats, 0), {at: len(log) for at, log in zip(ats, logs, strict=True)})
+    ends = {at: len(log) for at, log in zip(ats, logs, strict=True)}
+    search = tail._Search(dict.fromkeys(ats, 0), ends, by_offset=by_offset)
     got: list[Seen] = search.released(1000)
     places = [0] * len(logs)
     while any(place < len(log) for place, log in zip(places, logs, strict=True)):
         n = draw.draw(sampled_from([n for n, log in enumerate(logs) if places[n] < len(log)]))
         stop = draw.draw(integers(places[n] + 1, len(logs[n])))
         new = [Seen(0, "t", n, i, logs[n][i], None, None, ()) for i in range(places[n], stop)]
-        wanted = [record for record in new if record.timestamp % 2]
-        search.take(ats[n], wanted, float(new[-1].timestamp), stop)
+        search.take(ats[n], new, float(max(one.timestamp for one in new)), stop)
         places[n] = stop
         got += search.released(1000)
-    every = sorted((when, n, i) for n, log in enumerate(logs) for i, when in enumerate(log) if when % 2)
-    assert sorted((one.timestamp, one.partition, one.offset) for one in got) == every
-    assert [one.timestamp for one in got] == [when for when, _, _ in every]
+    keys = {(n, i): i if by_offset else max(log[: i + 1]) for n, log in enumerate(logs) for i in range(len(log))}
+    assert len(got) == len(keys)
+    order = [keys[one.partition, one.offset] for one in got]
+    assert order == sorted(order)
     for n in range(len(logs)):
         offsets = [one.offset for one in got if one.partition == n]
         assert offsets == sorted(offsets)

@@ -155,6 +155,15 @@ def test_details_name_the_reason_the_remedy_and_the_worst_partitions() -> None:
     assert "EVENTS" not in text
 
 
+def test_a_status_is_as_old_as_it_is_not_as_the_one_before_it() -> None:
+    """It was STUCK for a quarter of an hour when its member left, ten seconds ago."""
+    group = standing("g", ORPHANED, 5000)
+    group.partitions[0].still = 900.0
+    (line,) = board([group], LagSnapshot(time=NOW), 5, lambda _: Lasting(NOW - 10, NOW - 3600))
+    assert line.pieces[2].text == "ORPHANED 10s"
+    assert "no commit since" in line.pieces[4].text
+
+
 async def opened(pilot: Pilot[int]) -> Dashboard:
     app = pilot.app
     assert isinstance(app, Dashboard)

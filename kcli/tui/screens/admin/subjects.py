@@ -52,7 +52,7 @@ class Subjects(Page):
 
     @property
     def heading(self) -> str:
-        return f"Schemas ({len(self._rows)})" if self._asked else "Schemas"
+        return f"Schemas ({len(self._rows):,})" if self._asked else "Schemas"
 
     @property
     def same_as(self) -> str:

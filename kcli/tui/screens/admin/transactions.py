@@ -76,7 +76,7 @@ class Transactions(Page):
         if not self._asked:
             return "Transactions"
         open_ones = sum(row.listed.state in OPEN for row in self._rows)
-        told = [f"Transactions ({len(self._rows)}), {open_ones} open"]
+        told = [f"Transactions ({len(self._rows):,}), {open_ones:,} open"]
         told += [f"✖ {printable(str(problem))}" for problem in self._untold.values()]
         return "  ".join(told)
 
@@ -216,7 +216,8 @@ def hanging_columns() -> list[Column]:
 
     return [
         *partition_columns(),
-        Column("since", "OPEN SINCE", lambda r: r.producer.open_since, exact, right=True, letter="O", rank=0),
+        Column("first", "FROM OFFSET", lambda r: r.producer.open_since, exact, right=True, letter="O", rank=0),
+        Column("since", "OPEN SINCE", _started, draw=lambda r: _at(_started(r)), letter="S", rank=1),
         Column("idle", "IDLE", lambda r: r.age, duration, right=True, letter="I", rank=0),
         Column("name", "TRANSACTIONAL ID", lambda r: r.name, printable, letter="T", rank=2),
         Column("producer", "PRODUCER ID", producer, right=True, letter="D", rank=3),
@@ -301,11 +302,21 @@ class Transaction(Page):
 def _columns() -> list[Column]:
     return [
         *partition_columns(),
-        Column("since", "OPEN SINCE", lambda r: r.producer and r.producer.open_since, exact, right=True, letter="O"),
+        Column("first", "FROM OFFSET", lambda r: r.producer and r.producer.open_since, exact, right=True, letter="O"),
         Column("written", "LAST WRITE", lambda r: r.producer and r.producer.last_timestamp, draw=_written, letter="W"),
     ]
 
 
+def _started(row: OpenTransaction) -> int | None:
+    """When it began, as its coordinator says: that of one that hangs may know another transaction, or none."""
+    return row.known.started if row.known is not None and not row.hangs and row.known.started >= 0 else None
+
+
 def _written(row: Waiting) -> Cell:
-    when = None if row.producer is None else moment(row.producer.last_timestamp)
+    return _at(None if row.producer is None else row.producer.last_timestamp)
+
+
+def _at(time: int | None) -> Cell:
+    """A time in ms, DASH where it is unknown."""
+    when = None if time is None else moment(time)
     return Cell(DASH if when is None else dated(when), "dim")

@@ -120,7 +120,12 @@ class Topic(Page):
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(
-                    partition_columns(), key=number_of, order=number_of, id="partitions", empty="No partitions known."
+                    partition_columns(),
+                    key=number_of,
+                    order=number_of,
+                    enters="Read",
+                    id="partitions",
+                    empty="No partitions known.",
                 )
             with TabPane("Groups", id="tab-groups"):
                 yield Rows(

@@ -65,7 +65,7 @@ class Topics(WithPane):
         if self._known is None:
             return "Topics"
         if self._unhealthy:
-            return f"Topics ({len(self._wanted)} unhealthy of {self._known:,})"
+            return f"Topics ({len(self._wanted):,} unhealthy of {self._known:,})"
         return f"Topics ({self._known:,})" + (" with Kafka's own" if self._internal else "")
 
     @property
@@ -190,9 +190,11 @@ class Topics(WithPane):
         return of_topic(self, row.topic.topic) if row is not None else create_topic(self)
 
     def action_records(self) -> None:
-        row = self.query_one(Rows).row
-        if row is not None and not self.refused("reading records"):
-            self.go(routes.Records((row.topic.topic,)))
+        """Follow the marked topics together, or the one under the cursor."""
+        rows = self.query_one(Rows)
+        meant = rows.marked or ([rows.row] if rows.row is not None else [])
+        if meant and not self.refused("reading records"):
+            self.go(routes.Records(tuple(row.topic.topic for row in meant)))
 
     def _age(self, row: TopicRow) -> Cell:
         at = self._written.get(row.topic.topic)

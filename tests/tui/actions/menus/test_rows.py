@@ -177,7 +177,7 @@ async def test_records_are_shown_whole_sent_again_and_trimmed_before_one(shop: S
         await pilot.press("a")
         text = await shows(pilot, "Actions on orders[1] at 21")
         assert "kcli consume orders -p 1 -o 21 -c 1 -J" in text
-        await pilot.press("v")
+        await pilot.press("W")
         await until(pilot, lambda: isinstance(pilot.app.screen, RecordView))
         await pilot.press("a", "e")
         await until(pilot, lambda: isinstance(pilot.app.screen, Produce))
