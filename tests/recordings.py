@@ -224,7 +224,7 @@ async def played(app: Dashboard, screens: Screens) -> list[tuple[str, str]]:
     """After each step the screen: as SVG, and as a terminal gets it."""
     found = []
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         for (keys, words), line in zip(screens.steps, screens.lines, strict=True):
             await pilot.press(*keys)
             await shows(pilot, words)

@@ -193,7 +193,7 @@ async def alter_quotas(
     return {at: errors.get(at, KcliError(f"{at}: the broker's response does not contain it")) for at in changes}
 
 
-class Rung(Value):
+class QuotaLevel(Value):
     """A place where a quota may be defined: its rank, 1 first, and its value if it has one. `used`: it is the one in
     force."""
 
@@ -210,7 +210,7 @@ class InForce(Value):
     key: str = ""
     value: float | None = None
     shared: str = ""
-    ladder: list[Rung] = field(factory=list)
+    ladder: list[QuotaLevel] = field(factory=list)
 
 
 def ladder(user: str, client: str) -> dict[int, Entity]:
@@ -239,7 +239,7 @@ def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) ->
             places = {1: Entity(parts=((IP, ip),)), 2: Entity(parts=((IP, None),))}
         else:
             places = ladder(user, client)
-        rungs = [Rung(rank=rank, entity=at, value=quotas.get(at, {}).get(key)) for rank, at in places.items()]
+        rungs = [QuotaLevel(rank=rank, entity=at, value=quotas.get(at, {}).get(key)) for rank, at in places.items()]
         first = next((rung for rung in rungs if rung.value is not None), None)
         if first is not None:
             first.used = True

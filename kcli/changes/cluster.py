@@ -147,7 +147,7 @@ class BrokerRow(Row):
 async def plan_unregister(cluster: Cluster, ids: Iterable[int], *, force: bool = False) -> Plan:
     """Return the plan that unregisters brokers. Without `force`, a running broker fails and the others are
     unregistered."""
-    brokers = {one.node.id: one for one in await looked.look_at_brokers(cluster, figures=False)}
+    brokers = {one.node.id: one for one in await looked.list_brokers(cluster, figures=False)}
     topics = [topic for topic in (await describe_topics(cluster, None)).values() if isinstance(topic, Topic)]
     parts = [part for topic in topics for part in topic.partitions]
     rows = []

@@ -1,7 +1,7 @@
 """Changes of replica placement: moves of partitions between brokers and of replicas between log directories, and
 cancelling or throttling moves in progress.
 
-A planner here uses the cluster state from `look`. It starts a move; tracking its progress is up to the command
+A planner here uses the cluster state from `read_layout`. It starts a move; tracking its progress is up to the command
 (`cli/commands/reassign` waits, in batches, with a throttle).
 """
 
@@ -51,7 +51,7 @@ class Layout(Value):
         return self.ongoing[at].target if at in self.ongoing else self.replicas.get(at)
 
 
-async def look(cluster: Cluster) -> Layout:
+async def read_layout(cluster: Cluster) -> Layout:
     """Return the current state of the cluster. Raises KcliError."""
     layout = Layout()
     found: dict[TopicPartition, Partition] = {}

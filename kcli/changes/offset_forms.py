@@ -18,11 +18,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from kcli.admin.groups.reset_plan import Standing
+    from kcli.admin.groups.reset_plan import PartitionOffsets
     from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 
-    Form = Callable[[TopicPartition, Standing], "Wanted | KcliError"]
+    Form = Callable[[TopicPartition, PartitionOffsets], "Wanted | KcliError"]
     """Returns the wanted offset of a partition, or why it is unknown."""
     Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
     """Asks the cluster about some partitions; returns where each of them is reset to."""
@@ -41,17 +41,17 @@ class Wanted(Value):
     plain: bool = True
 
 
-def earliest(at: TopicPartition, standing: Standing) -> Wanted:
+def earliest(at: TopicPartition, standing: PartitionOffsets) -> Wanted:
     """Return the log start offset."""
     return Wanted(commit=OffsetAndMetadata(offset=standing.start))
 
 
-def latest(at: TopicPartition, standing: Standing) -> Wanted:
+def latest(at: TopicPartition, standing: PartitionOffsets) -> Wanted:
     """Return the current log end offset."""
     return Wanted(commit=OffsetAndMetadata(offset=standing.end))
 
 
-def current(at: TopicPartition, standing: Standing) -> Wanted:
+def current(at: TopicPartition, standing: PartitionOffsets) -> Wanted:
     """Return the committed offset, even if outside the log; the end if there is no commit (like Kafka's
     --to-current)."""
     if standing.old is not None:
@@ -67,7 +67,7 @@ def offset(number: int) -> Form:
 def each_at(offsets: Mapping[TopicPartition, int | KcliError]) -> Form:
     """Offsets that were looked up, one for each partition."""
 
-    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+    def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
         offset = offsets[at]
         return offset if isinstance(offset, KcliError) else Wanted(commit=OffsetAndMetadata(offset=offset))
 
@@ -82,7 +82,7 @@ def after_start(count: int) -> Form:
 def shifted(count: int) -> Form:
     """The committed offset plus N (N may be negative); a partition without a commit is unchanged."""
 
-    def form(at: TopicPartition, standing: Standing) -> Wanted:
+    def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted:
         if standing.old is None:
             return Wanted(keep=True, note=NOTHING)
         return Wanted(commit=OffsetAndMetadata(offset=standing.old.offset + count))
@@ -93,7 +93,7 @@ def shifted(count: int) -> Form:
 def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: bool) -> Form:
     """The offsets of a file or of another group; None deletes a commit. `plain`: without epochs and metadata."""
 
-    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+    def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
         if at not in commits:
             return KcliError(f"{at.topic} [{at.partition}]: the file has no offset of this partition")
         return Wanted(commit=commits[at], plain=plain)
@@ -105,7 +105,7 @@ async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment
     """The first offset whose record is not older than `moment` (ms since the epoch); the end if there is none."""
     offsets = await list_offsets(cluster, dict.fromkeys(partitions, moment))
 
-    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+    def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
         place = offsets[at]
         if not isinstance(place, LogOffset):
             return place
@@ -168,7 +168,7 @@ def _by_partition(places: dict[int, Prepare]) -> Prepare:
         for number, place in places.items():
             forms[number] = await place(cluster, [at for at in partitions if at.partition == number])
 
-        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
             if at.partition not in forms:
                 return Wanted(keep=True, note="no place is named for it")
             return forms[at.partition](at, standing)
@@ -190,7 +190,7 @@ class Rewind(Frozen):
         moments = {at: max(time - self.back, 0) for at, time in good(times).items()}
         places = await list_offsets(cluster, moments)
 
-        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
             if standing.old is None:
                 return Wanted(keep=True, note=NOTHING)
             if standing.old.offset <= standing.start:

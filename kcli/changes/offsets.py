@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
     from typing import ClassVar, TypeVar
 
-    from kcli.admin.groups.reset_plan import Standing, Target
+    from kcli.admin.groups.reset_plan import PartitionOffsets, Target
     from kcli.changes.offset_forms import Form, Prepare
     from kcli.model import Cluster, TopicPartition
 
@@ -193,7 +193,7 @@ async def plan_deletion(cluster: Cluster, groups: Iterable[str], where: Where) -
     return _made(rows, failed)
 
 
-def decide(row: Decided, standing: Standing | KcliError, form: Form) -> Decided:
+def decide(row: Decided, standing: PartitionOffsets | KcliError, form: Form) -> Decided:
     """Complete the row of one partition: the offset of the form, within the log."""
     if isinstance(standing, KcliError):
         row.settle(standing)

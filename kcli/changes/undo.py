@@ -74,7 +74,7 @@ async def _restoring(document: Mapping[str, Any], target: Any, *, registry: bool
         if schema in restore:
             return await restore[schema]()
         if "partitions" in document and "version" in document:  # Kafka's own file has no schema
-            return await moves.plan(target, await moves.look(target), *assignment_file.read_document(document))
+            return await moves.plan(target, await moves.read_layout(target), *assignment_file.read_document(document))
     except ValueError as error:
         raise UsageError(f"not an undo file ({error})") from None
     raise UsageError(f"not an undo file (its schema is {schema})")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.cursor import Cursor, Piece
     from kcli.consumer.fetch.lateness import Lateness
     from kcli.consumer.fetch.states import FetchState
-    from kcli.consumer.group.group_bridge import Told
+    from kcli.consumer.group.group_bridge import RebalanceCallback
     from kcli.consumer.group.session import Session
     from kcli.consumer.messages import Stream
     from kcli.consumer.selection import Selection
@@ -136,7 +136,7 @@ class Consumer:
         if self._stream is not None:
             if kind is None:
                 self._stream.finish()
-            self._stream.look()
+            self._stream.note_progress()
             self._stream.release()
         if kind is not None:
             self._link.dropped()
@@ -198,9 +198,9 @@ class Consumer:
         self,
         topics: Sequence[str] | str,
         *,
-        on_assigned: Told | None = None,
-        on_revoked: Told | None = None,
-        on_lost: Told | None = None,
+        on_assigned: RebalanceCallback | None = None,
+        on_revoked: RebalanceCallback | None = None,
+        on_lost: RebalanceCallback | None = None,
     ) -> None:
         """Join the group for these topics, or for all that match a regular expression.
 

@@ -100,7 +100,7 @@ class Stream:
         with self._lock:
             self._pieces.extend(pieces)
 
-    def look(self) -> tuple[int, int]:
+    def note_progress(self) -> tuple[int, int]:
         """Note that everything before the last message taken is processed. Returns a value that changes with each
         message."""
         with self._lock:

@@ -72,7 +72,7 @@ class Interest:
         second."""
         return topic in self.topics if self._fits is None else bool(self._fits(topic))
 
-    async def look(self) -> frozenset[str]:
+    async def topics_now(self) -> frozenset[str]:
         """Return the topics that currently match the pattern, or else the listed names."""
         if self._fits is None:
             return self.topics

@@ -8,7 +8,7 @@ from kcli.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
 
 
 class Event(Value):
@@ -25,7 +25,7 @@ class Event(Value):
     offsets: int = 0
 
 
-def of_partition(time: float, before: Standing | None, now: Standing) -> list[Event]:
+def of_partition(time: float, before: PartitionFigures | None, now: PartitionFigures) -> list[Event]:
     """Return rewinds, and offsets lost to retention; the text omits the partition's name."""
     if before is None:
         return []

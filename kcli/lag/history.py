@@ -9,7 +9,7 @@ from collections import deque
 
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Sample, Total, total
-from kcli.lag.partition_lag import UNSEEN, WINDOW, Log, Standing, Track, eta, stand
+from kcli.lag.partition_lag import UNSEEN, WINDOW, Log, PartitionFigures, Track, eta, stand
 from kcli.lag.status import CALM, PATIENCE, STALLED, STUCK, UNKNOWN, Facts, patience
 from kcli.lag.timeline import Timeline
 from kcli.model import TopicPartition
@@ -41,7 +41,7 @@ class GroupStanding(Value):
 
     described: Described = field(factory=Described)
     total: Total = field(factory=Total)
-    partitions: list[Standing] = field(factory=list)
+    partitions: list[PartitionFigures] = field(factory=list)
     in_rate: float | None = None
     out_rate: float | None = None
     eta: float | None = None
@@ -307,7 +307,7 @@ class History:
         ]
 
 
-def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
+def summed(described: Described, partitions: list[PartitionFigures]) -> GroupStanding:
     """Sum the partitions of a group."""
     sums = total([partition.lag for partition in partitions], described.group)
     sums.members = len(described.members)
@@ -328,7 +328,7 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
 
 def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
     """Return a group split by topic; with `only`, just that topic, if the group reads it."""
-    parts: dict[str, list[Standing]] = {}
+    parts: dict[str, list[PartitionFigures]] = {}
     for partition in group.partitions:
         if not only or partition.lag.sample.topic == only:
             parts.setdefault(partition.lag.sample.topic, []).append(partition)
@@ -355,7 +355,7 @@ def _moved(tracks: Iterable[Track]) -> dict[str | None, float]:
     return moved
 
 
-def _time_lag(standing: Standing) -> float:
+def _time_lag(standing: PartitionFigures) -> float:
     return standing.time_lag or 0.0
 
 

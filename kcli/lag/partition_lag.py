@@ -205,7 +205,7 @@ class Track:
                 self.since = since
 
 
-class Standing(Value):
+class PartitionFigures(Value):
     """A partition of a group at one moment. Rates are offsets per second, `growth` is that of the lag; times are
     seconds.
 
@@ -257,7 +257,7 @@ def stand(
     threshold: int = 0,
     member_moved: float = 0.0,
     slack: float = UNSEEN,
-) -> Standing:
+) -> PartitionFigures:
     """Return all figures of a partition from its samples up to `now`. `member_moved` is when any partition of its
     member was last seen to move. The time of a change during more than `slack` seconds without a sample is unknown.
     Rates of a partition that cannot be read are unknown."""
@@ -272,7 +272,7 @@ def stand(
     steps = track.steps(now, window, member_moved)
     facts = facts_of(track.sample, threshold, in_rate=in_rate, growing=growing, **steps)
     row = measured(track.sample, facts)
-    out = Standing(
+    out = PartitionFigures(
         lag=row,
         in_rate=in_rate,
         out_rate=out_rate,
@@ -291,7 +291,9 @@ def stand(
     return out
 
 
-def _add_times(out: Standing, track: Track, log: Log, committed: int, now: float, since: float, slack: float) -> None:
+def _add_times(
+    out: PartitionFigures, track: Track, log: Log, committed: int, now: float, since: float, slack: float
+) -> None:
     """Add how fast the lag grows, how old it is, and when retention reaches it."""
     lag = out.lag.lag or 0
     if out.in_rate is not None and out.out_rate is not None:
@@ -333,7 +335,7 @@ def rate(series: Series, now: float, window: float, slack: float = UNSEEN) -> fl
 def mean(series: Series, now: float, window: float, slack: float, most: float = inf) -> float | None:
     """Return offsets per second over the window, however few changes. None unless the whole window was watched, and if
     a change is larger than `most`."""
-    begun = series.looked(now - window)
+    begun = series.sampled_at(now - window)
     if begun is None or series.unbroken(begun, slack) != begun:
         return None
     _, values = series.since(begun)
@@ -373,7 +375,7 @@ def falling(lag: int, in_rate: float | None, out_rate: float | None) -> float | 
     return in_rate - out_rate if lag and in_rate is not None and out_rate is not None and out_rate <= in_rate else None
 
 
-def eta(partitions: Sequence[Standing]) -> float | None:
+def eta(partitions: Sequence[PartitionFigures]) -> float | None:
     """Return the seconds until the slowest of these partitions has caught up: the only rule for ETA (docs/lag.md). None
     if one of them will not, while uncommitted records wait or a lag is unknown, and if lag only waits for the next
     commit."""

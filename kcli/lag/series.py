@@ -73,7 +73,7 @@ class Series:
         looked, changed = self._befores[place], self.times[place + 1]
         return self.values[place] if time <= looked or changed - looked <= slack else None
 
-    def looked(self, time: float) -> float | None:
+    def sampled_at(self, time: float) -> float | None:
         """Return when it was last sampled up to this time; for a value that stayed the same, this time. None before the
         first sample."""
         place = bisect_right(self.times, time) - 1

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kcli.admin.groups.rows import Described
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.model import TopicPartition
 
 LONGEST = 200  # events per group
@@ -34,7 +34,7 @@ class Timeline:
         self,
         time: float,
         group: tuple[Described, Described | None],
-        partitions: Iterable[tuple[TopicPartition, Standing | None, Standing]],
+        partitions: Iterable[tuple[TopicPartition, PartitionFigures | None, PartitionFigures]],
     ) -> list[Event]:
         """Add the changes between two refreshes: the group before and now (None: it is gone), and its partitions with
         their keys, which are kept."""
@@ -56,12 +56,12 @@ class Timeline:
         for turns in self._turns.values():
             turns.shift(by)
 
-    def begin(self, time: float, partitions: Iterable[tuple[TopicPartition, Standing]]) -> None:
+    def begin(self, time: float, partitions: Iterable[tuple[TopicPartition, PartitionFigures]]) -> None:
         """Set the state of the first refresh, which is not an event."""
         for at, partition in partitions:
             self._status(time, at, partition)
 
-    def _status(self, time: float, at: TopicPartition, now: Standing) -> list[Event]:
+    def _status(self, time: float, at: TopicPartition, now: PartitionFigures) -> list[Event]:
         turns = self._turns.get(at)
         if turns is None:
             self._turns[at] = Turns(now.status, time)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from kcli.lag.events import Event
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.lag.record_times import Spot
     from kcli.lag.snapshot import Selection
     from kcli.model import Cluster
@@ -99,7 +99,7 @@ class Watch:
             self._meeting = asyncio.get_running_loop().create_task(self._cluster.refresh([]), name="meet brokers")
             self._meeting.add_done_callback(retrieve)
 
-    async def look(self) -> LagSnapshot:
+    async def refresh(self) -> LagSnapshot:
         """Refresh once. Raises KcliError if no broker can be reached."""
         begun = self._clock()
         self._meet()
@@ -108,7 +108,7 @@ class Watch:
         self._mark(shot)
         if self._back and shot.groups:
             self._back = False
-            await self._look_back(now, shot)
+            await self._read_back(now, shot)
         groups = await self._add(now, shot)
         snapshot = LagSnapshot(time=now, snapshot=shot, groups=groups, events=self._history.news)
         snapshot.failed, snapshot.brokers = shot.failed, shot.brokers
@@ -123,7 +123,7 @@ class Watch:
             for sample in group.samples:
                 sample.drained = sample.end is not None and self._drained.get(spot(sample), -1) >= sample.end
 
-    async def _look_back(self, now: float, shot: Snapshot) -> None:
+    async def _read_back(self, now: float, shot: Snapshot) -> None:
         """Look up where logs ended in the minute before, by record timestamps. A log without a record that recent, or
         with timestamps out of order, gives nothing; one that never had a record ended where it does now."""
         lags: dict[TopicPartition, tuple[int, int]] = {}
@@ -161,7 +161,7 @@ class Watch:
         """Set the time lag from the records themselves, if the samples do not reach back far enough, and if records are
         older than their arrival: a copy, or a delayed write, gives them older timestamps. A group that has only markers
         left is done."""
-        wanted: dict[Spot, list[Standing]] = {}
+        wanted: dict[Spot, list[PartitionFigures]] = {}
         for group in groups:
             for partition in group.partitions:
                 if partition.lag.lag and partition.lag.sample.committed is not None:
@@ -184,7 +184,7 @@ class Watch:
                 groups[number].peak = peak
             groups[number].date()
 
-    def _worth_asking(self, wanted: dict[Spot, list[Standing]], now: float) -> list[Spot]:
+    def _worth_asking(self, wanted: dict[Spot, list[PartitionFigures]], now: float) -> list[Spot]:
         """Return places with unknown times: with `exact`, first those that the samples cannot show, last those not
         confirmed lately; in between those where only markers may be left."""
         dark, near, doubtful = [], [], []
@@ -200,7 +200,7 @@ class Watch:
                 doubtful.append(place)
         return dark + near + doubtful
 
-    def _compare(self, at: TopicPartition, standing: Standing, written: int, now: float) -> None:
+    def _compare(self, at: TopicPartition, standing: PartitionFigures, written: int, now: float) -> None:
         """Note whether the samples showed the age of a record whose timestamp is known."""
         if standing.time_lag is None or standing.time_lag_least or standing.time_lag_exact:
             return
@@ -243,7 +243,7 @@ class Watch:
         return why
 
 
-def _may_be_done(standing: Standing) -> bool:
+def _may_be_done(standing: PartitionFigures) -> bool:
     """Whether it has, or seems to have, unread records and does not move."""
     return standing.status in UNREAD and (standing.still > 0 or standing.time_lag is None)
 

@@ -20,13 +20,13 @@ from kcli.proto.plain.json import write_json, write_readable
 from kcli.proto.plain.lines import partition_keys, split_lines, unkeyed
 from kcli.proto.plain.messages import Messages
 from kcli.proto.plain.payloads import payload_json
-from kcli.proto.plain.promise import Fate, Promise
+from kcli.proto.plain.promise import Promise, SharedOutcome
 from kcli.proto.plain.protobuf import ProtobufReader
 from kcli.proto.plain.records import contains, count_visible, pick, read_columns, read_records, timed
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
 from kcli.proto.plain.seal import write_header, write_stamp
-from kcli.proto.plain.single import Counted, Door, Intake, OpenTopic, Stay, Taken
+from kcli.proto.plain.single import Appender, Counted, Intake, OpenTopic, Stay, Taken
 from kcli.proto.plain.spread import spread_rows
 from kcli.proto.plain.tally import Tally
 from kcli.proto.plain.values import write_many, write_values
@@ -34,11 +34,10 @@ from kcli.proto.plain.walk import Header, read_headers
 
 __all__ = [
     "NAME",
+    "Appender",
     "AvroReader",
     "Builder",
     "Counted",
-    "Door",
-    "Fate",
     "Gather",
     "Header",
     "Intake",
@@ -46,6 +45,7 @@ __all__ = [
     "OpenTopic",
     "Promise",
     "ProtobufReader",
+    "SharedOutcome",
     "Stay",
     "Taken",
     "Tally",

@@ -27,11 +27,11 @@ from kcli.tui.messages import (
     Go,
     Inspected,
     KeepProfile,
-    Looked,
-    LookFailed,
     NewLook,
     Noted,
     Reported,
+    SnapshotArrived,
+    SnapshotFailed,
     TopicsListed,
     Unseen,
     posting,
@@ -162,7 +162,7 @@ class Dashboard(App[int]):
         """The page that a step is about, and the step before it."""
         from kcli.tui.navigation.tour import STEPS, Tour
 
-        await self._open_only(self._way_to(STEPS[number].place(self.state.look)))
+        await self._open_only(self._way_to(STEPS[number].place(self.state.snapshot)))
         self.push_screen(Tour(number), self._show_step)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
@@ -274,16 +274,16 @@ class Dashboard(App[int]):
         """Whether it is of the session on the screen; one without a source is."""
         return message.source in (None, self.session)
 
-    def on_looked(self, message: Looked) -> None:
+    def on_snapshot_arrived(self, message: SnapshotArrived) -> None:
         if not self._is_shown(message):
             return
         self.state.trouble = None
         self.state.trails = message.trails
-        before, self.state.look = self.state.look, message.look
+        before, self.state.snapshot = self.state.snapshot, message.snapshot
         if self.session.live:  # a recording rings no bell
-            self._alerting.see(message.look)
+            self._alerting.see(message.snapshot)
         self._tell(NewLook)
-        if before is not None and before is not message.look:
+        if before is not None and before is not message.snapshot:
             self.session.free(list(before.groups))
 
     def on_inspected(self, message: Inspected) -> None:
@@ -294,14 +294,14 @@ class Dashboard(App[int]):
 
     def on_unseen(self, message: Unseen) -> None:
         if self._is_shown(message) or (isinstance(self.session, Rewound) and message.source is self.session.now):
-            self._alerting.see(message.look)
+            self._alerting.see(message.snapshot)
 
     def write_out(self, sequence: str) -> None:
         """Send a sequence to the terminal, as the clipboard does."""
         if self._driver is not None:
             self._driver.write(sequence)
 
-    def on_look_failed(self, message: LookFailed) -> None:
+    def on_snapshot_failed(self, message: SnapshotFailed) -> None:
         if not self._is_shown(message):
             return
         before = self.state.trouble
@@ -357,7 +357,7 @@ class Dashboard(App[int]):
     def action_pause(self) -> None:
         self.session.paused = not self.session.paused
         if not self.session.paused:
-            self.session.look_now()
+            self.session.refresh_now()
         self._tell(Changed)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -383,7 +383,7 @@ class Dashboard(App[int]):
 
     def action_now(self) -> None:
         if not self._rewinding.to_now():
-            self.session.look_now()
+            self.session.refresh_now()
 
     def action_window(self, by: int) -> None:
         self.session.widen(by)
@@ -426,7 +426,7 @@ class Dashboard(App[int]):
 
         picture = self.export_screenshot(title=f"kcli {self._front.heading}")
         try:
-            files = save(self.session.name, self.state.look, picture)
+            files = save(self.session.name, self.state.snapshot, picture)
         except KcliError as problem:
             toast(self, problem)
             return

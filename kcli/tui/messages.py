@@ -34,12 +34,12 @@ def posting(source: object, post: Callable[[Message], object]) -> Callable[[Mess
     return posted
 
 
-class Looked(Reported):
+class SnapshotArrived(Reported):
     """A snapshot of all groups has arrived; `trails` is how their lag went up to it."""
 
     def __init__(self, snapshot: LagSnapshot, trails: Trails) -> None:
         super().__init__()
-        self.look = snapshot
+        self.snapshot = snapshot
         self.trails = trails
 
 
@@ -48,10 +48,10 @@ class Unseen(Reported):
 
     def __init__(self, snapshot: LagSnapshot) -> None:
         super().__init__()
-        self.look = snapshot
+        self.snapshot = snapshot
 
 
-class LookFailed(Reported):
+class SnapshotFailed(Reported):
     """A refresh failed; the last snapshot stays, with its age. The next refresh is at `again`, seconds
     since the epoch, where that is known."""
 

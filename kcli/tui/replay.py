@@ -24,7 +24,7 @@ from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.system import files
 from kcli.tui.beat.gc_tuning import GcTuning
-from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.messages import Connected, SnapshotArrived, SnapshotFailed
 from kcli.tui.session import NoCluster, Post, Session
 from kcli.tui.text.printable import quoted
 from kcli.tui.trails import Trails
@@ -248,7 +248,7 @@ class ReplaySession(Session):
         self._gc.begin()
         post(Connected(None, 0))
         if self.recording.unfinished:
-            post(LookFailed(KcliError("the recording ends in the middle of a line, which is ignored")))
+            post(SnapshotFailed(KcliError("the recording ends in the middle of a line, which is ignored")))
         self.begin(post, len(self.times) - 1)
 
     def begin(self, post: Post, at: int) -> None:
@@ -296,7 +296,7 @@ class ReplaySession(Session):
         self.window = window
         self.go(self.to)
 
-    def look_now(self) -> None:
+    def refresh_now(self) -> None:
         if self.to + 1 >= len(self.times):
             self.go(0)  # play it again
         self._moved.set()
@@ -333,11 +333,11 @@ class ReplaySession(Session):
             except (OSError, DecodeError) as problem:
                 self.paused, self.to, self._shown = True, self.at, None
                 why = (isinstance(problem, OSError) and problem.strerror) or problem
-                self._post(LookFailed(KcliError(f"{self.recording.path}: {why}")))
+                self._post(SnapshotFailed(KcliError(f"{self.recording.path}: {why}")))
                 return
             if fed is not None:
                 self.at, self._shown, self.trails = place.number, place, fed.trails
-                self._post(Looked(fed.snapshot, fed.trails))
+                self._post(SnapshotArrived(fed.snapshot, fed.trails))
 
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         raise NoCluster

@@ -30,7 +30,7 @@ from kcli.settings import ClientSettings
 from kcli.tui.alerts.incidents import Inspection
 from kcli.tui.beat.gc_tuning import GcTuning, Pace
 from kcli.tui.beat.kept import Kept
-from kcli.tui.messages import Connected, Inspected, Looked, LookFailed, Noted, Unseen
+from kcli.tui.messages import Connected, Inspected, Noted, SnapshotArrived, SnapshotFailed, Unseen
 from kcli.tui.text.printable import quoted, with_each
 from kcli.tui.trails import Trails
 
@@ -148,7 +148,7 @@ class Session(ABC):
         values.clear()
 
     @abstractmethod
-    def look_now(self) -> None:
+    def refresh_now(self) -> None:
         """Do not wait for the next beat."""
 
     @abstractmethod
@@ -270,9 +270,9 @@ class LiveSession(Session):
         if self._cluster_id is not None:
             post(Connected(self._cluster_id, *self._brokers))
         if self._latest is not None:
-            post(Looked(self._latest, self.trails))
+            post(SnapshotArrived(self._latest, self.trails))
         if self._trouble is not None:
-            post(LookFailed(*self._trouble))
+            post(SnapshotFailed(*self._trouble))
 
     async def open(self, post: Post) -> None:
         self._post = post
@@ -313,12 +313,12 @@ class LiveSession(Session):
                         introduced = True
                         await self._recall()
                     with self._gc.making(), self.pace.measured():
-                        snapshot = seen = self._with_notes(still_there(await watch.look(), seen))
+                        snapshot = seen = self._with_notes(still_there(await watch.refresh(), seen))
                         self.trails.add(snapshot)
                         self._latest, self._trouble = snapshot, None
                     rest = pause(self.beat)
                     await self._count(client, snapshot)
-                    self._post(Looked(snapshot, self.trails))
+                    self._post(SnapshotArrived(snapshot, self.trails))
                     if self.remembers:
                         await self._remember(snapshot)
                     with self._gc.making():
@@ -355,7 +355,7 @@ class LiveSession(Session):
                 self.trails.begin(found.points, found.events, stood=self._stood)
                 for event in found.events:
                     self._before.setdefault(event.group, []).append(event)
-                self._post(Looked(snapshot, self.trails))
+                self._post(SnapshotArrived(snapshot, self.trails))
             unkept, self._unkept = self._unkept, []
             if self._past is not None:
                 self._past.keep(unkept[: len(unkept) - len(snapshot.events)])  # of refreshes that failed half-way
@@ -383,7 +383,7 @@ class LiveSession(Session):
 
     def _fail(self, problem: KcliError, again: float) -> None:
         self._trouble = problem, again
-        self._post(LookFailed(problem, again))
+        self._post(SnapshotFailed(problem, again))
 
     def making(self) -> AbstractContextManager[None]:
         return self._gc.making()
@@ -394,9 +394,9 @@ class LiveSession(Session):
     def rate_over(self, window: float) -> None:
         self.window = window
         self._thread.call(lambda: self._history.rate_over(window))
-        self.look_now()
+        self.refresh_now()
 
-    def look_now(self) -> None:
+    def refresh_now(self) -> None:
         self.hurried += 1
         self._thread.call(self._now.set)
 
@@ -470,7 +470,7 @@ class LiveSession(Session):
 
     def note(self, event: Event) -> None:
         self._notes.append(event)
-        self.look_now()
+        self.refresh_now()
 
     def _with_notes(self, snapshot: LagSnapshot) -> LagSnapshot:
         """A snapshot with what was noted since the last one: trails and the file of the cluster take it from there."""
@@ -535,10 +535,10 @@ class Muted:
         self._post, self._lost, self._down = post, lost, down
 
     def __call__(self, message: Message) -> None:
-        if isinstance(message, Looked):
+        if isinstance(message, SnapshotArrived):
             self._answered()
-            self._post(Unseen(message.look))
-        elif isinstance(message, LookFailed):
+            self._post(Unseen(message.snapshot))
+        elif isinstance(message, SnapshotFailed):
             if not self._lost:
                 self._post(Noted(f"The live cluster cannot be refreshed: {message.problem}"))
             self._lost = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.tui.alerts.hushed import Hushed
+from kcli.tui.alerts.silences import Silences
 from kcli.tui.routes import places
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Trouble(NamedTuple):
 class State:
     """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
     up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
-    `topics` are the names of all topics, None until they were asked for, `numbers` the ids of brokers, `hushed` what
+    `topics` are the names of all topics, None until they were asked for, `numbers` the ids of brokers, `silences` what
     has no alerts, `incidents` what is wrong with the cluster besides groups, `told` the alerts of this session: time,
     words, whether it is bad news. `brokers` counts those that were ever seen, `down` those that do not answer now."""
 
@@ -55,31 +55,31 @@ class State:
         """Start again with another cluster."""
         self.session = session
         self.began = session.clock()
-        self.look: LagSnapshot | None = None
+        self.snapshot: LagSnapshot | None = None
         self.trails: Trails | None = None
         self.trouble: Trouble | None = None
         self.cluster_id: str | None = None
         self.brokers = self.down = 0
         self.topics: list[str] | None = None
         self.numbers: list[int] = []
-        self.hushed = Hushed()
+        self.silences = Silences()
         self.incidents: list[Incident] = []
         self.told: deque[tuple[float, str, bool]] = deque(maxlen=TOLD)
 
     def turn(self, session: Session) -> None:
         """Show another time of the same cluster."""
         self.session = session
-        self.look, self.trails, self.trouble = None, None, None
+        self.snapshot, self.trails, self.trouble = None, None, None
 
     @property
     def urgent(self) -> list[Incident]:
         """What is wrong with the cluster now, without what is acknowledged, muted or switched off."""
-        return [one for one in self.incidents if one.key not in self.hushed] if self.session.live else []
+        return [one for one in self.incidents if one.key not in self.silences] if self.session.live else []
 
     @property
     def places(self) -> list[str]:
         """The pages that `:` and ctrl+p offer."""
-        return places(self.look, self.topics or (), self.numbers, registry=self.session.has_registry)
+        return places(self.snapshot, self.topics or (), self.numbers, registry=self.session.has_registry)
 
     @property
     def problem(self) -> str:

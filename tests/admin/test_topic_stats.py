@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kcli.admin.topics import stats
-from kcli.admin.topics.stats import BACK, TopicLooks
+from kcli.admin.topics.stats import BACK, TopicStatsReader
 from kcli.admin.topics.topics import Partition, Topic, described
 from kcli.asking.offsets import list_offsets
 from kcli.client import Client
@@ -32,10 +32,10 @@ async def test_the_metadata_of_all_topics_is_asked_for_once_a_refresh_and_names_
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
     ):
         await client.cluster.nodes()
-        looks = TopicLooks()
+        reader = TopicStatsReader()
         for _ in range(2):
             before = sandbox.seen[MetadataRequest.api_key]
-            rows = await looks.look(client.cluster)
+            rows = await reader.read(client.cluster)
             assert sandbox.seen[MetadataRequest.api_key] == before + 1
         assert [row.topic.topic for row in rows] == sorted(names)
         assert {(row.records, row.rate, row.problem) for row in rows} == {(0, 0.0, "")}
@@ -49,7 +49,7 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
         client.producer(ProducerSettings()) as producer,
     ):
-        looks = TopicLooks()
+        reader = TopicStatsReader()
 
         async def meanwhile(newer: list[str], cluster: Any, wanted: Any) -> Any:
             """The answer, while another refresh ends, which is of the topics `newer`."""
@@ -57,17 +57,17 @@ async def test_rates_of_the_minute_before_an_answer_are_of_its_ends_also_when_a_
             monkeypatch.setattr(stats, "list_offsets", list_offsets)
             await producer.send("orders", b"later")
             await producer.flush()
-            await looks.look(client.cluster, newer)
+            await reader.read(client.cluster, newer)
             return answers
 
         for _ in range(30):
             await producer.send("orders", b"x")
         await producer.flush()
         for newer in (["payments"], ["orders"]):
-            rows = await looks.look(client.cluster)
+            rows = await reader.read(client.cluster)
             written = rows[0].records
             monkeypatch.setattr(stats, "list_offsets", partial(meanwhile, newer))
-            rates = await looks.rates_before(client.cluster, [row.topic for row in rows])
+            rates = await reader.rates_before(client.cluster, [row.topic for row in rows])
             assert rates["orders"] == (written or 0) / BACK[0]
 
 
@@ -76,9 +76,9 @@ def test_a_topic_has_no_rate_while_one_of_its_partitions_has_none() -> None:
     both = {TopicPartition("t", n): 10 for n in range(2)}
     one = {TopicPartition("t", 0): 10}
     for before, now, rate in ((both, both, 0.0), (one, both, None), (both, one, None), ({}, both, None)):
-        looks = TopicLooks()
-        looks._keep(before)
-        assert looks._row(topic, now, {}, None, 5.0).rate == rate
+        reader = TopicStatsReader()
+        reader._keep(before)
+        assert reader._row(topic, now, {}, None, 5.0).rate == rate
 
 
 async def test_even_rates_are_of_seconds_however_often_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ async def test_even_rates_are_of_seconds_however_often_it_is_asked(monkeypatch: 
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
         client.producer(ProducerSettings()) as producer,
     ):
-        looks = TopicLooks(even=10.0)
+        reader = TopicStatsReader(even=10.0)
         rates = []
         for second in range(30):
             if second % 4 == 3:  # in bursts: five a second
@@ -97,12 +97,12 @@ async def test_even_rates_are_of_seconds_however_often_it_is_asked(monkeypatch: 
                     await producer.send("orders", b"x", partition=number % 2)
                 await producer.flush()
             clock.monotonic = partial(float, 100 + second)
-            rates.append((await looks.look(client.cluster))[0].rate)
+            rates.append((await reader.read(client.cluster))[0].rate)
         assert rates[:4] == [None] * 4, "of less than four seconds there is none"
         assert all(rate == pytest.approx(5.0, abs=2.0) for rate in rates[10:])
-        looks._summed.clear()  # an answer in which a partition has no end
-        del looks._ends[TopicPartition("orders", 1)]
-        assert (await looks.look(client.cluster))[0].rate is None
+        reader._summed.clear()  # an answer in which a partition has no end
+        del reader._ends[TopicPartition("orders", 1)]
+        assert (await reader.read(client.cluster))[0].rate is None
 
 
 async def test_what_did_not_change_is_the_same_value_after_a_refresh() -> None:
@@ -112,14 +112,14 @@ async def test_what_did_not_change_is_the_same_value_after_a_refresh() -> None:
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
         client.producer(ProducerSettings()) as producer,
     ):
-        looks = TopicLooks()
+        reader = TopicStatsReader()
 
         async def look() -> tuple[list[Topic], list[TopicPartition], list[list[int]]]:
-            rows = await looks.look(client.cluster)
+            rows = await reader.read(client.cluster)
             topology: Any = client.cluster
             known = [part for topic in topology.topology.topics.values() for part in topic.partitions.values()]
             lists = [some for part in known for some in (part.replicas, part.isr)]
-            return [row.topic for row in rows], list(looks._ends), lists
+            return [row.topic for row in rows], list(reader._ends), lists
 
         before = await look()
         await producer.send("orders", b"x", partition=1)
@@ -129,7 +129,7 @@ async def test_what_did_not_change_is_the_same_value_after_a_refresh() -> None:
             then: list[Any] = list(before[n])
             now: list[Any] = list(after[n])
             assert list(map(id, then)) == list(map(id, now))
-        assert looks._ends[TopicPartition("orders", 1)] == 1
+        assert reader._ends[TopicPartition("orders", 1)] == 1
 
 
 def topic_row(topic_id: bytes = b"a" * 16, internal: bool = False, parts: int = 2, **changes: Any) -> MetadataResponse:

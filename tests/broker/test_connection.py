@@ -162,7 +162,7 @@ async def test_B6_the_time_is_the_one_that_was_asked_for_and_not_twice_that() ->
         await far.saw(1)
         connection: Any = near._lanes.open[Lane.CONTROL]
         (waiter,) = connection._waiters
-        connection._look()  # it rings for a request that was answered long ago
+        connection._check()  # it rings for a request that was answered long ago
         due = connection._alarm.when()
         assert due == waiter.since + 1000
         assert begin + 1000 <= due <= loop.time() + 1000

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from kcli.admin.groups import reset_plan
-from kcli.admin.groups.reset_plan import Standing
+from kcli.admin.groups.reset_plan import PartitionOffsets
 from kcli.changes import offset_forms as forms
 from kcli.changes.offset_forms import Wanted
 from kcli.changes.offsets import OffsetRow, decide
@@ -27,7 +27,7 @@ def at(offset: int, epoch: int = -1, metadata: str = "") -> OffsetAndMetadata:
 
 
 def planned(form: Form, old: OffsetAndMetadata | None = None, *, start: int = 10, end: int = 100) -> OffsetRow:
-    return decide(OffsetRow(name="billing", at=AT), Standing(start=start, end=end, old=old), form)
+    return decide(OffsetRow(name="billing", at=AT), PartitionOffsets(start=start, end=end, old=old), form)
 
 
 NOTHING = forms.given({AT: None}, plain=True)

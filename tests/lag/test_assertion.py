@@ -14,14 +14,14 @@ from kcli.lag.history import History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
-from tests.lag.test_history import MEMBER, look
+from tests.lag.test_history import MEMBER, snapshot_of
 
 
 def at(time: float, behind: int, history: History | None = None, unread: int = 0) -> LagSnapshot:
     committed: dict[int, int | None] = {0: 1000 - behind}
     if unread:
         committed[1] = None
-    shot = look(committed, 1000, start=1000 - unread if unread else 0)
+    shot = snapshot_of(committed, 1000, start=1000 - unread if unread else 0)
     return LagSnapshot(time=time, groups=(history or History()).add(time, shot))
 
 
@@ -52,7 +52,7 @@ def test_offsets_that_nobody_committed_count_as_unread() -> None:
 def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> None:
     history = History()
     for n in range(10):
-        seen = LagSnapshot(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
+        seen = LagSnapshot(time=5.0 * n, groups=history.add(5.0 * n, snapshot_of({0: 500}, 600 + 100 * n)))
     assert broken(LagAssertion(None, 30.0), seen) == ["g is at least 45 s behind, over 30 s"]
     untold = ["g: the age of its first unread record is unknown"]
     assert broken(LagAssertion(None, 60.0), seen) == untold  # at least 45 s may be an hour
@@ -70,7 +70,7 @@ def test_nothing_is_promised_of_groups_that_nobody_could_read() -> None:
     for assertion in (LagAssertion(10, None), LagAssertion(None, 5.0), LagAssertion(10, None, groups=["g"])):
         assert not assertion.kept(failed)
         assert not assertion.kept(unlisted)
-    half = look({0: 10}, 10)
+    half = snapshot_of({0: 10}, 10)
     half.groups[0].samples[0].error = "t [0]: no leader"
     seen = LagSnapshot(time=1.0, groups=History().add(1.0, half))
     assert LagAssertion(10, None).unread(seen) == ["g: t [0]: no leader"]
@@ -92,7 +92,7 @@ def test_an_assertion_about_nothing_does_not_hold() -> None:
     assert broken(LagAssertion(10, None, groups=["g", "other"]), at(0.0, 0)) == [
         "other is not among the groups that were read, so its lag is unknown"
     ]
-    bare = LagSnapshot(time=1.0, groups=History().add(1.0, look({}, 0)))
+    bare = LagSnapshot(time=1.0, groups=History().add(1.0, snapshot_of({}, 0)))
     assert broken(LagAssertion(10, None, groups=["g"]), bare) == [
         "g has committed nothing and owns nothing there, so its lag is unknown"
     ]
@@ -103,13 +103,13 @@ def test_E68_a_commit_beyond_the_end_is_no_small_lag() -> None:
     assert (seen.groups[0].total.lag, seen.groups[0].eta) == (None, None)
     (sentence,) = broken(LagAssertion(10, None), seen)
     assert sentence.startswith("g has committed 20 beyond the end: the topic was truncated or recreated")
-    shot = look({0: 1020}, 1000)
+    shot = snapshot_of({0: 1020}, 1000)
     shot.groups[0].samples[0].stable_end = True  # the last stable offset may be before what was read
     assert LagAssertion(10, None).kept(LagSnapshot(time=0.0, groups=History().add(0.0, shot)))
 
 
 def test_a_broken_limit_is_named_with_its_group_and_its_worst_partition() -> None:
-    shot = look({0: 995, 1: 900, 2: 999}, 1000)
+    shot = snapshot_of({0: 995, 1: 900, 2: 999}, 1000)
     history = History()
     for time in (0.0, 300.0):
         seen = LagSnapshot(time=time, groups=history.add(time, shot))
@@ -124,7 +124,7 @@ def test_a_broken_limit_is_named_with_its_group_and_its_worst_partition() -> Non
 
 
 def test_a_recorded_look_is_the_look() -> None:
-    shot = look({0: 5, 1: None}, 100, members=(MEMBER,), epoch=4, start=3)
+    shot = snapshot_of({0: 5, 1: None}, 100, members=(MEMBER,), epoch=4, start=3)
     shot.failed["other"] = KcliError("broker 2 is down")
     shot.brokers[2] = KcliError("broker 2 is down")
     text = line(12.3456, shot)
@@ -138,7 +138,7 @@ def test_a_recorded_look_is_the_look() -> None:
 
 
 def test_what_a_share_groups_coordinator_counted_is_recorded() -> None:
-    shot = look({0: 5}, 100)
+    shot = snapshot_of({0: 5}, 100)
     shot.groups[0].samples[0].counted = 3
     text = line(1.0, shot)
     assert read(text)[1].groups == shot.groups
@@ -164,7 +164,7 @@ def test_the_metrics_are_those_of_kafka_exporter_and_our_own() -> None:
     history = History()
     page = ""
     for n in range(8):
-        groups = history.add(5.0 * n, look({0: 100 * n, 1: None}, 150 * n + 10))
+        groups = history.add(5.0 * n, snapshot_of({0: 100 * n, 1: None}, 150 * n + 10))
         page = render(LagSnapshot(time=5.0 * n, took=0.25, groups=groups))
     assert 'kafka_consumergroup_lag{consumergroup="g",topic="t",partition="0"} 360' in page
     assert 'kafka_consumergroup_lag{consumergroup="g",topic="t",partition="1"}' not in page  # not known is not 0
@@ -182,7 +182,7 @@ def test_the_metrics_are_those_of_kafka_exporter_and_our_own() -> None:
 
 def test_a_look_at_which_nobody_told_anything_is_none() -> None:
     gone, missing = ConnectError("nobody there"), GroupMissing("no such group")
-    groups = History().add(0.0, look({0: 5}, 10))
+    groups = History().add(0.0, snapshot_of({0: 5}, 10))
     assert nothing(LagSnapshot(brokers={1: gone}))
     assert nothing(LagSnapshot(failed={"g": gone, "h": missing}))
     assert not nothing(LagSnapshot())

@@ -10,7 +10,7 @@ import pytest
 
 from kcli.lag import partition_lag
 from kcli.lag.figures import Sample
-from kcli.lag.partition_lag import Log, Standing, Track, stand
+from kcli.lag.partition_lag import Log, PartitionFigures, Track, stand
 from kcli.lag.series import Series, rising, robust_slope, slope, step_rate
 from kcli.lag.status import GROWING, IDLE, OK, REWOUND, STUCK, UNKNOWN
 from kcli.model import TopicPartition
@@ -33,7 +33,7 @@ class Workload:
         moment = done - done % self.every
         return min(int(self.speed * moment), self.end(self.began + moment))
 
-    def run(self, seconds: float, step: float = 5.0, **changes: object) -> Standing:
+    def run(self, seconds: float, step: float = 5.0, **changes: object) -> PartitionFigures:
         rng = random.Random(7)
         until = self.now + seconds
         while self.now < until:
@@ -50,7 +50,7 @@ class Workload:
             self.track.add(self.now, sample)
         return self.stand()
 
-    def stand(self) -> Standing:
+    def stand(self) -> PartitionFigures:
         return stand(self.track, self.log, self.now)
 
 
@@ -237,7 +237,7 @@ def test_a_rate_takes_three_steps_and_standing_still_is_zero() -> None:
     assert step_rate([0.0, 5.0, 10.0, 15.0], [0, 10, 20, 30], 16.0) == pytest.approx(2.0)
 
 
-def wandering(seed: int) -> list[Standing]:
+def wandering(seed: int) -> list[PartitionFigures]:
     """The figures of a partition that moves now and then, and is quiet for longer than a window in between."""
     rng, track, log = random.Random(seed), Track(), Log(TopicPartition("t", 0))
     now, end, committed, found = 1000.0, 0, 0, []

@@ -37,7 +37,7 @@ async def requests(groups: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]
             for number in range(groups):
                 await Positions(client.cluster, f"g{number}").write(everywhere)
             watch = Watch(client.cluster, [], History())
-            await watch.look()
+            await watch.refresh()
             original = Connection.ask
 
             async def counted(self: Connection, request: Any, *words: Any, **named: Any) -> Any:
@@ -46,7 +46,7 @@ async def requests(groups: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]
 
             with monkeypatch.context() as patch:
                 patch.setattr(Connection, "ask", counted)
-                look = await watch.look()
+                look = await watch.refresh()
             assert sum(len(group.partitions) for group in look.groups) == groups * PARTITIONS
             assert all(one.lag.lag == 1 for group in look.groups for one in group.partitions)
     return asked

@@ -18,14 +18,14 @@ AT = TopicPartition("t", 0)
 SHARED = Described(group="s", type="share", state="Stable", members=[Member(member_id="m", assignment=[AT])])
 
 
-def look(start: int, end: int, counted: int | None) -> Snapshot:
+def snapshot_of(start: int, end: int, counted: int | None) -> Snapshot:
     one = Sample(group="s", topic="t", committed=start, end=end, start=0, owned=True, counted=counted)
     return Snapshot(groups=[GroupSnapshot(described=SHARED, samples=[one])])
 
 
 def play(*looks: tuple[int, int, int | None], step: float = 5.0) -> list[GroupStanding]:
     history = History()
-    return [history.add(1000.0 + step * n, look(*one))[0] for n, one in enumerate(looks)]
+    return [history.add(1000.0 + step * n, snapshot_of(*one))[0] for n, one in enumerate(looks)]
 
 
 def test_a_share_group_that_is_through_is_idle_however_old_its_start_is() -> None:
@@ -67,13 +67,13 @@ def test_records_that_retention_took_are_not_lost_to_a_group_that_was_through_wi
     sample = Sample(committed=10, end=100, start=60, owned=True, counted=0)
     assert (measure(sample).lost, measure(sample).status) == (0, OK)
     history = History()
-    shot = look(10, 100, 0)
+    shot = snapshot_of(10, 100, 0)
     shot.groups[0].samples[0].start = 60
     assert history.add(1.0, shot)[0].status == OK
 
 
 def test_a_recording_keeps_the_count_and_one_of_before_is_read_without_it() -> None:
-    shot = look(10, 100, 40)
+    shot = snapshot_of(10, 100, 40)
     shot.groups[0].samples[0].written = 1_700_000_000_000
     text = line(1.0, shot)
     assert read(text)[1].groups[0].samples == shot.groups[0].samples

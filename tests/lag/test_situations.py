@@ -161,11 +161,11 @@ def test_one_rule_computes_the_eta(
     partitions: list[tuple[int | None, str, float | None, float | None]], eta: float | None
 ) -> None:
     from kcli.lag.figures import Lag
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.lag.partition_lag import eta as rule
 
     rows = [
-        Standing(lag=Lag(lag=lag), status=status, in_rate=comes, out_rate=goes)
+        PartitionFigures(lag=Lag(lag=lag), status=status, in_rate=comes, out_rate=goes)
         for lag, status, comes, goes in partitions
     ]
     assert rule(rows) == eta

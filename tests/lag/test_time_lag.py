@@ -47,7 +47,7 @@ class Scene:
                 await producer.flush()  # a batch each: who asks for one record need not read on
         self.now += seconds
         await write_commits(Coordinators(self.client.cluster), "g", {AT: OffsetAndMetadata(offset=committed)})
-        look = await watch.look()
+        look = await watch.refresh()
         (one,) = look.groups
         self.last = look
         return one
@@ -74,7 +74,7 @@ async def test_a_session_that_is_open_for_long_says_what_a_fresh_one_says(client
         found = await scene.step(long, committed=max(10 * n - 3, 0))
     assert (found.total.lag, found.partitions[0].lag.sample.committed) == (13, 67)
     age, _ = told(found)
-    fresh, exact = told((await scene.watch().look()).groups[0])
+    fresh, exact = told((await scene.watch().refresh()).groups[0])
     assert exact
     assert fresh == pytest.approx(older + 6.0, abs=0.6)  # offset 67 was written 6 s ago, if not years before
     assert age == pytest.approx(fresh, abs=5.0)

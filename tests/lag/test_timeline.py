@@ -48,7 +48,7 @@ def test_of_one_partition(statuses: list[str], expected: list[tuple[float, str]]
     assert said(*statuses) == expected
 
 
-def look(groups: Mapping[str, Sequence[tuple[int | None, int]]], start: int = 0) -> Snapshot:
+def snapshot_of(groups: Mapping[str, Sequence[tuple[int | None, int]]], start: int = 0) -> Snapshot:
     """(committed, end) of the partitions of each group; two of a topic."""
     shots = []
     for name, parts in groups.items():
@@ -67,29 +67,29 @@ def look(groups: Mapping[str, Sequence[tuple[int | None, int]]], start: int = 0)
 def test_partitions_that_do_the_same_at_once_are_one_line() -> None:
     history = History()
     for time in range(0, 60, 5):
-        history.add(float(time), look({"g": [(10, 20)] * 3 + [(20, 20)] + [(10, 20)] * 2}))
+        history.add(float(time), snapshot_of({"g": [(10, 20)] * 3 + [(20, 20)] + [(10, 20)] * 2}))
     assert [(one.text, one.topic, one.partition) for one in history.events] == [
         ("t0[0-2], t1[0-1]: BEHIND is now STUCK", "", -1)
     ]
-    history.add(60.0, look({"g": [(5, 20)] * 2 + [(10, 20)] + [(20, 20)] + [(10, 20)] * 2}))
+    history.add(60.0, snapshot_of({"g": [(5, 20)] * 2 + [(10, 20)] + [(20, 20)] + [(10, 20)] * 2}))
     assert history.news[0].text == "t0[0-1]: committed went back, by 10 in all"
-    history.add(65.0, look({"g": [(5, 20)] * 2 + [(10, 20)] + [(20, 20)] + [(10, 20)] * 2}, start=15))
+    history.add(65.0, snapshot_of({"g": [(5, 20)] * 2 + [(10, 20)] + [(20, 20)] + [(10, 20)] * 2}, start=15))
     assert history.news[0].text == "t0[0-2], t1[0-1]: retention took 35 unread offsets"
 
 
 def test_many_topics_are_not_all_named() -> None:
     history = History()
     for time in range(0, 60, 5):
-        history.add(float(time), look({"g": [(10, 20)] * 24}))
+        history.add(float(time), snapshot_of({"g": [(10, 20)] * 24}))
     assert history.events[-1].text == "t0[0-3], t1[0-3], t2[0-3], 3 topics more: BEHIND is now STUCK"
 
 
 def test_a_group_keeps_its_events_whatever_happens_to_others() -> None:
     history = History()
-    history.add(0.0, look({"quiet": [(50, 100)], "loud": [(1000, 2000)]}))
-    history.add(5.0, look({"quiet": [(20, 100)], "loud": [(1000, 2000)]}))
+    history.add(0.0, snapshot_of({"quiet": [(50, 100)], "loud": [(1000, 2000)]}))
+    history.add(5.0, snapshot_of({"quiet": [(20, 100)], "loud": [(1000, 2000)]}))
     for n in range(2 * LONGEST):
-        history.add(10.0 + n, look({"quiet": [(20, 100)], "loud": [(1000 - n, 2000)]}))
+        history.add(10.0 + n, snapshot_of({"quiet": [(20, 100)], "loud": [(1000 - n, 2000)]}))
     assert history.events_of("quiet")[0].text == "t0[0]: committed went back from 50 to 20"
     assert len(history.events_of("loud")) == LONGEST
     assert [one.time for one in history.events] == sorted(one.time for one in history.events)
@@ -97,7 +97,7 @@ def test_a_group_keeps_its_events_whatever_happens_to_others() -> None:
 
 def test_what_happened_to_a_group_that_is_gone_is_known_for_an_hour() -> None:
     history = History()
-    history.add(0.0, look({"g": [(50, 100)]}))
+    history.add(0.0, snapshot_of({"g": [(50, 100)]}))
     history.add(5.0, Snapshot())
     assert [one.kind for one in history.events_of("g")] == ["gone"]
     history.add(6.0 + REMEMBERED, Snapshot())
@@ -108,6 +108,6 @@ def test_what_happened_to_a_group_that_is_gone_is_known_for_an_hour() -> None:
 def test_a_line_is_not_an_hour_late_when_the_clock_was_set_back(back: float, told: int) -> None:
     history, lines = History(), []
     for n in range(30):
-        history.add(10_000.0 + 5.0 * n - back * (n >= 10), look({"g": [(None if n >= 8 else 50 + n, 50 + n)]}))
+        history.add(10_000.0 + 5.0 * n - back * (n >= 10), snapshot_of({"g": [(None if n >= 8 else 50 + n, 50 + n)]}))
         lines += [(n, event.text) for event in history.news]
     assert lines == [(told, "t0[0]: OK is now NO COMMIT")]

@@ -27,15 +27,15 @@ async def test_a_broker_that_comes_back_is_met_and_its_groups_are_seen_again() -
             sandbox.call(lambda one, broker=broker: one.faults.cluster.stop_broker(broker))
         async with Client(settings) as client:
             watch = Watch(client.cluster, [], History())
-            look = await watch.look()
+            look = await watch.refresh()
             assert [one.described.group for one in look.groups] == GROUPS
             for broker in (2, 3):
                 sandbox.call(lambda one, broker=broker: one.faults.cluster.start_broker(broker))
             async with asyncio.timeout(10):
                 while len(await client.cluster.nodes()) < 3:
-                    await watch.look()
+                    await watch.refresh()
                     await asyncio.sleep(0.02)
-            look = await watch.look()
+            look = await watch.refresh()
             assert [one.described.group for one in look.groups] == GROUPS
 
 
@@ -54,7 +54,7 @@ async def test_the_first_refresh_has_the_rate_of_what_came_in_before() -> None:
             commits = {TopicPartition(*one): OffsetAndMetadata(offset=600) for one in at}
             await write_commits(Coordinators(client.cluster), "billing", commits)
             for back in (True, False):
-                look = await Watch(client.cluster, ["billing"], History(), back=back).look()
+                look = await Watch(client.cluster, ["billing"], History(), back=back).refresh()
                 rates = {
                     (part.lag.sample.topic, part.lag.sample.partition): part.in_rate
                     for part in look.groups[0].partitions

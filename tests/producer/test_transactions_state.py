@@ -6,7 +6,7 @@ import pytest
 
 from kcli import codes
 from kcli.errors import BrokerError, KcliError, UsageError
-from kcli.producer.transactions.state import CALLS, FROM, AbortRequired, Standing, State
+from kcli.producer.transactions.state import CALLS, FROM, AbortRequired, State, TransactionStatus
 from tests.each import each
 from tests.producer.transacting import TransactionWorld, transacting
 from tests.producer.world import play, producing
@@ -28,8 +28,8 @@ MAY = {
 }  # fmt: skip
 
 
-def standing(state: State) -> Standing:
-    made = Standing()
+def standing(state: State) -> TransactionStatus:
+    made = TransactionStatus()
     made.state = state
     made.error = KcliError("it broke") if state in (S.ABORTABLE_ERROR, S.FATAL_ERROR) else None
     return made

@@ -29,9 +29,9 @@ class Desk:
         self.topics["t"].limit = limit
         self.builders = [core.Builder() for _ in range(3)]
         for partition, builder in enumerate(self.builders):
-            fate = core.Fate(("t", partition), None)
-            fate.keep(0, -1)
-            self.topics["t"].doors[partition] = core.Door(builder, fate, partition)
+            outcome = core.SharedOutcome(("t", partition), None)
+            outcome.keep(0, -1)
+            self.topics["t"].appenders[partition] = core.Appender(builder, outcome, partition)
         self.intake = core.Intake(
             self.topics, self.taken, self.counted, self.engine, lambda: self.version, self.check,
             self.close, self.renew, 1500, most,
@@ -46,29 +46,29 @@ class Desk:
         self.shut(partition)
 
     def renew(self, topic: str, opened: Any, partition: Any) -> Any:
-        """The door of the next batch; partition 2 has to be looked at first."""
+        """The appender of the next batch; partition 2 has to be looked at first."""
         self.renewed.append(partition)
         if partition == 2:
             return None
         builder = self.builders[partition] = self.core.Builder()
-        fate = self.core.Fate((topic, partition), None)
-        fate.keep(100, -1)
-        opened.doors[partition] = self.core.Door(builder, fate, partition)
-        return opened.doors[partition]
+        outcome = self.core.SharedOutcome((topic, partition), None)
+        outcome.keep(100, -1)
+        opened.appenders[partition] = self.core.Appender(builder, outcome, partition)
+        return opened.appenders[partition]
 
     def shut(self, partition: int) -> None:
         """The batch takes no more."""
-        self.topics["t"].doors[partition].open = False
+        self.topics["t"].appenders[partition].open = False
 
     def send(self, value: Any, key: Any = None, headers: Any = (), partition: Any = None, timestamp: Any = 7) -> Any:
         promise = self.intake.take("t", value, key, headers, partition, timestamp)
         return None if promise is None else repr(promise.result())
 
     def state(self) -> tuple[Any, ...]:
-        doors = self.topics["t"].doors.values()
+        appenders = self.topics["t"].appenders.values()
         return (
             self.taken.bytes, self.taken.records, self.counted.accepted, self.stay.left, self.intake.in_a_row,
-            [door.spare for door in doors], [builder.size for builder in self.builders], self.closed, self.checked,
+            [one.spare for one in appenders], [builder.size for builder in self.builders], self.closed, self.checked,
             self.renewed,
         )  # fmt: skip
 

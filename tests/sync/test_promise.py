@@ -241,9 +241,9 @@ def test_a_message_that_is_taken_while_the_loop_looks_takes_no_commit_back() -> 
     stream.messages = Moving()  # type: ignore[assignment]
     stream._pieces.append(SimpleNamespace(at=AT, start=0))  # type: ignore[arg-type]
     stream._batch, stream._batches, stream._confirmed = SimpleNamespace(leader_epoch=0), deque(), 10  # type: ignore[assignment]
-    assert stream.look() == (0, 10)
+    assert stream.note_progress() == (0, 10)
     assert noted == []
-    assert stream.look() == (0, 11)
+    assert stream.note_progress() == (0, 11)
     assert noted == [10]
 
 

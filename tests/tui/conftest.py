@@ -88,7 +88,7 @@ def dashboard(seeded: SandboxThread) -> Open:
         settings = ClientSettings(bootstrap=parse_bootstrap(seeded.bootstrap))
         app = Dashboard(LiveSession(settings, interval=interval))
         async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda: app.state.look is not None)
+            await until(pilot, lambda: app.state.snapshot is not None)
             yield pilot
 
     return opened

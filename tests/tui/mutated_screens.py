@@ -129,7 +129,9 @@ class Stage:
         with contextlib.ExitStack() as first:
             first.enter_context(during(names[0]))
             async with board.run_test(size=(110, 30), notifications=True) as pilot:
-                await until(pilot, lambda: board.state.look is not None or board.state.trouble is not None, PATIENCE)
+                await until(
+                    pilot, lambda: board.state.snapshot is not None or board.state.trouble is not None, PATIENCE
+                )
                 for name in names:
                     if time.perf_counter() > end:
                         return
@@ -145,7 +147,7 @@ class Stage:
         place, keys, _ = SCREENS[name]
         board = pilot.app
         assert isinstance(board, Dashboard)
-        board.session.look_now()
+        board.session.refresh_now()
         where = find(place)
         if where is not None:
             board.go(where)

@@ -88,7 +88,7 @@ async def replayed(
 
 async def _pressed(app: Dashboard, keys: tuple[str, ...], words: str, size: tuple[int, int]) -> tuple[str, str]:
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         await pilot.press(*keys)
         await shows(pilot, words)
         await pilot.pause(0.3)
@@ -102,7 +102,7 @@ class Still(LiveSession):
     board: Dashboard | None = None
 
     def clock(self) -> float:
-        look = self.board.state.look if self.board is not None else None
+        look = self.board.state.snapshot if self.board is not None else None
         return look.time if look is not None else 0.0
 
 
@@ -144,7 +144,7 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
     session = still(bootstrap)
     app = session.board = Dashboard(session, place=find(place))
     async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         await pilot.pause(1.0)
         await pilot.press(*keys)
         await shows(pilot, words)
@@ -167,7 +167,7 @@ async def administered(sandbox: SandboxThread, name: str, size: tuple[int, int] 
     session = still(sandbox.bootstrap, registry=registry, registry_option=admin_pictures.REGISTRY)
     app = session.board = Dashboard(session, place=find(place))
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         await pilot.pause(0.5)
         if answers is not None:
             await admin_pictures.put(app.screen, answers())
@@ -197,7 +197,7 @@ async def all_clusters(sandbox: SandboxThread, size: tuple[int, int] = SIZE) -> 
     }  # fmt: skip
     app = session.board = Dashboard(session, place=find("clusters"), profiles=profiles)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         await shows(pilot, "could not connect")
         await shows(pilot, "keyring")
         app.post_message(Connected("demo", 1))

@@ -145,7 +145,7 @@ async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(wor
         await until(pilot, lambda: isinstance(pilot.app.screen, Group))
         board(pilot).post_message(ChangeProfile("prod"))
         await until(pilot, lambda: board(pilot).state.cluster_id not in (None, first), 10.0)
-        await until(pilot, lambda: board(pilot).state.look is not None)
+        await until(pilot, lambda: board(pilot).state.snapshot is not None)
         assert isinstance(pilot.app.screen, Groups)
         assert "prod PROTECTED" in seen(pilot)
 
@@ -293,8 +293,8 @@ async def test_a_profile_that_cannot_be_used_is_said_and_nothing_changes(world: 
     async with world.open(app=dashboard) as pilot:
         board(pilot).post_message(ChangeProfile("broken"))
         await shows(pilot, "there is no variable")
-        look = board(pilot).state.look
-        await until(pilot, lambda: board(pilot).state.look is not look)
+        look = board(pilot).state.snapshot
+        await until(pilot, lambda: board(pilot).state.snapshot is not look)
 
 
 # -- keys and themes ---

@@ -11,7 +11,7 @@ from kcli.lag.watch import LagSnapshot
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
-from kcli.tui.messages import LookFailed
+from kcli.tui.messages import SnapshotFailed
 from kcli.tui.screens.page import card
 from kcli.tui.session import LiveSession
 from kcli.tui.state import State, Trouble
@@ -66,7 +66,7 @@ async def test_a_cluster_that_comes_takes_the_card_away() -> None:
         from kcli.sandbox.thread import SandboxThread
 
         with SandboxThread(port=port):
-            await until(pilot, lambda: app.state.look is not None)
+            await until(pilot, lambda: app.state.snapshot is not None)
             text = await shows(pilot, "No groups yet")  # now it is true
             assert "cannot be reached" not in text
 
@@ -128,8 +128,8 @@ async def test_a_pause_that_one_asked_for_is_no_trouble(world: World) -> None:
         await shows(pilot, "billing")
         await pilot.press("space")
         await shows(pilot, "PAUSED")
-        assert isinstance(board.state.look, LagSnapshot)
-        board.state.look.time -= 60.0
+        assert isinstance(board.state.snapshot, LagSnapshot)
+        board.state.snapshot.time -= 60.0
         board.screen._beat()  # type: ignore[attr-defined]
         assert "No answer for" not in seen(pilot)
         assert not board.screen.query_one(Rows).faded
@@ -141,5 +141,5 @@ async def test_a_look_that_fails_while_the_dashboard_closes_is_no_fault(monkeypa
     async with app.run_test():
         with monkeypatch.context() as patch:
             patch.setattr(Dashboard, "screen_stack", [])
-            app.on_look_failed(LookFailed(ConnectError("refused")))
+            app.on_snapshot_failed(SnapshotFailed(ConnectError("refused")))
         assert app.state.trouble is not None

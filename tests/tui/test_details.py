@@ -337,9 +337,9 @@ async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_t
 
     monkeypatch.setattr(record_times, "record_times", counted)
     async with world.open() as pilot:
-        first = pilot.app.state.look  # type: ignore[attr-defined]
+        first = pilot.app.state.snapshot  # type: ignore[attr-defined]
         assert all(one.time_lag_exact for group in first.groups for one in group.partitions)
-        await until(pilot, lambda: pilot.app.state.look.time > first.time + 0.5)  # type: ignore[attr-defined]
+        await until(pilot, lambda: pilot.app.state.snapshot.time > first.time + 0.5)  # type: ignore[attr-defined]
         line = next(one for one in seen(pilot).splitlines() if "billing" in one and "→ orders" not in one)
         assert ">" not in line
     assert sorted(offset for _, offset in asked) == [40, 40]
@@ -348,7 +348,7 @@ async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_t
 async def test_only_so_many_places_are_asked_about_in_a_look(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcli.tui.session.LiveSession.dated", 1)
     async with world.open(interval=60.0) as pilot:
-        first = pilot.app.state.look  # type: ignore[attr-defined]
+        first = pilot.app.state.snapshot  # type: ignore[attr-defined]
         assert [one.time_lag_exact for group in first.groups for one in group.partitions].count(True) == 1
 
 
@@ -389,4 +389,4 @@ class _Away:
 
     def __init__(self, look: object) -> None:
         self.state = self
-        self.look = look
+        self.snapshot = look

@@ -68,8 +68,8 @@ async def test_the_only_broker_is_killed_and_started_again(world: World) -> None
         await shows(pilot, "● up")
         board = pilot.app
         assert isinstance(board, Dashboard)
-        look = board.state.look
-        await until(pilot, lambda: board.state.look is not look, 10.0)
+        look = board.state.snapshot
+        await until(pilot, lambda: board.state.snapshot is not look, 10.0)
 
 
 async def test_a_text_that_is_cut_is_whole_below_the_table(world: World) -> None:

@@ -138,8 +138,8 @@ async def test_a_look_that_changes_no_word_writes_no_line(dashboard: Open, monke
         assert isinstance(board, Dashboard)
         monkeypatch.setattr(Static, "update", update)
         for _ in range(3):
-            look = board.state.look
-            await until(pilot, lambda look=look: board.state.look is not look)  # type: ignore[misc]
+            look = board.state.snapshot
+            await until(pilot, lambda look=look: board.state.snapshot is not look)  # type: ignore[misc]
         assert written == []
         await pilot.press("slash", *"audit")
         await until(pilot, lambda: set(written) == {"same-as", "fits"})

@@ -91,7 +91,7 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
     )
     app = session.board = Dashboard(session)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         for name, (route, keys, words) in PLACES.items():
             await visit(pilot, route)
             await pilot.pause(0.3)

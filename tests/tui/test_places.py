@@ -84,35 +84,35 @@ async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(
         assert pages(pilot.app) == ["Groups", "Group"], "`:` begins at the first page again"
 
 
-def drawn_looks(monkeypatch: pytest.MonkeyPatch) -> list[LagSnapshot]:
-    """The looks that the list of groups draws from now on."""
+def drawn_snapshots(monkeypatch: pytest.MonkeyPatch) -> list[LagSnapshot]:
+    """The snapshots that the list of groups draws from now on."""
     drawn: list[LagSnapshot] = []
-    original = Groups.looked
+    original = Groups.show_snapshot
 
-    def looked(self: Groups, look: LagSnapshot) -> None:
+    def show_snapshot(self: Groups, look: LagSnapshot) -> None:
         drawn.append(look)
         original(self, look)
 
-    monkeypatch.setattr(Groups, "looked", looked)
+    monkeypatch.setattr(Groups, "show_snapshot", show_snapshot)
     return drawn
 
 
 async def test_a_page_that_is_not_seen_draws_no_look_and_catches_up_when_it_is(
     dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = drawn_looks(monkeypatch)
+    drawn = drawn_snapshots(monkeypatch)
     async with dashboard() as pilot:
         board = pilot.app
         assert isinstance(board, Dashboard)
         await pilot.press("ctrl+t")
         await until(pilot, lambda: isinstance(board.screen, Topics))
-        many, look = len(drawn), board.state.look
-        await until(pilot, lambda: board.state.look is not look)
-        look = board.state.look
-        await until(pilot, lambda: board.state.look is not look)
+        many, look = len(drawn), board.state.snapshot
+        await until(pilot, lambda: board.state.snapshot is not look)
+        look = board.state.snapshot
+        await until(pilot, lambda: board.state.snapshot is not look)
         assert len(drawn) == many
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: drawn[-1] is board.state.look)
+        await until(pilot, lambda: drawn[-1] is board.state.snapshot)
         assert len(drawn) > many
 
 
@@ -125,18 +125,18 @@ def world() -> Iterator[World]:
 async def test_a_page_that_comes_to_the_front_draws_what_it_missed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = drawn_looks(monkeypatch)
+    drawn = drawn_snapshots(monkeypatch)
     async with world.open(interval=3600.0) as pilot:  # no look comes by itself
         board: Any = pilot.app
         await until(pilot, lambda: bool(drawn))
         await pilot.press("ctrl+t")
         await until(pilot, lambda: isinstance(board.screen, Topics))
-        first = board.state.look
+        first = board.state.snapshot
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: board.state.look is not first)
+        await until(pilot, lambda: board.state.snapshot is not first)
         assert drawn[-1] is first
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: drawn[-1] is board.state.look)
+        await until(pilot, lambda: drawn[-1] is board.state.snapshot)
 
 
 @pytest.mark.parametrize("keys", [(), ("n",), ("r",), ("colon",), ("slash",), ("ctrl+p",)])

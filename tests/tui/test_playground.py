@@ -48,7 +48,7 @@ async def shown(bootstrap: str) -> None:
     async with app.run_test(size=(200, 44)) as pilot:
 
         def fates() -> dict[str, str]:
-            look = app.state.look
+            look = app.state.snapshot
             return {} if look is None else {one.described.group: one.status for one in look.groups}
 
         met: set[str] = set()

@@ -16,7 +16,7 @@ from kcli.lag.formats.recording import line, read
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
-from kcli.tui.messages import Looked
+from kcli.tui.messages import SnapshotArrived
 from kcli.tui.replay import Recording, ReplaySession
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
@@ -49,7 +49,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def replay(path: Path) -> AsyncIterator[Pilot[int]]:
     app = Dashboard(ReplaySession(path))
     async with app.run_test(size=(120, 34), notifications=True) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         yield pilot
 
 
@@ -103,7 +103,7 @@ async def test_a_way_there_and_back_in_one_go_keeps_what_was_known(recording: Pa
     await session.open(posted.append)
     try:
         await ended(session)
-        before = [one for one in posted if isinstance(one, Looked)]
+        before = [one for one in posted if isinstance(one, SnapshotArrived)]
         assert len(before) == 1
         session.step(-1)
         await asyncio.sleep(0)  # what was known is given up
@@ -165,8 +165,8 @@ async def test_a_recording_that_was_cut_off_is_shown_up_to_its_last_whole_line(r
         await shows(pilot, "ends in the middle of a line")
         board = pilot.app
         assert isinstance(board, Dashboard)
-        assert board.state.look is not None
-        assert board.state.look.time == 1_700_000_028.0
+        assert board.state.snapshot is not None
+        assert board.state.snapshot.time == 1_700_000_028.0
 
 
 @pytest.mark.parametrize(

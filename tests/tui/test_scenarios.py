@@ -58,7 +58,7 @@ class Stage:
         board = Dashboard(session)
         async with board.run_test(size=(170, 40)) as pilot:
             await until(
-                pilot, lambda: board.state.look is not None and session._past is not None and session._past._due
+                pilot, lambda: board.state.snapshot is not None and session._past is not None and session._past._due
             )
             yield Scene(self, board, pilot)
 
@@ -102,9 +102,9 @@ class Scene:
     async def after(self, seconds: float = BEAT) -> None:
         """Look again that many seconds later."""
         self.stage.now += seconds
-        self.board.session.look_now()
+        self.board.session.refresh_now()
         board, now = self.board, self.stage.now
-        await until(self.pilot, lambda: board.state.look is not None and board.state.look.time == now)
+        await until(self.pilot, lambda: board.state.snapshot is not None and board.state.snapshot.time == now)
 
     @property
     def group(self) -> GroupStanding:

@@ -163,11 +163,11 @@ async def test_a_pause_stops_looking_and_a_dead_broker_is_told_while_the_last_lo
         assert isinstance(board, Dashboard)
         await pilot.press("space")
         await shows(pilot, "PAUSED")
-        look = board.state.look
+        look = board.state.snapshot
         await pilot.pause(0.5)
-        assert board.state.look is look
+        assert board.state.snapshot is look
         await pilot.press("space")
-        await until(pilot, lambda: board.state.look is not look)
+        await until(pilot, lambda: board.state.snapshot is not look)
 
 
 async def test_what_a_terminal_would_obey_is_spelled_out(dashboard: Open) -> None:

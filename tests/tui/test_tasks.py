@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kcli.tui.actions import menus
 from kcli.tui.actions.keys import every
-from kcli.tui.alerts import hushing
+from kcli.tui.alerts import silencing as silencing
 from kcli.tui.routes import find
 from kcli.tui.screens import groups
 from kcli.tui.screens.topics import topics
@@ -20,7 +20,7 @@ WAYS = TASKS.partition("## One way to do each")[2]
 def _acts() -> set[str]:
     """The letters of the menus: the first argument of every act."""
     found = set()
-    for module in (menus, hushing):
+    for module in (menus, silencing):
         for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Act", "of_change"):
                 found |= {str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant)}

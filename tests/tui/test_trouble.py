@@ -74,7 +74,7 @@ async def test_a_refused_connection_at_the_start_is_said_and_tried_again() -> No
         from kcli.sandbox.thread import SandboxThread
 
         with SandboxThread(port=port):
-            await until(pilot, lambda: app.state.look is not None, 10.0)
+            await until(pilot, lambda: app.state.snapshot is not None, 10.0)
             await shows(pilot, " ▏1/1 ▏")
             assert "refused" not in seen(pilot).splitlines()[0]
 
@@ -113,8 +113,8 @@ async def test_brokers_that_go_and_come_back_are_counted(three: World) -> None:
         await shows(pilot, " ▏3/3 ▏", 10.0)
         three.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(2))
         await shows(pilot, " ▏2/3 ▏", 10.0)
-        look = board(pilot).state.look
-        await until(pilot, lambda: board(pilot).state.look is not look, 10.0)
+        look = board(pilot).state.snapshot
+        await until(pilot, lambda: board(pilot).state.snapshot is not look, 10.0)
         await shows(pilot, " ▏2/3 ▏", 10.0)
         three.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(2))
         await shows(pilot, " ▏3/3 ▏", 10.0)
@@ -133,7 +133,7 @@ async def test_an_answer_that_takes_longer_than_a_beat_still_comes(world: World)
 async def test_quitting_does_not_wait_for_a_broker_that_never_answers(world: World, api: str) -> None:
     app = Counting(LiveSession(world.settings(), interval=0.2))
     async with app.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: app.state.look is not None)
+        await until(pilot, lambda: app.state.snapshot is not None)
         before = requests(world.sandbox, api)
         world.sandbox.faults.wire.never_answer(api, times=FOREVER)
         await pilot.press(*(["ctrl+t"] if api == "DescribeLogDirs" else []))
@@ -230,15 +230,15 @@ async def test_an_error_of_kclis_own_is_told_and_the_next_look_is_made(
 ) -> None:
     async with world.open(app=Counting) as pilot:
         await shows(pilot, "billing")
-        original = Watch.look
+        original = Watch.snapshot
 
         async def broken(self: Watch) -> LagSnapshot:
             raise ZeroDivisionError("of nothing")
 
-        monkeypatch.setattr(Watch, "look", broken)
+        monkeypatch.setattr(Watch, "refresh", broken)
         await until(
             pilot, lambda: board(pilot).state.problem == "an error of kcli's own: ZeroDivisionError('of nothing')"
         )
-        monkeypatch.setattr(Watch, "look", original)
+        monkeypatch.setattr(Watch, "refresh", original)
         await until(pilot, lambda: not board(pilot).state.problem)
         assert board(pilot).toasts == 1

@@ -61,7 +61,7 @@ class World:
         board = app(LiveSession(self.settings(**changes), interval=interval))
         async with board.run_test(size=size, notifications=True) as pilot:
             if look:
-                await until(pilot, lambda: board.state.look is not None)
+                await until(pilot, lambda: board.state.snapshot is not None)
             yield pilot
 
 

@@ -111,7 +111,7 @@ class BrokerRow(Value):
         return release_of(self.apis, self.metadata_version)
 
 
-async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[BrokerRow]:
+async def list_brokers(cluster: Cluster, *, figures: bool = True) -> list[BrokerRow]:
     """Return all brokers by id, including fenced ones if the cluster lists them (KIP-1073). Without `figures`, topics
     and disks are not requested."""
     described, fenced = await asyncio.gather(describe_cluster(cluster), fenced_brokers(cluster))

@@ -40,7 +40,7 @@ async def _ask(cluster: Cluster) -> MetadataResponse:
     return await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))
 
 
-class Told(Value):
+class MetadataAnswer(Value):
     """The metadata response of broker `answered_by`. `controller` is -1 if unknown; `missing` and `troubled` are errors
     of topics and of partitions."""
 
@@ -53,13 +53,13 @@ class Told(Value):
     troubled: dict[TopicPartition, KcliError] = field(factory=dict)
 
 
-async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker: int | None = None) -> Told:
+async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker: int | None = None) -> MetadataAnswer:
     """Request the metadata of these topics, or of all, from this broker or any; this creates no topics. Raises
     KcliError."""
     asked = None if topics is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(topics)]
     peer: Broker = await (cluster.anyone() if broker is None else cluster.node(broker))
     answer = await peer.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-    description = Told(
+    description = MetadataAnswer(
         answered_by=peer.node_id,
         cluster_id=answer.cluster_id,
         controller=await controller_of(cluster, answer.controller_id),

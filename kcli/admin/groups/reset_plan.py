@@ -40,7 +40,7 @@ LIVE = frozenset(
 """Errors of a coordinator for a commit from outside while the group has members."""
 
 
-class Standing(Value):
+class PartitionOffsets(Value):
     """A partition of a group: the bounds of its log, and the commit (None: none)."""
 
     start: int = 0
@@ -174,11 +174,11 @@ async def numbers_of(cluster: Cluster, topic: str) -> set[int] | KcliError:
         return error
 
 
-def standing(target: Target, at: TopicPartition, log: tuple[int, int] | KcliError) -> Standing | KcliError:
+def standing(target: Target, at: TopicPartition, log: tuple[int, int] | KcliError) -> PartitionOffsets | KcliError:
     """Return the state of one partition of a group."""
     old = target.commits.get(at)
     if isinstance(old, KcliError):
         return old
     if isinstance(log, KcliError):
         return log
-    return Standing(start=log[0], end=log[1], old=old if old is not None and old.offset >= 0 else None)
+    return PartitionOffsets(start=log[0], end=log[1], old=old if old is not None and old.offset >= 0 else None)

@@ -28,9 +28,10 @@ LEAST = 4.0
 """Shortest period in seconds of an even rate: with bursts of writes, shorter ones give zero or far too much."""
 
 
-class TopicRow(Value):
+class TopicStats(Value):
     """A topic. `size` is the bytes of its leaders' logs, None if one is not reported; `records` is end minus start, in
-    offsets; `rate` is offsets per second since the previous refresh, or as described in `TopicLooks`, None at first."""
+    offsets; `rate` is offsets per second since the previous refresh, or as described in
+    `TopicStatsReader`; None at first."""
 
     topic: Topic = field(factory=Topic)
     size: int | None = None
@@ -40,7 +41,7 @@ class TopicRow(Value):
     problem: str = ""
 
 
-class TopicLooks:
+class TopicStatsReader:
     """Collects figures repeatedly, and remembers the last end offsets for rates. With `even`, rates cover that many
     seconds or more, however often it is called, and at least `LEAST` seconds at the start."""
 
@@ -51,9 +52,9 @@ class TopicLooks:
         self._topics: dict[str, Topic | KcliError] = {}  # from the last run for all topics
         self._at = 0.0
 
-    async def look(
+    async def read(
         self, cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = False
-    ) -> list[TopicRow]:
+    ) -> list[TopicStats]:
         """Return all topics, or those named. Raises KcliError if the metadata cannot be read; other missing figures
         stay None."""
         if names is None:
@@ -83,7 +84,7 @@ class TopicLooks:
         self._keep(known)
         return rows
 
-    def _rate_evenly(self, rows: list[TopicRow], ends: dict[TopicPartition, int], now: float) -> None:
+    def _rate_evenly(self, rows: list[TopicStats], ends: dict[TopicPartition, int], now: float) -> None:
         """Set rates since the latest run that is old enough, or since the oldest run."""
         sums = {row.topic.topic: 0 for row in rows if row.records is not None}
         for at, end in ends.items():
@@ -130,8 +131,8 @@ class TopicLooks:
         starts: dict[TopicPartition, int],
         sizes: dict[tuple[str, int, int], int] | None,
         took: float,
-    ) -> TopicRow:
-        row = TopicRow(topic=topic)
+    ) -> TopicStats:
+        row = TopicStats(topic=topic)
         records, moved, known, compared = 0, 0, True, bool(topic.partitions)
         for partition in topic.partitions:
             at = TopicPartition(topic.topic, partition.partition)

@@ -283,14 +283,14 @@ async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool 
     knows them. `timeout` is in seconds; raises DeadlineExceeded that names what is missing."""
     left = list(dict.fromkeys(names))
 
-    async def look() -> bool:
+    async def arrived() -> bool:
         nonlocal left
         brokers = [await cluster.node(node.id) for node in await cluster.nodes()]
         answers = await asyncio.gather(*(_seen(broker, left) for broker in brokers))
         left = [name for name in left if not all((name not in seen) if gone else seen.get(name) for seen in answers)]
         return not left
 
-    if left and not await repeat(look, pauses(), asyncio.get_running_loop().time() + timeout):
+    if left and not await repeat(arrived, pauses(), asyncio.get_running_loop().time() + timeout):
         what = "still there" if gone else "not ready on every broker"
         raise DeadlineExceeded(
             f"{', '.join(left)}: {what} after {timeout:g} s; brokers learn of it one by one", sent=True

@@ -254,9 +254,9 @@ class Connection(asyncio.BufferedProtocol):
         fires."""
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm = self._loop.call_at(due, self._look)
+        self._alarm = self._loop.call_at(due, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Fail requests past their deadline, including cancelled ones, which would otherwise hold their slots forever
         behind a silent peer. If our own loop was blocked, the response may be there but unread: check again."""
         assert self._alarm is not None

@@ -34,7 +34,7 @@ class Wakes:
         self._loop = asyncio.get_running_loop()
         self._at = 1
         self._together = 1  # bytes of small responses to read in one piece
-        self._reads = self._seen = 0  # reads so far, and at the last run of `_look`
+        self._reads = self._seen = 0  # reads so far, and at the last run of `_check`
         self._alarm: asyncio.TimerHandle | None = None
         self._paused_until = 0.0
 
@@ -54,7 +54,7 @@ class Wakes:
         if self._at == before:
             self._wake_at(size)
         if size > 1 and self._alarm is None:
-            self._look_later()
+            self._check_later()
 
     def _wake_at(self, size: int) -> None:
         if self._socket is not None:
@@ -64,11 +64,11 @@ class Wakes:
                 self._socket = None
         self._at = size
 
-    def _look_later(self) -> None:
+    def _check_later(self) -> None:
         self._seen = self._reads
-        self._alarm = self._loop.call_later(PATIENCE, self._look)
+        self._alarm = self._loop.call_later(PATIENCE, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Stop waiting together if responses are shorter than expected or late, so that they do not delay those before
         them."""
         self._alarm = None
@@ -78,7 +78,7 @@ class Wakes:
             self._paused_until = self._loop.time() + PAUSE
             self.expect_together(1)
         else:
-            self._look_later()
+            self._check_later()
 
     def end(self) -> None:
         """The connection ended."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Known = dict[Resource, dict[str, Config] | KcliError]
 
 
-async def look(plan: ClusterPlan) -> list[Step]:
+async def compare(plan: ClusterPlan) -> list[Step]:
     """Return the steps for configs. With pruning, this includes overrides within the scope that are not declared."""
     wanted = dict(plan.declared.configs)
     for at in (await standing(plan.cluster))[0] if plan.whole("configs") else ():

@@ -34,11 +34,11 @@ PATIENCE = 30.0
 """Seconds until brokers have learned of the controller's changes."""
 SECTIONS: dict[str, Look] = {
     "users": access.users,
-    "topics": topics.look,
-    "configs": configs.look,
+    "topics": topics.compare,
+    "configs": configs.compare,
     "quotas": access.quotas,
     "acls": access.acls,
-    "schemas": schemas.look,
+    "schemas": schemas.compare,
 }
 """Function that finds the steps of each section."""
 
@@ -70,7 +70,7 @@ class ClusterPlan(Plan):
         """Whether this is deleted if it is not declared."""
         return self.prune and self.declared.selected(section, name)
 
-    async def look(self) -> None:
+    async def compare(self) -> None:
         """Compare with the cluster. Raises UsageError if files lack something, KcliError if the cluster cannot be
         reached. Sections that cannot be read are in `failed`."""
         of = self.declared
@@ -83,11 +83,11 @@ class ClusterPlan(Plan):
             raise missing.hinted("schema-registry")
         every: list[Step] = []
         concerned = {
-            name: look
-            for name, look in SECTIONS.items()
+            name: compare
+            for name, compare in SECTIONS.items()
             if getattr(of, name) or getattr(of, f"absent_{name}", None) or self.whole(name)
         }
-        answers = await asyncio.gather(*(look(self) for look in concerned.values()), return_exceptions=True)
+        answers = await asyncio.gather(*(compare(self) for compare in concerned.values()), return_exceptions=True)
         for name, answer in zip(concerned, answers, strict=True):
             if isinstance(answer, KcliError) and not isinstance(answer, ConnectError):
                 self.failed[name] = answer
@@ -102,7 +102,7 @@ class ClusterPlan(Plan):
     async def prepare(self, *, keep_going: bool, wait: bool) -> None:
         """Compare, and have the brokers validate the plan. Nothing is applied if a step is impossible, except with
         `keep_going`. `apply` can `wait` until every broker reports the change."""
-        await self.look()
+        await self.compare()
         await self.send(dry_run=True)
         ready = self.ready
 
@@ -160,15 +160,15 @@ class ClusterPlan(Plan):
         done = {(row.kind, row.name, row.item) for step in self.steps if step.done for row in step.rows}
         left: set[tuple[str, str, str]] = set()
 
-        async def look() -> bool:
+        async def arrived() -> bool:
             nonlocal left
             again = ClusterPlan(cluster=self.cluster, declared=self.declared, prune=self.prune, registry=self.registry)
-            await again.look()
+            await again.compare()
             left = {(row.kind, row.name, row.item) for step in again.steps for row in step.rows} & done
             return not left
 
         try:
-            await repeat(look, pauses(), asyncio.get_running_loop().time() + patience)
+            await repeat(arrived, pauses(), asyncio.get_running_loop().time() + patience)
         except KcliError as error:
             self.late = f"it could not be read again: {error}"
             return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.schemas import Schema
 
 
-async def look(plan: ClusterPlan) -> list[Step]:
+async def compare(plan: ClusterPlan) -> list[Step]:
     """Return the steps for subjects, each after the subjects that it references."""
     of, registry = plan.declared, _of(plan)
     new: set[str] = set()
@@ -29,7 +29,7 @@ async def look(plan: ClusterPlan) -> list[Step]:
 
 
 def _of(plan: ClusterPlan) -> RegistryClient:
-    assert plan.registry is not None  # checked by the plan's `look`
+    assert plan.registry is not None  # checked by the plan's `compare`
     return plan.registry
 
 

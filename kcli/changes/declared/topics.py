@@ -31,7 +31,7 @@ MOST_TOPICS, MOST_PARTITIONS, UNTOLD = 1000, 4000, 10
 number of partitions."""
 
 
-async def look(plan: ClusterPlan) -> list[Step]:
+async def compare(plan: ClusterPlan) -> list[Step]:
     """Return the steps for topics. Raises KcliError if the metadata cannot be read."""
     of, everything = plan.declared, plan.whole("topics")
     names = [*of.topics, *of.absent_topics]

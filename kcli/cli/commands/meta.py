@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster.cluster import Told, ask_metadata
+from kcli.admin.cluster.cluster import MetadataAnswer, ask_metadata
 from kcli.admin.topics.topics import describe_topics, id_text
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.output.tables.document import Document
@@ -35,7 +35,7 @@ class BrokerRow(Row, section="brokers"):
     rack: str | None = column("Its rack.", sparse=True, rank=3)
 
 
-class TopicRow(Row, section="topics"):
+class MetaTopicRow(Row, section="topics"):
     topic: str = column("Name of the topic.", rank=1)
     topic_id: str | None = column("Its id; null from brokers before 2.8.", rank=3, unit="word")
     internal: bool = column("Whether it is an internal topic of Kafka.", rank=3)
@@ -59,7 +59,7 @@ SHAPE = shape(
     "A broker's metadata: brokers, topics and partitions, from one response.",
     ClusterRow,
     BrokerRow,
-    TopicRow,
+    MetaTopicRow,
     PartitionRow,
 )
 
@@ -97,8 +97,8 @@ def meta(options: MetaOptions) -> int:
             )
         ]
         document.of(BrokerRow)[:] = [BrokerRow.of(node, broker=node.id) for node in metadata.brokers]
-        document.of(TopicRow)[:] = [
-            TopicRow(
+        document.of(MetaTopicRow)[:] = [
+            MetaTopicRow(
                 topic=topic.name or "",
                 topic_id=id_text(topic.topic_id) or None,
                 internal=topic.is_internal,
@@ -121,7 +121,7 @@ def meta(options: MetaOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-def _partition(metadata: Told, topic: str, part: MetadataResponsePartition) -> PartitionRow:
+def _partition(metadata: MetadataAnswer, topic: str, part: MetadataResponsePartition) -> PartitionRow:
     problem = metadata.troubled.get(TopicPartition(topic, part.partition_index))
     return PartitionRow(
         topic=topic,

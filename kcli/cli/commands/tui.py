@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
 
-    class Looks(TypedDict):
+    class Appearance(TypedDict):
         """Arguments of the dashboard that are words of the command line or of files."""
 
         place: Route | None
@@ -114,7 +114,7 @@ def run(options: TuiOptions) -> int:
     _needs_textual()
     from kcli.tui.app import Dashboard
 
-    looks = _looks(options)
+    looks = _appearance(options)
     board = Dashboard(
         start(),
         profiles={name: _of_profile(name, options, interval, window) for name in profile_names()},
@@ -132,7 +132,7 @@ def _serve(options: TuiOptions, start: Callable[[], Session]) -> int:
         from kcli.tui.web import serve
     except ModuleNotFoundError as missing:
         raise UsageError(f"--web needs {missing.name}: pip install 'kcli-kafka[web]'") from missing
-    _looks(options)  # report wrong arguments here, not in the browser
+    _appearance(options)  # report wrong arguments here, not in the browser
     if options.replay:
         start()  # which reads the recording
     try:
@@ -141,7 +141,7 @@ def _serve(options: TuiOptions, start: Callable[[], Session]) -> int:
         raise KcliError(f"--port {options.port}: {problem.strerror}") from None
 
 
-def _looks(options: TuiOptions) -> Looks:
+def _appearance(options: TuiOptions) -> Appearance:
     """How the dashboard begins, and what it does of itself. Raises UsageError for words that are unknown."""
     from kcli.tui.actions.keys import load
     from kcli.tui.alerts.alerting import ways_of

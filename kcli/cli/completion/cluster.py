@@ -24,7 +24,7 @@ FRESH, STALE, CHILD = 30.0, 600.0, 5
 LARGEST = 4 * 1024 * 1024  # bytes of names
 
 
-def look(kind: str, options: ConnectionOptions, about: About = ("", "")) -> list[str]:
+def names_of(kind: str, options: ConnectionOptions, about: About = ("", "")) -> list[str]:
     """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, users, tokens, principals, or
     configs of the resource that `about` is (its kind and name); subjects and contexts of the registry whose address is
     the first of `about`. Empty where they are not known in time."""

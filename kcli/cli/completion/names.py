@@ -79,9 +79,9 @@ def names(place: Place) -> Iterable[Offer]:
 
 
 def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[str]:
-    from kcli.cli.completion.cluster import look
+    from kcli.cli.completion.cluster import names_of
 
-    return look(kind, place.connection, about)
+    return names_of(kind, place.connection, about)
 
 
 def _of_registry(place: Place) -> list[Offer]:

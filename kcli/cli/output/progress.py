@@ -35,16 +35,16 @@ class Progress:
         self._task: Any = None
         self._timer: asyncio.TimerHandle | None = None
         if self._shown:
-            self._look_later()
+            self._draw_later()
 
-    def _look_later(self) -> None:
+    def _draw_later(self) -> None:
         """Draw after a second in which `at` is not called as well: the rate of work that waits goes down."""
         with contextlib.suppress(RuntimeError):  # of work without an event loop
-            self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._look)
+            self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._draw_again)
 
-    def _look(self) -> None:
+    def _draw_again(self) -> None:
         self.at(self._done)
-        self._look_later()
+        self._draw_later()
 
     def at(self, done: int) -> None:
         """Set the number of records or bytes that are done."""

@@ -148,7 +148,7 @@ def tell_outages(cluster: Cluster, *, quiet: bool) -> None:
 
     def begin() -> None:
 
-        Outages(cluster).look()
+        Outages(cluster).report()
 
     if not quiet:
         asyncio.get_running_loop().call_later(PATIENCE, begin)
@@ -191,7 +191,7 @@ class Outages:
         self._leaderless: set[TopicPartition] = set()
         self._silent: set[int] = set()
 
-    def look(self) -> None:
+    def report(self) -> None:
         loop = asyncio.get_running_loop()
         now, failing = loop.time(), self._cluster.failing()
         for node_id, (since, tried, problem) in sorted(failing.items()):
@@ -201,7 +201,7 @@ class Outages:
         for node_id in sorted(self._told - failing.keys()):
             self._told.discard(node_id)
             complain(f"broker {node_id} is back, or no longer needed")
-        self._look_for_leaders()
+        self._find_leaderless()
         silencing = self._cluster.silencing()
         for node_id in sorted(silencing.keys() - self._silent):
             complain(
@@ -209,9 +209,9 @@ class Outages:
                 "it again after a request's time-out. Quotas of users and clients: kcli quotas list"
             )
         self._silent = set(silencing)
-        loop.call_later(LOOK, self.look)
+        loop.call_later(LOOK, self.report)
 
-    def _look_for_leaders(self) -> None:
+    def _find_leaderless(self) -> None:
         leaderless = self._cluster.leaderless()
         new = {at for at, seconds in leaderless.items() if seconds >= LONG} - self._leaderless
         if new:

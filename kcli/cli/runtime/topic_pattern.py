@@ -34,7 +34,7 @@ class TopicPattern:
 
     async def topics(self, cluster: Cluster) -> list[str]:
         """The topics that match now, in alphabetical order."""
-        return sorted(await Interest(cluster, self.text).look())
+        return sorted(await Interest(cluster, self.text).topics_now())
 
     def no_match(self) -> KcliError:
         """What to say when nothing matches and nothing can be waited for."""

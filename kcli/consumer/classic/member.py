@@ -107,7 +107,7 @@ class Rebalance(Holdings):
     async def join(self, interest: Interest) -> str:
         """Send one JoinGroup and, if it succeeds, one SyncGroup, and apply the result. Returns the next step."""
         member = self._member
-        topics = await interest.look()
+        topics = await interest.topics_now()
         # the broker holds the request that long
         long = max(self._coordinator.request_timeout, self._settings.rebalance_timeout + 5)
         LOG.info("%s: joins: %s", self._settings.group, member.reason)
@@ -406,7 +406,7 @@ class GroupSession(Session):
     async def _difference(self, interest: Interest) -> str | None:
         generation = self._member.generation
         reason = None
-        if interest.by_pattern and await interest.look() != self._share.joined_topics:
+        if interest.by_pattern and await interest.topics_now() != self._share.joined_topics:
             reason = "other topics match the subscription"
         elif self._share.watched is not None:
             seen = await interest.layout(self._share.watched_topics, with_racks=self._share.racks_matter)

@@ -27,9 +27,9 @@ class Lateness:
 
     def _again(self) -> None:
         self._due = self._loop.time() + TICK
-        self._timer = self._loop.call_at(self._due, self._look)
+        self._timer = self._loop.call_at(self._due, self._measure)
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         now = self._loop.time()
         late = now - self._due
         if late > LATE and now >= self._quiet_until:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
             """The partition of the last message taken, if that is not processed yet."""
             ...
 
-        def look(self) -> tuple[int, int]:
+        def note_progress(self) -> tuple[int, int]:
             """Note what was processed. Returns a value that changes with each message that the program takes."""
             ...
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
             """Return no more messages of these; with `gone` they now belong to another member."""
             ...
 
-    Told = Callable[[set[TopicPartition]], Awaitable[None]]
+    RebalanceCallback = Callable[[set[TopicPartition]], Awaitable[None]]
 
 
 class Link:
@@ -57,9 +57,9 @@ class Link:
         self._pieces: Sequence[Piece] = ()  # the pieces in `out`
         self.stream: Stream | None = None
         self.by_hand = False
-        self.assigned: Told | None = None
-        self.revoked: Told | None = None
-        self.lost: Told | None = None
+        self.assigned: RebalanceCallback | None = None
+        self.revoked: RebalanceCallback | None = None
+        self.lost: RebalanceCallback | None = None
         self._sought: set[TopicPartition] = set()  # targets still being looked up: that position will be done
         self._seen = (0, -1)  # the last result of the stream's `look`
         self.returned = asyncio.Event()  # set when records in `out` may be done
@@ -124,7 +124,7 @@ class Link:
         """Whether the program took a message of a stream since the last call."""
         if self.stream is None:
             return False
-        before, self._seen = self._seen, self.stream.look()
+        before, self._seen = self._seen, self.stream.note_progress()
         return self._seen != before
 
     # -- called by the session --------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Link:
         if self.by_hand:
             return {}
         if self.stream is not None:
-            self.stream.look()
+            self.stream.note_progress()
         for at in [*self._sought]:
             cursor = self._reader.cursors.get(at)
             if cursor is not None and cursor.position >= 0:
@@ -179,7 +179,7 @@ class Link:
         self._reader.observer.rebalanced("lost", partitions)
         await self._gone(partitions, self.lost or self.revoked)
 
-    async def _gone(self, partitions: set[TopicPartition], callback: Told | None) -> None:
+    async def _gone(self, partitions: set[TopicPartition], callback: RebalanceCallback | None) -> None:
         if self.stream is not None:
             self.stream.stop(partitions, gone=True)
         self.forget(partitions)

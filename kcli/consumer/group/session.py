@@ -137,7 +137,7 @@ class Session(ABC):
                     await self._timers.wait()
             except TimeoutError:
                 pass  # a deadline has passed
-            self._standstill.look(self._member.deadline())
+            self._standstill.check(self._member.deadline())
             if self.alive is not None and self.alive() and self._member.state != AWAY:
                 self._member.polled(self._loop.time())
             due = self._member.tick(self._loop.time())
@@ -157,7 +157,7 @@ class Session(ABC):
     async def _beat_once(self) -> bool:
         """Return True if the process was stopped meanwhile, so that another heartbeat is sent at once."""
         await asyncio.sleep(self._floor.wait(self._loop.time()))
-        self._standstill.look(self._member.deadline())  # the process may have been stopped during this wait, too
+        self._standstill.check(self._member.deadline())  # the process may have been stopped during this wait, too
         self._standstill.sent()
         answered, doubted = False, self._standstill.unsure
         try:
@@ -238,7 +238,7 @@ class Session(ABC):
         """The user is alive: call this whenever records are requested. Raises the error that ended the session."""
         self.check()
         away = self._member.state == AWAY
-        self._standstill.look(self._member.deadline())
+        self._standstill.check(self._member.deadline())
         self._member.polled(self._loop.time())
         if away:
             self._wake()
@@ -435,7 +435,7 @@ class Standstill:
         self._stopped_under_way = False
         self.unsure = False
 
-    def look(self, due: float | None) -> None:
+    def check(self, due: float | None) -> None:
         """Call this before a poll and before a heartbeat, so that the first of them notices a stop. `due` is when the
         next heartbeat has to be sent: None without one, 0 for at once."""
         if self._pulse is not None:
@@ -452,7 +452,7 @@ class Standstill:
     def ended(self, answered: bool) -> bool:
         """The heartbeat was answered, or not. Returns True if the response may be older than a stop: send another
         heartbeat."""
-        self.look(None)
+        self.check(None)
         self.close()
         if answered and not self._stopped_under_way:
             self.unsure = False
@@ -470,6 +470,6 @@ class Standstill:
 
     def _beat(self) -> None:
         if self._pulse is not None:
-            self.look(None)
+            self.check(None)
         self._alive = self._loop.time()
         self._pulse = self._loop.call_later(PULSE, self._beat)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import (
     BEHIND,
     GROWING,
@@ -135,7 +135,7 @@ def _group(group: GroupStanding) -> tuple[list[Any], dict[str, list[Any]]]:
     return row, {f"{sample.topic}[{sample.partition}]": _partition(part) for part, sample in samples}
 
 
-def _partition(part: Standing) -> list[Any]:
+def _partition(part: PartitionFigures) -> list[Any]:
     """Return status, lag, committed, end, offsets in and out per second, and the owning client."""
     sample = part.lag.sample
     rates = map(_rounded, (part.in_rate, part.out_rate))

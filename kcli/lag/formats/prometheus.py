@@ -7,7 +7,7 @@ from kcli.admin.groups.rows import GroupMissing
 from kcli.errors import BrokerError
 from kcli.lag.figures import by_topic
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import SEVERITY
 from kcli.lag.watch import LagSnapshot
 from kcli.metrics.server import Labels, Rows, page
@@ -88,7 +88,7 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
         _put(rows, "kcli_group_status", (*labels, ("status", status)), float(group.status == status))
 
 
-def _partition(rows: dict[str, Rows], standing: Standing) -> None:
+def _partition(rows: dict[str, Rows], standing: PartitionFigures) -> None:
     sample = standing.lag.sample
     labels: Labels = (("consumergroup", sample.group), ("topic", sample.topic), ("partition", sample.partition))
     _put(rows, "kafka_consumergroup_lag", labels, standing.lag.lag)

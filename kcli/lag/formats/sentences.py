@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.errors import Hint
 from kcli.lag import status as lag_status
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import GROWING, LOSING_DATA, PAST_END, REWOUND, STALLED, STUCK, TXN_BLOCKED
 from kcli.lag.watch import LagSnapshot
 from kcli.text.escape import visible
@@ -31,14 +31,14 @@ def explained(standing: GroupStanding, snapshot: LagSnapshot) -> str:
     return sentence
 
 
-def _place(worst: list[Standing]) -> str:
+def _place(worst: list[PartitionFigures]) -> str:
     """Return `orders[0] (and 2 more)`."""
     first = worst[0].lag.sample
     more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
     return f"{visible(first.topic)}[{first.partition}]{more}"
 
 
-def _worst(standing: GroupStanding) -> list[Standing]:
+def _worst(standing: GroupStanding) -> list[PartitionFigures]:
     """Return the partitions that determine the group's status, the most behind first."""
     return sorted(
         (part for part in standing.partitions if part.status == standing.status),
@@ -204,7 +204,7 @@ def _waiting(number: int | None, records: int | None = None) -> str:
     return f"{count(number)} {what}{' waits' if number == 1 else 's wait'}"
 
 
-def _unread_by_members(standing: GroupStanding, orphans: list[Standing]) -> str:
+def _unread_by_members(standing: GroupStanding, orphans: list[PartitionFigures]) -> str:
     """Return why a group is ORPHANED: it has no members, or none that reads these partitions. A consumer with manual
     assignment, as in Flink and Spark, is not a member."""
     members = standing.described.members

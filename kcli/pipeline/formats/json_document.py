@@ -19,31 +19,31 @@ class Malformed(ValueError):
     """The text is not a JSON object."""
 
 
-class Whole(str):
+class IntegerText(str):
     """A number without fraction or exponent, as text."""
 
     __slots__ = ()
 
 
-class Real(str):
+class DecimalText(str):
     """Any other number, as text."""
 
     __slots__ = ()
 
 
-def _whole(text: str) -> Whole:
+def _whole(text: str) -> IntegerText:
     if len(text) > MOST_DIGITS:
         raise Malformed("a number of more than 1000 digits")
-    return Whole(text)
+    return IntegerText(text)
 
 
-def _real(text: str) -> Real:
+def _real(text: str) -> DecimalText:
     if len(text) > MOST_DIGITS:
         raise Malformed("a number of more than 1000 digits")
-    return Real(text)
+    return DecimalText(text)
 
 
-_QUICK = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_whole, parse_float=_real, parse_constant=Real)
+_QUICK = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_whole, parse_float=_real, parse_constant=DecimalText)
 
 
 def document(text: str) -> tuple[tuple[str, Any], ...] | None:
@@ -108,7 +108,7 @@ class _Careful:
         if kind == "real":
             return _real(text)
         if kind == "odd":
-            return Real(_ODD.get(text, text))
+            return DecimalText(_ODD.get(text, text))
         if kind == "string":
             return _unescaped(text[1:-1])
         if kind == "word":

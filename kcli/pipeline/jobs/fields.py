@@ -131,7 +131,7 @@ class Fields(Value):
             self.paths.setdefault(path, Field()).add(counted)
 
 
-def look(values: Iterable[bytes | bytearray | None]) -> Fields:
+def fields_of(values: Iterable[bytes | bytearray | None]) -> Fields:
     """Return the fields of these values."""
     fields = Fields()
     for value in values:

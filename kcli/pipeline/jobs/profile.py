@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs.fields import Fields, look
+from kcli.pipeline.jobs.fields import Fields, fields_of
 from kcli.pipeline.jobs.work import remote
 from kcli.values import Value, field
 
@@ -71,7 +71,7 @@ class Key(Value):
     partition: int | None = None
 
 
-class Step(Value):
+class RateStep(Value):
     """The records of a time step that begins at `begin`, in ms."""
 
     begin: int = 0
@@ -88,7 +88,7 @@ class Profile(Value):
     partitions: list[Partition] = field(factory=list)
     sizes: list[Sizes] = field(factory=list)
     keys: list[Key] = field(factory=list)
-    rate: list[Step] = field(factory=list)
+    rate: list[RateStep] = field(factory=list)
     step: int = 0
     fields: Fields = field(factory=Fields)
 
@@ -260,7 +260,7 @@ def _rate(narrow: DataFrame, profile: Profile) -> None:
         row = rows.get(at)
         records = row["n"] if row else 0
         profile.rate.append(
-            Step(
+            RateStep(
                 begin=at * step,
                 records=records,
                 rate=round(records / profile.step, 3),
@@ -274,12 +274,12 @@ def _fields(load: Callable[[list[str]], DataFrame], records: int, sample: int) -
     if sample and records > sample:
         frame = frame.sample(fraction=min(sample / records, 1.0), seed=1)
     if remote(frame.sparkSession):
-        return look(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
+        return fields_of(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
     fields = Fields()
-    for part in frame.rdd.mapPartitions(_look).collect():
+    for part in frame.rdd.mapPartitions(_fields_of).collect():
         fields.add(part)
     return fields
 
 
-def _look(rows: Iterable[Row]) -> Iterator[Fields]:
-    yield look(row[0] for row in rows)
+def _fields_of(rows: Iterable[Row]) -> Iterator[Fields]:
+    yield fields_of(row[0] for row in rows)

@@ -60,7 +60,7 @@ class View(Frozen):
     """Whether values are Debezium change events."""
 
 
-class Step(Frozen):
+class Statement(Frozen):
     """A statement; with a `name` its rows are a table for later ones. `where` is its place, for errors."""
 
     sql: str = ""
@@ -75,7 +75,7 @@ class Script:
         self,
         spark: SparkSession,
         views: Sequence[View],
-        steps: Sequence[Step],
+        steps: Sequence[Statement],
         *,
         streaming: bool = False,
         watermark: tuple[str, str] | None = None,
@@ -91,7 +91,7 @@ class Script:
         names = [*(view.topic for view in views), *(step.name for step in steps if step.name)]
         self.pushdown = not streaming and once_each([step.sql for step in steps], names)
 
-    def frames(self) -> Iterator[tuple[Step, DataFrame]]:
+    def frames(self) -> Iterator[tuple[Statement, DataFrame]]:
         """Yield each statement's rows; those of a definition have no columns. Raises UsageError for invalid SQL."""
         lasting: set[str] = set()
         for step in self._steps:
@@ -154,7 +154,7 @@ class Script:
         """Some of these fields."""
         return list(dict.fromkeys(one for rows in self._bad for one in rows.fields))
 
-    def _sql(self, step: Step) -> DataFrame:
+    def _sql(self, step: Statement) -> DataFrame:
         try:
             return tried(step.where or "SQL", lambda: self._spark.sql(step.sql), option=False)
         except UsageError as problem:

@@ -33,7 +33,7 @@ Again = Callable[[Exception], Callable[[], Any] | None]
 """Returns the work to start instead of failed work; None if the failure is final."""
 
 
-class Look(Value):
+class StreamState(Value):
     """The state of a stream: rows of finished batches, how many of them were bad, how many had `unknown` fields, the
     names of some of these, and the lag (-1: unknown)."""
 
@@ -97,7 +97,7 @@ class Action:
         """Whether it is still running."""
         return self._thread.is_alive()
 
-    def look(self) -> Look | None:
+    def state(self) -> StreamState | None:
         """Return None: only its tasks report."""
         return None
 
@@ -152,7 +152,7 @@ class Stream:
         self.begin = begin
         self._stop_file = stop_file
         self._query: StreamingQuery | None = None
-        self._look = Look()
+        self._look = StreamState()
         self._draining = False
         self._idle_since = inf
         self._seen = -1
@@ -186,7 +186,7 @@ class Stream:
         begin = None if error is None or self.again is None else self.again(error)
         if begin is None:
             return False
-        self.look()
+        self.state()
         self.begin = begin
         self._query = begin()
         return True
@@ -204,7 +204,7 @@ class Stream:
         self._idle_since = min(self._idle_since, monotonic())
         return monotonic() - self._idle_since >= IDLE
 
-    def look(self) -> Look | None:
+    def state(self) -> StreamState | None:
         """Return the rows so far, and the lag."""
         last = self.query.lastProgress
         if last is None:
@@ -248,7 +248,7 @@ class Stream:
             self._stop_file.unlink(missing_ok=True)
         if error is not None:
             raise error
-        self.look()
+        self.state()
         last = self.query.lastProgress
         return {} if last is None else ends_of(last)
 

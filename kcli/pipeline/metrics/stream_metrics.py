@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from kcli.metrics.server import Rows, page
 from kcli.pipeline.jobs.bad import bad_of, unknown_of
 from kcli.pipeline.jobs.lake.table import Written
-from kcli.pipeline.jobs.work import Look, lag_of, rows_of
+from kcli.pipeline.jobs.work import StreamState, lag_of, rows_of
 from kcli.pipeline.progress import Progress
 from kcli.values import Value
 
@@ -103,7 +103,7 @@ class Totals:
         sums["kcli_pipeline_written_bytes_total"] += batch.bytes or 0
         self._last = batch
 
-    def page(self, seen: Progress, look: Look | None) -> str:
+    def page(self, seen: Progress, look: StreamState | None) -> str:
         """Return the current Prometheus page."""
         return page_of({self.pipeline: self.figures(seen.whole.rate, -1 if look is None else look.lag)})
 

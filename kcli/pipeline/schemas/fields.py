@@ -124,7 +124,7 @@ class AvroField(RegisteredField):
     def lacking(self, known: Known) -> list[str]:
         return list(_lacking(_parsed(known), self._reader, "", set()))
 
-    def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
+    def note_unknown(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
         rows = np.asarray(which, np.int32)
         for number in {number for number in set(which) if number >= 0 and lacking[number]}:
             unknown.note(np.flatnonzero(rows == number), lacking[number])

@@ -128,8 +128,8 @@ class ProtobufField(RegisteredField):
         paths = _lacking(theirs, self._message, "", set()) if isinstance(theirs, Message) else iter(())
         return list(paths) or ["fields of a newer schema"]
 
-    def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
-        super().look(unknown, which, lacking)
+    def note_unknown(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
+        super().note_unknown(unknown, which, lacking)
         rows = list(unknown.by_row())
         unknown.clear()
         for row in rows:

@@ -88,7 +88,7 @@ class RegisteredField:
         """Return the fields of a newer schema that the reader's lacks. Raises SchemaRefused."""
         raise NotImplementedError
 
-    def look(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
+    def note_unknown(self, unknown: Unknown, which: array[int], lacking: Sequence[Sequence[str]]) -> None:
         """Leave in `unknown` the rows with a newer schema, each with the fields that the reader's lacks."""
         unknown.keep(np.array([bool(paths) for paths in lacking])[np.asarray(which, np.int32)])
 
@@ -125,7 +125,7 @@ class RegisteredField:
                 made, errors = again, {row: before.get(row, reason) for row, reason in left.items()}
         errors |= {row: reason for row, reason in reasons.items() if which[row] < 0 or row in errors}
         if self._unknown is not None:
-            self.look(self._unknown, which, [*self._lacking, ()])  # -1, no reader, indexes the last one
+            self.note_unknown(self._unknown, which, [*self._lacking, ()])  # -1, no reader, indexes the last one
         return made, errors
 
     def _read(self, cells: pa.Array, skips: array[int], which: array[int]) -> Decoded:

@@ -28,7 +28,7 @@ class Expired(KcliError):
     """The positions of a copy are missing, or belong to another source."""
 
 
-class Standing(Value):
+class StoredPosition(Value):
     """A partition of the source: next offset to write (-1: unknown), the name under which it is stored, and its last
     writer. `made` is the id of the source's topic at that time, "" if unknown."""
 
@@ -56,7 +56,7 @@ def written_by(source: str, writer: str, topic_id: str = "") -> str:
 
 async def positions(
     coordinators: Coordinators, name: str, wanted: Mapping[TopicPartition, str]
-) -> dict[TopicPartition, Standing]:
+) -> dict[TopicPartition, StoredPosition]:
     """Return the positions of these partitions of the source, given with their target topics. Waits for transactions
     that are about to commit some. Raises the first error of a partition, Expired if the name belongs to another source.
     """
@@ -74,7 +74,7 @@ async def positions(
             source, writer, topic_id, *_ = *kept.metadata.split(" "), "", "", ""
             if kept.offset >= 0 and source in ("", at.topic):
                 writer = "" if writer == BEGUN else writer
-                standings[at] = Standing(key=key, offset=kept.offset, writer=writer, made=topic_id)
+                standings[at] = StoredPosition(key=key, offset=kept.offset, writer=writer, made=topic_id)
                 break
             if kept.offset >= 0 and key == keys[-1]:
                 raise Expired(
@@ -82,7 +82,7 @@ async def positions(
                     f"{at.topic} takes another name"
                 )
         else:
-            standings[at] = Standing(key=keys[0] if await _there(coordinators.cluster, at.topic) else keys[-1])
+            standings[at] = StoredPosition(key=keys[0] if await _there(coordinators.cluster, at.topic) else keys[-1])
     return standings
 
 
@@ -142,7 +142,7 @@ def begin(
 
 
 def _check_topics(
-    group: str, kept: Mapping[TopicPartition, Standing], known: Offsets, ends: Offsets, ids: Mapping[str, str]
+    group: str, kept: Mapping[TopicPartition, StoredPosition], known: Offsets, ends: Offsets, ids: Mapping[str, str]
 ) -> None:
     """Raise Expired if a stored position belongs to another topic of the same name."""
     beyond = next((at for at, offset in known.items() if offset > ends.get(at, offset)), None)

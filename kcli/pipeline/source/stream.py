@@ -189,7 +189,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Return the ends of the logs seen by the batch, for the lag in the progress. Spark calls it right after
         `latestOffset`."""
         if time.monotonic() - self._looked >= REPORTED:
-            self._look()
+            self._check()
         return to_json(self._ends)
 
     def prepareForTriggerAvailableNow(self) -> None:
@@ -201,10 +201,10 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         if self._target is not None:
             return self._target
         if time.monotonic() - self._looked >= max(FRESH, self._took):
-            self._look()
+            self._check()
         return self._ends
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         began = time.monotonic()
         self._ends = self.log.latest(self._meant())
         self._looked = time.monotonic()

@@ -13,7 +13,7 @@ from kcli.model import TopicPartition
 from kcli.producer.batches.batch import ProducerBatch
 from kcli.producer.batches.queue import PartitionQueue, after
 from kcli.proto.batch import RESERVED, read_batches
-from kcli.proto.core import Fate
+from kcli.proto.core import SharedOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -412,10 +412,10 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
     for index, record in enumerate(whole):
         part = parts[index >= half]
         part.builder.append(record.timestamp, record.key, record.value, record.headers)
-    if batch.fate is not None:
-        fates = [Fate(batch.at, batch.fate.loop) for _ in parts]
-        parts[0].fate, parts[1].fate = fates
-        batch.fate.split(half, *fates)
+    if batch.outcome is not None:
+        outcomes = [SharedOutcome(batch.at, batch.outcome.loop) for _ in parts]
+        parts[0].outcome, parts[1].outcome = outcomes
+        batch.outcome.split(half, *outcomes)
     first = 0
     for part in parts:
         part.end()

@@ -52,19 +52,19 @@ class Active:
 
     def leaders(self) -> list[int]:
         """Nodes that lead any of the queues; -1 for queues without a leader."""
-        self._look()
+        self._check()
         return [node for node, led in self._led.items() if led]
 
     def led_by(self, node_id: int) -> list[PartitionQueue]:
         """Queues led by a node, the least recently served first."""
-        self._look()
+        self._check()
         led = self._led.get(node_id)
         return list(led.values()) if led else []
 
     def only(self, node_id: int) -> PartitionQueue | None:
         """The only queue that the node leads; None if it leads several or none."""
         if self._version() != self._seen:
-            self._look()
+            self._check()
         led = self._led.get(node_id)
         return next(iter(led.values())) if led and len(led) == 1 else None
 
@@ -74,7 +74,7 @@ class Active:
         if len(led) > 1 and led.pop(queue.at, None) is not None:
             led[queue.at] = queue
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         version = self._version()
         if version != self._seen:
             self._seen = version

@@ -1,11 +1,11 @@
-"""A batch: being filled, sealed, sent, settled. It has a `fate` (the records' promises) only if records were sent
+"""A batch: being filled, sealed, sent, settled. It has an `outcome` (the records' promises) only if records were sent
 singly."""
 
 from __future__ import annotations
 
 from kcli.proto.batch import seal
 from kcli.proto.columns import RecordMetadata
-from kcli.proto.core import Builder, Door, Fate, Promise
+from kcli.proto.core import Appender, Builder, Promise, SharedOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ class ProducerBatch:
     all batches: the parts of batch 7 are 7.0 and 7.1, written as (7, 0) and (7, 1)."""
 
     __slots__ = (
+        "appender",
         "at",
         "builder",
         "charged",
         "count",
         "created",
-        "door",
         "doubtful",
-        "fate",
         "maybe_written",
         "not_before",
         "number",
+        "outcome",
         "parts",
         "raw",
         "resent",
@@ -77,8 +77,8 @@ class ProducerBatch:
         self.raw = 0  # bytes of records before compression, set when sealed
         self.charged = 0  # bytes taken from the budget, set when no record can be added
         self.spare = 0  # bytes taken from the budget beyond the records' size
-        self.fate: Fate | None = None  # the promises of records that were sent singly
-        self.door: Door | None = None  # while such records can be added by the fast path
+        self.outcome: SharedOutcome | None = None  # the promises of records that were sent singly
+        self.appender: Appender | None = None  # while such records can be added by the fast path
         self.sent = False  # at least once
         self.resent = False  # more than once
         self.sent_to = -1  # node of the last attempt
@@ -100,9 +100,9 @@ class ProducerBatch:
 
     def end(self) -> None:
         """End the batch: no more records can be added."""
-        if self.door is not None:
-            self.door.open = False
-            self.spare += self.door.spare
+        if self.appender is not None:
+            self.appender.open = False
+            self.spare += self.appender.spare
         self.count = self.builder.count
         self.charged = self.builder.size + self.spare
 
@@ -123,9 +123,9 @@ class ProducerBatch:
 
     def promise(self, timestamp: int, loop: asyncio.AbstractEventLoop) -> Promise:
         """Return the promise of the last appended record."""
-        if self.fate is None:
-            self.fate = Fate(self.at, loop)
-        return Promise(self.fate, self.builder.count - 1, timestamp)
+        if self.outcome is None:
+            self.outcome = SharedOutcome(self.at, loop)
+        return Promise(self.outcome, self.builder.count - 1, timestamp)
 
 
 class Answer:

@@ -67,8 +67,8 @@ class Ledger:
         self.counts.acked += batch.count
         if not queue.proven:
             queue.stored(batch)
-        if batch.fate is not None:
-            batch.fate.keep(base_offset, append_time)
+        if batch.outcome is not None:
+            batch.outcome.keep(base_offset, append_time)
         self._settle(queue, batch, base_offset, None)
 
     def refuse(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
@@ -115,8 +115,8 @@ class Ledger:
             queue.needs_epoch = True  # its sequence is used up, and it may or may not be in the log
         if self.on_failure is not None:
             self.on_failure(error)
-        if batch.fate is not None:
-            batch.fate.fail(_unknown(error) if batch.maybe_written else error, own)
+        if batch.outcome is not None:
+            batch.outcome.fail(_unknown(error) if batch.maybe_written else error, own)
         first = next(iter(own.values()), error) if own else error
         became = "may be stored or not" if batch.maybe_written else "are not stored"
         LOG.warning("%s[%d]: %d records %s: %s", *batch.at, batch.count, became, first)

@@ -158,7 +158,7 @@ class Engine:
         self._entering.discard(ticket)
         self.ledger.changed.set()
 
-    def look_again(self, topic: str) -> None:
+    def refresh_later(self, topic: str) -> None:
         """Have the topic's metadata refreshed in the background."""
         self._old.add(topic)
         self._wake.set()

@@ -67,10 +67,10 @@ class Search:
         rested = asyncio.get_running_loop().time() - self._rested_at
         if not self._in_vain and rested > self._settings.retry_backoff_max:
             self._backoff.reset()  # the search that failed was abandoned; this is a new one
-        self._leaders = group.create_task(self._look(wanted, topics), name="find leaders")
+        self._leaders = group.create_task(self._check(wanted, topics), name="find leaders")
         return True
 
-    async def _look(self, wanted: list[TopicPartition], topics: set[str]) -> None:
+    async def _check(self, wanted: list[TopicPartition], topics: set[str]) -> None:
         """Run the look-up. Permanent errors fail; everything else waits until its delivery timeout."""
         names = sorted({at.topic for at in wanted} | topics)
         try:

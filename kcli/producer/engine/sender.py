@@ -110,7 +110,7 @@ class LeaderSender:
             later = self._send_all()
             if self._outstanding or self._draining.needed(self.loop.time()):
                 if later is not None:
-                    self._look_again(later)
+                    self._wake_at(later)
             else:
                 self._end(None)
         except Exception as problem:  # noqa: BLE001 - it ends the producer
@@ -128,7 +128,7 @@ class LeaderSender:
             self.stop()
         self._on_end(self.node_id, problem)
 
-    def _look_again(self, at: float) -> None:
+    def _wake_at(self, at: float) -> None:
         if self._alarm is None or at < self._alarm.when():
             if self._alarm is not None:
                 self._alarm.cancel()

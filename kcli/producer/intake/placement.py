@@ -70,7 +70,7 @@ class Placement:
         now = self.engine.loop.time()
         if now - known[0] >= self._max_age:
             self._partitions[topic] = (now, known[1])  # still used until the refresh is done
-            self.engine.look_again(topic)
+            self.engine.refresh_later(topic)
         return known[1]
 
     async def look_up(self, topic: str, partition: int | None, *, wait: bool = True) -> Sequence[int]:

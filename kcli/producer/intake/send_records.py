@@ -7,7 +7,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError, UsageError
 from kcli.proto.columns import AT_A_TIME, OVERHEAD, now_ms
-from kcli.proto.core import Door, Fate, Intake, OpenTopic
+from kcli.proto.core import Appender, Intake, OpenTopic, SharedOutcome
 from kcli.text.checked import shown
 
 TYPE_CHECKING = False
@@ -324,24 +324,24 @@ class Room(Intake):
         """Remember the queue's open batch, to which a record with a promise was just appended; it may be full
         by now."""
         batch = queue.open
-        if not self._used or batch is None or batch.fate is None:
+        if not self._used or batch is None or batch.outcome is None:
             return
         opened, version = self._placement.opened.get(topic), self._leaders_version()
         if opened is None or opened.version != version or opened.everyone is not everyone:
             opened = self._placement.opened[topic] = OpenTopic(everyone, self._placement.sticky(topic), version)
-        if batch.door is None:
-            batch.door = Door(batch.builder, batch.fate, queue)
-        opened.doors[queue.at.partition] = batch.door
+        if batch.appender is None:
+            batch.appender = Appender(batch.builder, batch.outcome, queue)
+        opened.appenders[queue.at.partition] = batch.appender
         opened.limit = self._sizing.limit(topic)
 
-    def _renew(self, topic: str, opened: OpenTopic, queue: PartitionQueue) -> Door | None:
+    def _renew(self, topic: str, opened: OpenTopic, queue: PartitionQueue) -> Appender | None:
         """Return access to a queue's new batch after the last one ended. None if other input opened it, or if the
         topic's metadata was discarded: then the first record of a batch makes all checks again."""
         if queue.open is not None or self._placement.known(topic, None) is not opened.everyone:
             return None
         loop = self._engine.loop
         batch = self._accumulator.open(queue, loop.time())
-        fate = batch.fate = Fate(queue.at, loop)
-        door = batch.door = opened.doors[queue.at.partition] = Door(batch.builder, fate, queue)
+        outcome = batch.outcome = SharedOutcome(queue.at, loop)
+        appender = batch.appender = opened.appenders[queue.at.partition] = Appender(batch.builder, outcome, queue)
         opened.limit = self._sizing.limit(topic)
-        return door
+        return appender

@@ -7,7 +7,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion
 from kcli.producer.transactions.requests import FENCING, Coordination, TransactionalIdentity, plain
-from kcli.producer.transactions.state import AbortRequired, Standing, State
+from kcli.producer.transactions.state import AbortRequired, State, TransactionStatus
 from kcli.proto.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ class Gate:
         self._wake = wake
         self._coordination = Coordination(cluster, settings)
         self.identity = TransactionalIdentity(self._coordination, settings)
-        self.standing = Standing()
+        self.standing = TransactionStatus()
         self._v2 = False
         self.registration = Registration(self._coordination, self.identity, self._refused, wake)
         self._on_wire: set[asyncio.Task[Any]] = set()  # Produce requests, including those whose batches were given up

@@ -51,7 +51,7 @@ class Fenced(KcliError):
     """A newer producer with the same transactional id took over, or the coordinator gave up on this one. Final."""
 
 
-class Standing:
+class TransactionStatus:
     """The current state and, in an error state, the error."""
 
     __slots__ = ("error", "state")

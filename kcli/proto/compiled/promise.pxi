@@ -7,31 +7,31 @@ cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject* of)
 
 
-cdef class Fate:
-    """As plain.promise.Fate."""
+cdef class SharedOutcome:
+    """As plain.promise.SharedOutcome."""
 
     cdef readonly object at, loop, error
     cdef readonly bint settled
     cdef object own
     cdef list watched
     cdef int64_t base_offset, append_time, half
-    cdef Fate first, second
+    cdef SharedOutcome first, second
 
     def __init__(self, at, loop):
         self.at, self.loop, self.base_offset, self.append_time = at, loop, -1, -1
 
     def keep(self, int64_t base_offset, int64_t append_time):
-        """As plain.promise.Fate.keep."""
+        """As plain.promise.SharedOutcome.keep."""
         self.base_offset, self.append_time = base_offset, append_time
         self.settle()
 
     def fail(self, error, own=None):
-        """As plain.promise.Fate.fail."""
+        """As plain.promise.SharedOutcome.fail."""
         self.error, self.own = error, own
         self.settle()
 
-    def split(self, int64_t half, Fate first, Fate second):
-        """As plain.promise.Fate.split."""
+    def split(self, int64_t half, SharedOutcome first, SharedOutcome second):
+        """As plain.promise.SharedOutcome.split."""
         cdef Promise promise
         self.half, self.first, self.second = half, first, second
         watched, self.watched = self.watched, None
@@ -57,12 +57,12 @@ cdef class Promise:
     """As plain.promise.Promise. The collector, which would come by every few hundred records, need not look at it until
     it can be in a cycle: `tracked`.
 
-    The price: the collector does not see that an untracked promise holds its fate. Where a callback of another promise
+    The price: the collector does not see that an untracked promise holds its outcome. Where a callback of another promise
     of the same batch leads to whoever holds the untracked one, that cycle stays until the batch is settled. The
     producer's close, the client's, and delivery.timeout settle it; only a loop that is stopped before all three keeps
     it. To see it earlier costs a list of promises for each batch, or a tracked object for each record."""
 
-    cdef Fate fate
+    cdef SharedOutcome outcome
     cdef list callbacks
     cdef object stored, message
     cdef int64_t index, timestamp
@@ -70,24 +70,24 @@ cdef class Promise:
     cdef public bint _asyncio_future_blocking
     cdef object __weakref__
 
-    def __init__(self, Fate fate, int64_t index, int64_t timestamp):
-        self.fate, self.index, self.timestamp = fate, index, timestamp
+    def __init__(self, SharedOutcome outcome, int64_t index, int64_t timestamp):
+        self.outcome, self.index, self.timestamp = outcome, index, timestamp
 
     cdef void tracked(self):
         """A callback may name the promise, and so may the frames in the traceback of its error."""
         if not PyObject_GC_IsTracked(<PyObject*> self):
             PyObject_GC_Track(<PyObject*> self)
 
-    cdef Fate now(self):
-        cdef Fate fate = self.fate
-        while fate.first is not None:
-            if self.index < fate.half:
-                fate = fate.first
+    cdef SharedOutcome now(self):
+        cdef SharedOutcome outcome = self.outcome
+        while outcome.first is not None:
+            if self.index < outcome.half:
+                outcome = outcome.first
             else:
-                self.index -= fate.half
-                fate = fate.second
-            self.fate = fate
-        return fate
+                self.index -= outcome.half
+                outcome = outcome.second
+            self.outcome = outcome
+        return outcome
 
     def done(self):
         """As plain.promise.Promise.done."""
@@ -99,43 +99,43 @@ cdef class Promise:
 
     def result(self):
         """As plain.promise.Promise.result."""
-        cdef Fate fate
+        cdef SharedOutcome outcome
         if self.stored is None:
             problem = self.exception()
             if problem is not None:
                 raise problem.with_traceback(None)
-            fate = self.fate
+            outcome = self.outcome
             self.stored = RecordMetadata(
-                *fate.at,
-                fate.base_offset + self.index if fate.base_offset >= 0 else -1,
-                fate.append_time if fate.append_time >= 0 else self.timestamp,
+                *outcome.at,
+                outcome.base_offset + self.index if outcome.base_offset >= 0 else -1,
+                outcome.append_time if outcome.append_time >= 0 else self.timestamp,
             )
         return self.stored
 
     def exception(self):
         """As plain.promise.Promise.exception."""
-        cdef Fate fate = self.now()
+        cdef SharedOutcome outcome = self.now()
         if self.gone:
             raise self._make_cancelled_error()
-        if not fate.settled:
+        if not outcome.settled:
             from asyncio import InvalidStateError
 
             raise InvalidStateError("it is not yet known what became of the record")
-        if fate.error is not None:
+        if outcome.error is not None:
             self.tracked()
-        return fate.error if not fate.own else fate.own.get(self.index, fate.error)
+        return outcome.error if not outcome.own else outcome.own.get(self.index, outcome.error)
 
     def add_done_callback(self, function, *, context=None):
         """As plain.promise.Promise.add_done_callback."""
-        cdef Fate fate = self.now()
+        cdef SharedOutcome outcome = self.now()
         if context is None:
             context = PyContext_CopyCurrent()
-        if self.gone or fate.settled:
-            fate.loop.call_soon(function, self, context=context)
+        if self.gone or outcome.settled:
+            outcome.loop.call_soon(function, self, context=context)
             return
         if self.callbacks is None:
             self.callbacks = []
-            fate.watch(self)
+            outcome.watch(self)
             self.tracked()
         self.callbacks.append((function, context))
 
@@ -150,7 +150,7 @@ cdef class Promise:
     cdef int tell(self) except -1:
         callbacks, self.callbacks = self.callbacks, None
         if callbacks is not None:
-            call_soon = self.fate.loop.call_soon
+            call_soon = self.outcome.loop.call_soon
             for function, context in callbacks:
                 call_soon(function, self, context=context)
         return 0
@@ -165,7 +165,7 @@ cdef class Promise:
 
     def get_loop(self):
         """As plain.promise.Promise.get_loop."""
-        return self.fate.loop
+        return self.outcome.loop
 
     def __await__(self):
         return Awaiting(self)

@@ -1,7 +1,7 @@
 """The result of `send`: behaves like an asyncio future at a tenth of the cost.
 
 A loop over `send` creates one per record, and most are never used. So a promise has no state: it looks at its batch's
-`Fate` when asked. The batch only knows promises with callbacks.
+`SharedOutcome` when asked. The batch only knows promises with callbacks.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ else:
     Future = object  # the type of a promise for type checkers
 
 
-class Fate:
+class SharedOutcome:
     """The outcome of the records of one batch, set once for all. `error` is None for a stored batch; `halves`: the
-    batch was split before the record of that index, and each part has its own fate."""
+    batch was split before the record of that index, and each part has its own outcome."""
 
     __slots__ = ("append_time", "at", "base_offset", "error", "halves", "loop", "own", "settled", "watched")
 
@@ -35,7 +35,7 @@ class Fate:
         self.base_offset = self.append_time = -1
         self.error: Exception | None = None
         self.own: dict[int, Any] | None = None
-        self.halves: tuple[int, Fate, Fate] | None = None
+        self.halves: tuple[int, SharedOutcome, SharedOutcome] | None = None
         self.watched: list[Promise] = []  # promises with callbacks
 
     def keep(self, base_offset: int, append_time: int) -> None:
@@ -48,8 +48,8 @@ class Fate:
         self.error, self.own = error, own
         self._settle()
 
-    def split(self, half: int, first: Fate, second: Fate) -> None:
-        """The batch was split: the records from `half` on have the second fate, the others the first."""
+    def split(self, half: int, first: SharedOutcome, second: SharedOutcome) -> None:
+        """The batch was split: the records from `half` on have the second outcome, the others the first."""
         self.halves = half, first, second
         watched, self.watched = self.watched, []
         for promise in watched:
@@ -78,8 +78,8 @@ class Promise(Future):
         "_time",
     )
 
-    def __init__(self, fate: Fate, index: int, timestamp: int) -> None:
-        self._fate = fate
+    def __init__(self, outcome: SharedOutcome, index: int, timestamp: int) -> None:
+        self._fate = outcome
         self._index = index
         self._time = timestamp
         self._callback_list: list[tuple[Callable[[Any], object], Context]] | None = None
@@ -88,8 +88,8 @@ class Promise(Future):
         self._message: object = None
         self._asyncio_future_blocking = False
 
-    def now(self) -> Fate:
-        """Return the fate of the part that has the record, if the batch was split."""
+    def now(self) -> SharedOutcome:
+        """Return the outcome of the part that has the record, if the batch was split."""
         while self._fate.halves is not None:
             half, first, second = self._fate.halves
             if self._index < half:
@@ -113,34 +113,34 @@ class Promise(Future):
             problem = self.exception()
             if problem is not None:
                 raise problem.with_traceback(None)
-            fate = self._fate
-            offset = fate.base_offset + self._index if fate.base_offset >= 0 else -1
-            time = fate.append_time if fate.append_time >= 0 else self._time
-            self._stored = RecordMetadata(*fate.at, offset, time)
+            outcome = self._fate
+            offset = outcome.base_offset + self._index if outcome.base_offset >= 0 else -1
+            time = outcome.append_time if outcome.append_time >= 0 else self._time
+            self._stored = RecordMetadata(*outcome.at, offset, time)
         return self._stored
 
     def exception(self) -> Exception | None:
         """Return the record's error; None if it is stored. Raises CancelledError; InvalidStateError before the outcome
         is known."""
-        fate = self.now()
+        outcome = self.now()
         if self._gone:
             raise self._make_cancelled_error()
-        if not fate.settled:
+        if not outcome.settled:
             from asyncio import InvalidStateError
 
             raise InvalidStateError("it is not yet known what became of the record")
-        return fate.own.get(self._index, fate.error) if fate.own else fate.error
+        return outcome.own.get(self._index, outcome.error) if outcome.own else outcome.error
 
     def add_done_callback(self, function: Callable[[Any], object], *, context: Context | None = None) -> None:
         """Have the loop call the function with the promise soon after it is done."""
         context = copy_context() if context is None else context
-        fate = self.now()
-        if self._gone or fate.settled:
-            fate.loop.call_soon(function, self, context=context)
+        outcome = self.now()
+        if self._gone or outcome.settled:
+            outcome.loop.call_soon(function, self, context=context)
             return
         if self._callback_list is None:
             self._callback_list = []
-            fate.watched.append(self)
+            outcome.watched.append(self)
         self._callback_list.append((function, context))
 
     def remove_done_callback(self, function: Callable[[Any], object]) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kcli.proto.columns import Headers
     from kcli.proto.plain.builder import Builder
-    from kcli.proto.plain.promise import Fate
+    from kcli.proto.plain.promise import SharedOutcome
 
 
 class Taken:
@@ -40,14 +40,14 @@ class Stay:
     current, left = -1, 0
 
 
-class Door:
+class Appender:
     """Access to an open batch. `spare`: bytes that its records took from the limit beyond their size."""
 
-    __slots__ = ("builder", "fate", "open", "queue", "spare")
+    __slots__ = ("builder", "open", "outcome", "queue", "spare")
 
-    def __init__(self, builder: Builder, fate: Fate, queue: Any) -> None:
+    def __init__(self, builder: Builder, outcome: SharedOutcome, queue: Any) -> None:
         self.builder = builder
-        self.fate = fate
+        self.outcome = outcome
         self.queue = queue
         self.spare = 0
         self.open = True
@@ -57,7 +57,7 @@ class OpenTopic:
     """The open batches of a topic, by partition, at one version of the leaders. `limit`: bytes of records at which a
     batch is full."""
 
-    __slots__ = ("doors", "everyone", "limit", "partitions", "stay", "version")
+    __slots__ = ("appenders", "everyone", "limit", "partitions", "stay", "version")
 
     def __init__(self, everyone: Any, stay: Stay, version: int) -> None:
         self.everyone = everyone
@@ -65,13 +65,13 @@ class OpenTopic:
         self.stay = stay
         self.version = version
         self.limit = 0
-        self.doors: dict[int, Door] = {}
+        self.appenders: dict[int, Appender] = {}
 
 
 class Intake:
     """`in_a_row` counts the records since the event loop last ran other callbacks. `free`: `check` could only raise
     because the engine failed, which is `engine.poison`. `close` ends a full batch of a queue; `renew` opens the next
-    one of a queue whose last one has ended, and returns its door, or None if that needs more."""
+    one of a queue whose last one has ended, and returns its appender, or None if that needs more."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Intake:
         version: Callable[[], int],
         check: Callable[[], None],
         close: Callable[[Any], None],
-        renew: Callable[[str, OpenTopic, Any], Door | None],
+        renew: Callable[[str, OpenTopic, Any], Appender | None],
         largest: int,
         most: int,
     ) -> None:
@@ -127,36 +127,43 @@ class Intake:
         elif partition is None:
             stay = opened.stay
             partition = stay.current if stay.left > 0 else -1
-        door = opened.doors.get(partition)
-        if door is None:
+        appender = opened.appenders.get(partition)
+        if appender is None:
             return None
         size = OVERHEAD + len(value) + (0 if key is None else len(key))
-        before, taken = door.builder.size if door.open else 0, self._taken
+        before, taken = appender.builder.size if appender.open else 0, self._taken
         if size > self._largest or before + size > opened.limit or taken.waiters:
             return None
         if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
             return None
-        if not door.open:
-            door = self._renew(topic, opened, door.queue)
-            if door is None:
+        if not appender.open:
+            appender = self._renew(topic, opened, appender.queue)
+            if appender is None:
                 return None
-        return self._append(opened, door, stay, size, now_ms(timestamp), key, value)
+        return self._append(opened, appender, stay, size, now_ms(timestamp), key, value)
 
     def _append(
-        self, opened: OpenTopic, door: Door, stay: Stay | None, size: int, stamp: int, key: bytes | None, value: bytes
+        self,
+        opened: OpenTopic,
+        appender: Appender,
+        stay: Stay | None,
+        size: int,
+        stamp: int,
+        key: bytes | None,
+        value: bytes,
     ) -> Promise:
         """Append a record of at most `size` bytes, for which there is room."""
-        builder, before = door.builder, door.builder.size
+        builder, before = appender.builder, appender.builder.size
         builder.append(stamp, key, value)
         grown = builder.size - before
         self._taken.bytes += size
         self._taken.records += 1
-        door.spare += size - grown
+        appender.spare += size - grown
         if stay is not None:
             stay.left -= grown
         self.in_a_row += 1
         self._counted.accepted += 1
-        promise = Promise(door.fate, builder.count - 1, stamp)
+        promise = Promise(appender.outcome, builder.count - 1, stamp)
         if before + grown >= opened.limit or builder.count >= self._most:
-            self._close(door.queue)
+            self._close(appender.queue)
         return promise

@@ -125,7 +125,7 @@ class Control:
             return {"error": f"unknown group {missing.args[0]}"}
         except (KcliError, ValueError, OSError) as problem:
             return {"error": str(problem)}
-        return self._look()
+        return self._state()
 
     async def _do(self, message: dict[str, Any]) -> None:
         what = message.get("do")
@@ -145,7 +145,7 @@ class Control:
         elif what != "look":
             raise UsageError(f"a sandbox does not know how to {what!r}")
 
-    def _look(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         return {
             "brokers": [{"id": broker.node_id, "port": broker.port, "alive": broker.alive} for broker in self._brokers],
             "pending": self._faults.waiting(),

@@ -165,7 +165,7 @@ class ClassicGroup:
         if self.state != PREPARING:
             self.prepare()
         else:
-            self.rebalance.look_complete()
+            self.rebalance.complete_if_all_joined()
         return await waiting
 
     # -- SyncGroup and LeaveGroup -----------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class ClassicGroup:
     def leave(self, member_id: str, instance_id: str | None) -> None:
         """Raises BrokerError UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
         if self.rebalance.was_invited(member_id):
-            self.rebalance.look_complete()
+            self.rebalance.complete_if_all_joined()
             return
         if not member_id:
             member_id = self.roster.static_id(instance_id) or ""
@@ -235,7 +235,7 @@ class Rebalance:
         self.state = PREPARING
         longest = max((member.rebalance_timeout for member in members), default=0.0)
         self._set_deadline(self._delay if self._first_wait else longest, self._join_time_is_up)
-        self.look_complete()
+        self.complete_if_all_joined()
 
     def invite(self, member_id: str, seconds: float) -> None:
         """The rebalance waits `seconds` for a new member, which was sent away to come back with this id."""
@@ -250,9 +250,9 @@ class Rebalance:
 
     def _forget_invited(self, member_id: str) -> None:
         self._invited.pop(member_id, None)
-        self.look_complete()
+        self.complete_if_all_joined()
 
-    def look_complete(self) -> None:
+    def complete_if_all_joined(self) -> None:
         """End the join phase if all known members have joined, and all invited ones have come."""
         if self.state != PREPARING or self._first_wait or self._invited:
             return
@@ -330,7 +330,7 @@ class Rebalance:
                 self._roster.generation += 1
                 self._become_empty()
         elif self.state == PREPARING:
-            self.look_complete()
+            self.complete_if_all_joined()
 
     def _become_empty(self) -> None:
         self.state = EMPTY

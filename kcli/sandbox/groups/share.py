@@ -374,7 +374,7 @@ class ShareGroup:
         if request.subscribed_topic_names is not None:
             member.topics = list(dict.fromkeys(request.subscribed_topic_names))
         member.rack = request.rack_id or member.rack
-        self._look()
+        self._retarget()
         if member.epoch != self.epoch:
             member.previous, member.epoch = member.epoch, self.epoch
         self.beat(member)
@@ -385,7 +385,7 @@ class ShareGroup:
             raise BrokerError(codes.UNKNOWN_MEMBER_ID)
         return self.members[member_id]
 
-    def _look(self) -> None:
+    def _retarget(self) -> None:
         """Another epoch and other targets when the members, or what they read, have changed."""
         there = self._topics.by_name
         wanted = {each.id: sorted(name for name in each.topics if name in there) for each in self.members.values()}
@@ -411,7 +411,7 @@ class ShareGroup:
             del self.members[member.id]
             self.target.pop(member.id, None)
             member.stop_timers()
-            self._look()
+            self._retarget()
 
     def prepare(self) -> None:
         """A fault: every member's epoch is stale."""

@@ -45,11 +45,11 @@ class ClientRules:
         self._sequences: dict[tuple[str, int], dict[int, _Sequence]] = {}  # by partition, by producer id
         self._forgotten: set[tuple[str, int]] = set()
 
-    def meet(self, node_id: int, waiting: Collection[Buffer], asked: Received) -> Witness | None:
+    def meet(self, node_id: int, waiting: Collection[Buffer], asked: Received) -> ConnectionChecks | None:
         """Return a witness for a connection whose ApiVersions names kcli. `waiting` are its unread requests to the
         broker `node_id`."""
         ours = getattr(asked.request, "client_software_name", "") == OURS
-        return Witness(self, node_id, waiting, asked.correlation_id) if ours else None
+        return ConnectionChecks(self, node_id, waiting, asked.correlation_id) if ours else None
 
     def forget(self, topic: str, partition: int) -> None:
         """The broker lost its producers' state, so their next sequences prove nothing."""
@@ -76,7 +76,7 @@ class ClientRules:
         return None if first == expected else f"sequence {first} instead of {expected} (D24)"
 
 
-class Witness:
+class ConnectionChecks:
     """Checks one connection of kcli."""
 
     def __init__(self, rules: ClientRules, node_id: int, waiting: Collection[Buffer], correlation_id: int) -> None:

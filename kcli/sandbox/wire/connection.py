@@ -18,7 +18,7 @@ from kcli.sandbox.answers import answer_of, served, versions_answered
 from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.faults.planned import Conduct
 from kcli.sandbox.wire.broker import SandboxBroker
-from kcli.sandbox.wire.client_rules import Witness
+from kcli.sandbox.wire.client_rules import ConnectionChecks
 from kcli.sandbox.wire.peer import SEND_BUFFER, CloseConnection, Outgoing
 from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
 
@@ -44,7 +44,7 @@ class Connection(asyncio.BufferedProtocol):
         self.session = ServerSession()
         self.transport: asyncio.Transport
         self.outgoing: Outgoing
-        self.witness: Witness | None = None  # checks this client if it is kcli
+        self.checks: ConnectionChecks | None = None  # checks this client if it is kcli
         self.frames: deque[memoryview] = deque()  # waiting for their turn
         self._sasl: SaslSession | None = None  # on a listener with SASL
         self.since = time.monotonic()
@@ -239,8 +239,8 @@ class Connection(asyncio.BufferedProtocol):
         asked = self.session.receive(frame)
         cluster, node = self._cluster, self._broker.node_id
         faults = cluster.faults.planned
-        if self.witness is not None:
-            self.witness.numbered(asked.correlation_id)
+        if self.checks is not None:
+            self.checks.numbered(asked.correlation_id)
         speaks = faults.speaks(asked.api_key, node) if faults.limited else None
         _, _, newest = self._served.get(asked.api_key, ("", 0, -1))
         if asked.request is None or asked.version > newest or (speaks and asked.version not in speaks):
@@ -254,10 +254,10 @@ class Connection(asyncio.BufferedProtocol):
         self._traffic.count(asked.api_key)
         context = self._context(asked)
         response = await answer_of(asked.api_key)(context, asked.request)
-        if asked.api_key == API_VERSIONS and self.witness is None:
-            self.witness = cluster.client_rules.meet(node, self.frames, asked)
-        if self.witness is not None:
-            self.witness.saw(asked.request, response)
+        if asked.api_key == API_VERSIONS and self.checks is None:
+            self.checks = cluster.client_rules.meet(node, self.frames, asked)
+        if self.checks is not None:
+            self.checks.saw(asked.request, response)
         if response is None:
             return
         quiet = self._quota(context, asked.api_key, len(frame), response) if cluster.limited else 0.0

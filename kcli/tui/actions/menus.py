@@ -155,7 +155,7 @@ def of_group(page: Page, group: str, reset: Callable[[], object], standing: Grou
     """With a group."""
     from kcli.tui import routes
     from kcli.tui.actions.changes.groups import DeleteGroups
-    from kcli.tui.alerts.hushing import hushing
+    from kcli.tui.alerts.silencing import silencing
 
     name, streams = quoted(group), standing is not None and standing.described.type == "streams"
     transactions = Act("T", "Open transactions", "kcli txn list", lambda: page.go(routes.Transactions()))
@@ -164,7 +164,7 @@ def of_group(page: Page, group: str, reset: Callable[[], object], standing: Grou
         of_change("D", "Delete the group …", DeleteGroups(group, streams=streams), page.begin),
         Act("A", "Its ACLs", f"kcli acls who-can read group {name}", lambda: page.go(routes.Access("group", group))),
         *([transactions] if standing is not None and standing.status == TXN_BLOCKED else []),
-        *hushing(page, standing),
+        *silencing(page, standing),
     ]
 
 

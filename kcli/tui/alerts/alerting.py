@@ -62,7 +62,7 @@ class Alerting:
     def open(self, cluster_id: str) -> None:
         """Which groups are acknowledged or muted, from the file of the cluster."""
         try:
-            self._state.hushed.open(cluster_id)
+            self._state.silences.open(cluster_id)
         except OSError as problem:
             words = f"Acknowledged groups are not known: {problem.strerror}"
             self._app.notify(words, severity="warning", markup=False, timeout=LONG)
@@ -72,7 +72,7 @@ class Alerting:
         if snapshot.time == self._last:
             return
         self._last = snapshot.time
-        self._tell_all(self._changes.see(snapshot, self._state.hushed))
+        self._tell_all(self._changes.see(snapshot, self._state.silences))
 
     def inspected(self, incidents: Sequence[Incident], now: float) -> None:
         """Tell which incidents of the cluster began, and which are over."""
@@ -80,18 +80,20 @@ class Alerting:
         for one in over:
             self._forget(one)
         alerts = [
-            Alert(one.name, "", one.kind, None, now, one.text) for one in began if one.key not in self._state.hushed
+            Alert(one.name, "", one.kind, None, now, one.text) for one in began if one.key not in self._state.silences
         ]
-        alerts += [Alert(one.name, one.kind, OK, None, now, "") for one in over if not self._state.hushed.off(one.kind)]
+        alerts += [
+            Alert(one.name, one.kind, OK, None, now, "") for one in over if not self._state.silences.off(one.kind)
+        ]
         self._tell_all(alerts)
 
     def _forget(self, over: Incident) -> None:
         """What was acknowledged is over: it is news when it begins again. What is muted stays so."""
-        entry = self._state.hushed.of(*over.key)
+        entry = self._state.silences.of(*over.key)
         if entry is None or not entry.status:
             return
         try:
-            self._state.hushed.put(over.key[0], None)
+            self._state.silences.put(over.key[0], None)
         except OSError as problem:
             words = f"{over.name} stays acknowledged in the file of alerts: {problem.strerror}"
             self._app.notify(printable(words), severity="warning", markup=False, timeout=LONG)
@@ -106,7 +108,7 @@ class Alerting:
     def _tell(self, alert: Alert) -> None:
         """Tell it outside of the screen."""
         app, words = self._app, f"{self._state.session.name}: {alert.words}"
-        off = self._state.hushed.off
+        off = self._state.silences.off
         if self._ways.bell and alert.worse and not off("bell"):
             app.bell()
         if self._ways.desktop and not off("desktop"):
@@ -240,8 +242,9 @@ class Changes:
         self._told: dict[str, str] = {}
         self._next: dict[str, tuple[str, int]] = {}
 
-    def see(self, snapshot: LagSnapshot, hushed: Container[tuple[str, str]]) -> list[Alert]:
-        """The alerts of a snapshot; the first one has none. `hushed` holds pairs of group and status without alerts."""
+    def see(self, snapshot: LagSnapshot, silences: Container[tuple[str, str]]) -> list[Alert]:
+        """The alerts of a snapshot; the first one has none. `silences` holds pairs of group and status that
+        have none."""
         alerts = []
         for standing in others(snapshot):
             group, now = standing.described.group, standing.status
@@ -257,7 +260,7 @@ class Changes:
             self._told[group] = now
             worse = now in WRONG and not small(standing) and SEVERITY.index(now) > SEVERITY.index(before)
             well = before in WRONG and now not in WRONG
-            if (worse or well) and (group, now) not in hushed:
+            if (worse or well) and (group, now) not in silences:
                 total, why = standing.total, reason(standing, snapshot)
                 alerts.append(Alert(group, before, now, total.lag, snapshot.time, why, total.unknown))
         return alerts

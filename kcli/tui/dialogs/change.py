@@ -205,7 +205,7 @@ class Changing(Dialog):
             self.refresh_bindings()
         bad = next((note_of(row) for row in plan.rows if _is_bad(row)), "")
         self.say(" ".join(filter(None, (f"{_counted(plan.rows)}.", bad, *said))), "bad" if bad else "good")
-        self.session.look_now()
+        self.session.refresh_now()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """`z` undoes what was done here."""

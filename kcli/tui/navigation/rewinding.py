@@ -154,7 +154,7 @@ class Rewinding:
         if self._state.session is not before:
             return
         routes, views = [page.route for page in pages], [_view(page) for page in pages]
-        look = self._state.look
+        look = self._state.snapshot
         self._state.turn(session)
         await self._reopen(routes)
         if self._state.session is not session:

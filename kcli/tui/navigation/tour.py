@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.tui.routes import Route
 
 
-class Step(NamedTuple):
+class TourStep(NamedTuple):
     """A step of the tour: `place` finds its page in the newest snapshot."""
 
     title: str
@@ -59,31 +59,31 @@ def record_page(snapshot: LagSnapshot | None) -> Route:
 
 
 STEPS = (
-    Step(
+    TourStep(
         "Groups, the worst first",
         "Each line is a consumer group: its status, how its lag went, when it will have caught up. Above are the\n"
         "incidents, below is the reason for the status of the group under the cursor. Groups appear while you look.",
         lambda snapshot: routes.Groups(),
     ),
-    Step(
+    TourStep(
         "One group",
         "enter opens a group: its lag over time, its partitions, members, topics and events (1 to 4).\n"
         "enter on a partition opens its records.",
         group_page,
     ),
-    Step(
+    TourStep(
         "The record a group is stuck on",
         "▶ next marks the record that the group reads next; enter shows it whole. / filters by words or by a\n"
         "condition such as value.total > 9, @ goes to a time, # to an offset, e sends a record again.",
         record_page,
     ),
-    Step(
+    TourStep(
         "The heatmap",
         "Each cell is a partition: the darker, the more lag, rate, size or age (1 to 4). b shows it by broker.\n"
         "The line that begins with $ is the kcli command that shows the same; y copies it.",
         lambda snapshot: routes.Heatmap(),
     ),
-    Step(
+    TourStep(
         "What can be done",
         "a lists what can be done with a row, with a plan first: r resets the offsets of a group.\n"
         ": goes anywhere by name, ? lists the keys of a page, escape goes back, q quits.",

@@ -11,9 +11,9 @@ from kcli.lag.formats.page import STATUSES
 from kcli.lag.formats.sentences import reason
 from kcli.text.numbers import duration
 from kcli.tui import routes
-from kcli.tui.alerts.hushed import Hush, switch
-from kcli.tui.alerts.hushing import acknowledge, hush, hushing_of
 from kcli.tui.alerts.incidents import KINDS, UNKNOWN
+from kcli.tui.alerts.silences import Silence, switch
+from kcli.tui.alerts.silencing import acknowledge, silence, silencing_of
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import clocked, others, status
 from kcli.tui.text.incidents import WRONG, incidents
@@ -36,7 +36,7 @@ WAYS = {"bell": "the terminal rings", "desktop": "a notification", "webhooks": "
 
 
 class Now(NamedTuple):
-    """Something that is wrong. `key` is what it is acknowledged by; `hush` why it is quiet."""
+    """Something that is wrong. `key` is what it is acknowledged by; `silence` why it is quiet."""
 
     key: tuple[str, str]
     kind: str
@@ -45,7 +45,7 @@ class Now(NamedTuple):
     lasts: float
     least: bool
     place: routes.Route | None
-    hush: Hush | None
+    silence: Silence | None
     order: int
 
 
@@ -98,7 +98,7 @@ class Alerts(Page):
     def on_mount(self) -> None:
         self.query_one("#now", Rows).focus()
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self._draw()
 
     def on_changed(self) -> None:
@@ -108,10 +108,10 @@ class Alerts(Page):
 
     def _draw(self) -> None:
         rows = self._wrong()
-        self._quiet = sum(row.hush is not None for row in rows)
+        self._quiet = sum(row.silence is not None for row in rows)
         self._many = len(rows) - self._quiet
         self.query_one("#now", Rows).put(rows)
-        off = self.state.hushed.off
+        off = self.state.silences.off
         kinds = {**KINDS, **{one: f"groups that are {status(one)[0]}" for one in WRONG}, **WAYS}
         switches = [Switch(name, about, off(name), n) for n, (name, about) in enumerate(kinds.items())]
         self.query_one("#switches", Rows).put(switches)
@@ -123,10 +123,10 @@ class Alerts(Page):
         found: list[Now] = []
         state = self.state
         for one in state.incidents if self.session.live else ():
-            lasts, quiet = self.session.clock() - one.begun, state.hushed.why(*one.key)
+            lasts, quiet = self.session.clock() - one.begun, state.silences.why(*one.key)
             place = routes.find(one.place)
             found.append(Now(one.key, one.kind, one.name, one.text, lasts, one.before, place, quiet, len(found)))
-        snapshot = state.look
+        snapshot = state.snapshot
         for standing in incidents(others(snapshot)) if snapshot is not None else ():
             group = standing.described.group
             since = state.trails.since(group) if state.trails is not None else None
@@ -134,7 +134,7 @@ class Alerts(Page):
             least = since is not None and since.begun <= since.known
             why = "" if snapshot is None else reason(standing, snapshot)
             now, place = standing.status, routes.Group(group)
-            quiet = state.hushed.why(group, now)
+            quiet = state.silences.why(group, now)
             found.append(Now((group, now), now, group, why, lasts, least, place, quiet, len(found)))
         return found
 
@@ -151,7 +151,7 @@ class Alerts(Page):
         if self.tab != "now" or row is None:
             return []
         name, now = row.key
-        return hushing_of(self, name, now, row.hush, wrong=True)
+        return silencing_of(self, name, now, row.silence, wrong=True)
 
     def action_acknowledge(self) -> None:
         """Keep the incident under the cursor quiet, with a reason, until its status changes."""
@@ -162,17 +162,19 @@ class Alerts(Page):
         """Keep what is under the cursor quiet whatever its status is, or tell of it again."""
         if self.tab == "now" and self._row is not None:
             name, _ = self._row.key
-            muted = self._row.hush is not None
-            hush(self, name, None if muted else Hush("", "", self.session.clock()), "told again" if muted else "muted")
+            muted = self._row.silence is not None
+            silence(
+                self, name, None if muted else Silence("", "", self.session.clock()), "told again" if muted else "muted"
+            )
 
     def action_switch(self) -> None:
         """Switch the alerts of a kind off, or on again: of the incident, or the switch, under the cursor."""
         row = self._row if self.tab in ("now", "switches") else None
         if row is not None:
             kind = row.name if self.tab == "switches" else row.kind
-            off = self.state.hushed.off(kind)
-            entry = None if off else Hush("", "switched off", self.session.clock())
-            hush(self, switch(kind), entry, f"{kind}: {'on' if off else 'off'}", noted=False)
+            off = self.state.silences.off(kind)
+            entry = None if off else Silence("", "switched off", self.session.clock())
+            silence(self, switch(kind), entry, f"{kind}: {'on' if off else 'off'}", noted=False)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "switches":
@@ -182,7 +184,7 @@ class Alerts(Page):
 
 
 def _order(row: Now | Switch) -> tuple[bool, int]:
-    return isinstance(row, Now) and row.hush is not None, row.order
+    return isinstance(row, Now) and row.silence is not None, row.order
 
 
 def _name(row: Switch) -> str:
@@ -201,7 +203,7 @@ def _now_columns() -> list[Column]:
 
 def _kind(row: Now) -> Cell:
     glyph, tone = ("?", "warn") if row.kind == UNKNOWN else STATUSES.get(row.kind, ("✖", "bad"))
-    return Cell(f"{glyph} {row.kind}", "dim" if row.hush is not None else tone)
+    return Cell(f"{glyph} {row.kind}", "dim" if row.silence is not None else tone)
 
 
 def _lasts(row: Now) -> Cell:
@@ -209,7 +211,7 @@ def _lasts(row: Now) -> Cell:
 
 
 def _why_quiet(row: Now) -> str:
-    return "" if row.hush is None else row.hush.reason or "muted"
+    return "" if row.silence is None else row.silence.reason or "muted"
 
 
 def _switch_columns() -> list[Column]:

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import TabPane
 
-from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
+from kcli.admin.cluster.brokers import BrokerRow, list_brokers
 from kcli.admin.configs import Resource
 from kcli.admin.storage import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
@@ -28,7 +28,7 @@ from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.configs import Configs, ask_configs
 from kcli.tui.widgets.frames import Tabs
 from kcli.tui.widgets.lines import Lines
-from kcli.tui.widgets.overview import Whole
+from kcli.tui.widgets.overview import ClusterPlot
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ class Brokers(WithPane):
 
     def body(self) -> ComposeResult:
         with Vertical(id="details"):
-            yield Whole(self.state)
+            yield ClusterPlot(self.state)
             yield Lines(id="about")
         yield Rows(
             _columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers", empty="No broker known."
         )
 
     async def fetch(self, client: Client) -> Any:
-        return await look_at_brokers(client.cluster)
+        return await list_brokers(client.cluster)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         self.go(routes.Broker(event.row.node.id))
@@ -94,7 +94,7 @@ class Brokers(WithPane):
         """The pane is of the broker under the cursor, where there is room for one."""
         if not self.is_there or not self.has_class("-wide"):
             return
-        row, snapshot = self.query_one(Rows).row, self.state.look
+        row, snapshot = self.query_one(Rows).row, self.state.snapshot
         groups = (
             [group for group in snapshot.groups if group.described.coordinator == row.node.id]
             if (row is not None and snapshot is not None)

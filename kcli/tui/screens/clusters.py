@@ -17,9 +17,9 @@ from kcli.lag.status import SEVERITY
 from kcli.text.numbers import DASH
 from kcli.tui import routes
 from kcli.tui.actions.acts import Act
-from kcli.tui.alerts.hushed import Hushed
 from kcli.tui.alerts.incidents import UNKNOWN
-from kcli.tui.messages import ChangeProfile, Connected, Inspected, Looked, LookFailed
+from kcli.tui.alerts.silences import Silences
+from kcli.tui.messages import ChangeProfile, Connected, Inspected, SnapshotArrived, SnapshotFailed
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import elapsed, others
 from kcli.tui.text.incidents import WRONG
@@ -43,25 +43,25 @@ BEAT = 30.0
 
 
 class ClusterRow(NamedTuple):
-    """A profile: its newest snapshot, or the failure. `hushed` is what has no alerts there."""
+    """A profile: its newest snapshot, or the failure. `silences` is what has no alerts there."""
 
     name: str
-    look: LagSnapshot | None = None
+    snapshot: LagSnapshot | None = None
     brokers: int = 0
     down: int = 0
     incidents: Sequence[Incident] = ()
-    hushed: Hushed = Hushed()
+    silences: Silences = Silences()
     problem: str = ""
 
     @property
     def urgent(self) -> int:
         """The number of incidents beside groups, as the head counts them."""
-        return sum(one.key not in self.hushed and one.kind != UNKNOWN for one in self.incidents)
+        return sum(one.key not in self.silences and one.kind != UNKNOWN for one in self.incidents)
 
     @property
     def counts(self) -> Counter[str]:
         """The number of groups by status, without kcli's own."""
-        return Counter(group.status for group in others(self.look)) if self.look is not None else Counter()
+        return Counter(group.status for group in others(self.snapshot)) if self.snapshot is not None else Counter()
 
     @property
     def is_wrong(self) -> bool:
@@ -70,12 +70,12 @@ class ClusterRow(NamedTuple):
     @property
     def lag(self) -> int | None:
         """Offsets, of all groups."""
-        return None if self.look is None else sum(group.total.lag or 0 for group in others(self.look))
+        return None if self.snapshot is None else sum(group.total.lag or 0 for group in others(self.snapshot))
 
     @property
     def lag_text(self) -> str:
         """The same as it is drawn."""
-        return DASH if self.look is None else lag_text(group.total for group in others(self.look))
+        return DASH if self.snapshot is None else lag_text(group.total for group in others(self.snapshot))
 
     @property
     def severity(self) -> tuple[float, ...]:
@@ -142,24 +142,26 @@ class Clusters(Page):
         await session.open(lambda message: self.app.call_later(self._heard, name, message))
 
     def _heard(self, name: str, message: Message) -> None:
-        if isinstance(message, Looked):
-            self._put(name, look=message.look, problem="")
-        elif isinstance(message, LookFailed):
+        if isinstance(message, SnapshotArrived):
+            self._put(name, snapshot=message.snapshot, problem="")
+        elif isinstance(message, SnapshotFailed):
             self._put(name, problem=printable(str(message.problem)))
         elif isinstance(message, Inspected):
             self._put(name, incidents=message.incidents)
         elif isinstance(message, Connected):
-            self._put(name, brokers=message.brokers, down=message.down, hushed=self._hushed(name, message.cluster_id))
+            self._put(
+                name, brokers=message.brokers, down=message.down, silences=self._silences(name, message.cluster_id)
+            )
 
-    def _hushed(self, name: str, cluster_id: str | None) -> Hushed:
+    def _silences(self, name: str, cluster_id: str | None) -> Silences:
         """What has no alerts in this cluster, as the file of the cluster says now."""
-        hushed, session = Hushed(), self._sessions.get(name)
+        silences, session = Silences(), self._sessions.get(name)
         if cluster_id and session is not None and session.recalls:
             try:
-                hushed.open(cluster_id)
+                silences.open(cluster_id)
             except OSError as problem:
                 self.notify(f"Acknowledged alerts of {name} are not known: {problem.strerror}", markup=False)
-        return hushed
+        return silences
 
     def _put(self, name: str, **changes: Any) -> None:
         self._rows[name] = self._rows[name]._replace(**changes)
@@ -171,8 +173,8 @@ class Clusters(Page):
         super().on_changed()
         state, name = self.state, self.state.session.name
         if state.session.live and name in self._rows:
-            wrong = {"incidents": state.incidents, "hushed": state.hushed, "problem": state.problem}
-            self._put(name, look=state.look, brokers=state.brokers, down=state.down, **wrong)
+            wrong = {"incidents": state.incidents, "silences": state.silences, "problem": state.problem}
+            self._put(name, snapshot=state.snapshot, brokers=state.brokers, down=state.down, **wrong)
 
     def _draw(self) -> None:
         self.query_one(Rows).put(self._rows.values())
@@ -185,7 +187,7 @@ class Clusters(Page):
     def action_again(self) -> None:
         """Ask all of them now."""
         for session in (self.session, *self._sessions.values()):
-            session.look_now()
+            session.refresh_now()
 
     @property
     def command(self) -> str:
@@ -215,17 +217,19 @@ class Clusters(Page):
             Column("groups", "GROUPS", nothing, draw=_as_text, pieces=_pieces, rank=0, wide=True),
             Column("lag", "LAG", lambda r: r.lag, draw=lambda r: Cell(r.lag_text), right=True, letter="L", rank=0),
             Column("brokers", "BROKERS", lambda r: r.down, draw=_brokers, right=True, letter="B"),
-            Column("age", "AGE", lambda r: r.look and r.look.time, draw=self._age, right=True, letter="A", rank=2),
+            Column(
+                "age", "AGE", lambda r: r.snapshot and r.snapshot.time, draw=self._age, right=True, letter="A", rank=2
+            ),
             Column("problem", "", lambda r: r.problem, tone="bad", wide=True, rank=1, most=200),
         ]
 
     def _age(self, row: ClusterRow) -> Cell:
-        return Cell("" if row.look is None else elapsed(self.session.clock() - row.look.time), "dim")
+        return Cell("" if row.snapshot is None else elapsed(self.session.clock() - row.snapshot.time), "dim")
 
 
 def _counted(row: ClusterRow) -> list[Cell]:
     """`!2 ✖1 ■2 ●9`, each in its tone; what is awaited where nothing is known yet."""
-    if row.look is None:
+    if row.snapshot is None:
         return [Cell("" if row.problem else "connecting …", "dim")]
     counts = row.counts
     cells = [Cell(f"!{row.urgent}", "bad")] if row.urgent else []

@@ -12,7 +12,7 @@ from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 
 if TYPE_CHECKING:
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
 
 
 def partition_columns() -> list[Column]:
@@ -31,7 +31,7 @@ def partition_columns() -> list[Column]:
     ]
 
 
-def place_of(standing: Standing) -> tuple[str, int]:
+def place_of(standing: PartitionFigures) -> tuple[str, int]:
     """Topic and partition of a partition's lag."""
     return standing.lag.sample.topic, standing.lag.sample.partition
 

@@ -115,7 +115,7 @@ class Faults(Page):
             self.refresh_bindings()
         self.retitle()
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         """Snapshots are of groups."""
 
     def _beat(self) -> None:

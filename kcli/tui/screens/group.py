@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.admin.groups.rows import Member as Described
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
@@ -68,7 +68,7 @@ class Group(Page):
         standing = self.standing
         name = printable(self.group)
         if standing is None:
-            return f"Group {name}{': it is not there (any more)' if self.state.look is not None else ''}"
+            return f"Group {name}{': it is not there (any more)' if self.state.snapshot is not None else ''}"
         word, _ = status_of(standing.total)
         undecoded = len(self._next.sentences)
         told = f"✖ {undecoded} next record{'s do' if undecoded > 1 else ' does'} not decode" if undecoded else ""
@@ -109,7 +109,7 @@ class Group(Page):
 
     # -- what arrives ---
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self.standing = next((group for group in snapshot.groups if group.described.group == self.group), None)
         if self.standing is None:
             for rows in self.query(Rows):
@@ -163,7 +163,7 @@ class Group(Page):
     # -- where one goes from here ---
 
     @property
-    def partition(self) -> Standing | None:
+    def partition(self) -> PartitionFigures | None:
         """The partition under the cursor."""
         return self.query_one("#partitions", Rows).row
 
@@ -271,7 +271,7 @@ def _event_columns(clock: Callable[[], float]) -> list[Column]:
     ]
 
 
-def _loudness(standing: Standing) -> tuple[int, int, str, int]:
+def _loudness(standing: PartitionFigures) -> tuple[int, int, str, int]:
     return -SEVERITY.index(standing.status), -(standing.lag.lag or 0), *place_of(standing)
 
 
@@ -296,7 +296,7 @@ class Member(Page):
     @property
     def heading(self) -> str:
         if self._member is None:
-            gone = ": it is not there (any more)" if self.state.look is not None else ""
+            gone = ": it is not there (any more)" if self.state.snapshot is not None else ""
             return f"Member {printable(self.member_id)} of {printable(self.group)}{gone}"
         member = self._member
         at = f"{printable(who(member))}  {len(member.assignment)} partitions  lag {self._lag}"
@@ -310,7 +310,7 @@ class Member(Page):
         empty = "It owns no partitions now."
         yield Rows(_columns(), key=place_of, order=place_of, enters="Read", id="partitions", empty=empty)
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         group = next((group for group in snapshot.groups if group.described.group == self.group), None)
         members = group.described.members if group is not None else []
         self._member = next((member for member in members if member.member_id == self.member_id), None)

@@ -30,7 +30,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.admin.groups.rows import Described
     from kcli.lag.history import GroupStanding
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.actions.acts import Act
     from kcli.tui.state import State
@@ -53,7 +53,7 @@ def arrow(standing: GroupStanding) -> Cell:
     return Cell("↗", "bad") if standing.growth > 0 else Cell("↘", "good")
 
 
-def until(standing: GroupStanding | Standing) -> Cell:
+def until(standing: GroupStanding | PartitionFigures) -> Cell:
     """The time until the lag is worked off, or how fast it grows."""
     if standing.eta is not None:
         return Cell(duration(standing.eta) if standing.eta else "")
@@ -106,7 +106,7 @@ class Groups(Page):
 
     @property
     def heading(self) -> str:
-        snapshot = self.state.look
+        snapshot = self.state.snapshot
         if snapshot is None:
             return "Groups"
         groups, *hidden = self._how_many(snapshot)
@@ -215,7 +215,7 @@ class Groups(Page):
         if (group, cells) not in self._recent:
             trails = self.state.trails
             trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
-            now = self.state.look.time if self.state.look is not None else 0.0
+            now = self.state.snapshot.time if self.state.snapshot is not None else 0.0
             line = spark(spread(trail, now - (trails.span if trails is not None else 0.0), now, cells * 2))
             unit = duration if self.state.timely else count
             self._recent[group, cells] = line.rjust(cells), between([value for _, value in trail], unit)
@@ -225,7 +225,7 @@ class Groups(Page):
         self._recent.clear()
         super().on_resize()
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self._recent.clear()
         rows = self.query_one(Rows)
         rows.relabel("spark", f"LAST {elapsed(self.state.trails.span)}" if self.state.trails is not None else "LAST")
@@ -238,18 +238,18 @@ class Groups(Page):
         known = snapshot.groups if self._internal else others(snapshot)
         state, trails = self.state, self.state.trails
         since = unknown if trails is None else trails.since
-        cards = board(known, snapshot, CARDS, since, state.hushed, state.urgent)
+        cards = board(known, snapshot, CARDS, since, state.silences, state.urgent)
         self.query_one("#board", Lines).put(cards)
 
     def on_changed(self) -> None:
         super().on_changed()
-        if self.stands and self.is_seen and self.state.look is not None:
-            self._draw_board(self.state.look)
+        if self.stands and self.is_seen and self.state.snapshot is not None:
+            self._draw_board(self.state.snapshot)
 
     def filtered(self, words: str) -> None:
         super().filtered(words)
-        if self.state.look is not None:
-            self.looked(self.state.look)
+        if self.state.snapshot is not None:
+            self.show_snapshot(self.state.snapshot)
             self.retitle()
 
     def on_lines_chosen(self, event: Lines.Chosen) -> None:
@@ -265,7 +265,12 @@ class Groups(Page):
         """The plot is of the group under the cursor, and says in a sentence the reason for its status."""
         if not self.is_there:
             return
-        plot, row, snapshot, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
+        plot, row, snapshot, trails = (
+            self.query_one(Plot),
+            self.query_one(Rows).row,
+            self.state.snapshot,
+            self.state.trails,
+        )
         about = self.query_one("#about", Lines)
         if row is None or snapshot is None or trails is None:
             plot.title = ""
@@ -279,8 +284,8 @@ class Groups(Page):
     def action_internal(self) -> None:
         """Show the groups in which kcli keeps its own progress, or hide them again."""
         self._internal = not self._internal
-        if self.state.look is not None:
-            self.looked(self.state.look)
+        if self.state.snapshot is not None:
+            self.show_snapshot(self.state.snapshot)
         self.retitle()
 
     @property
@@ -299,8 +304,8 @@ class Groups(Page):
     def action_old(self) -> None:
         """Show the small orphans of long ago, or hide them again."""
         self._old = not self._old
-        if self.state.look is not None:
-            self.looked(self.state.look)
+        if self.state.snapshot is not None:
+            self.show_snapshot(self.state.snapshot)
         self.retitle()
 
     @property

@@ -208,7 +208,7 @@ class Heatmap(Page):
         yield Static(id="legend", markup=False)
         yield Grid(UNITS["lag"], id="heat", empty="Nothing is known of this.")
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self._draw()
 
     async def fetch(self, client: Client) -> Any:
@@ -242,7 +242,7 @@ class Heatmap(Page):
         self._draw()
 
     def _draw(self) -> None:
-        if self.state.look is None:
+        if self.state.snapshot is None:
             return  # nothing is known of lag yet: the cursor is to begin at the worst row
         grid = self.query_one(Grid)
         heats = self._heats()
@@ -256,8 +256,8 @@ class Heatmap(Page):
     def _heats(self) -> dict[TopicPartition, Heat]:
         """What groups know first: their rates are there from the first refresh on."""
         found: dict[TopicPartition, Heat] = {}
-        if self.state.look is not None and self._measure != "size":
-            found = of_groups(self.state.look, self._measure)
+        if self.state.snapshot is not None and self._measure != "size":
+            found = of_groups(self.state.snapshot, self._measure)
         if self._now is not None and self._measure in ("rate", "size"):
             found |= of_cluster(self._now, self._before, self._measure)
         return found

@@ -35,7 +35,7 @@ from kcli.tui.widgets.filter import Filter, FilterLine
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.frames import Tabs, TimedScreen
 from kcli.tui.widgets.masthead import Masthead, shortened
-from kcli.tui.widgets.overview import Overview, Whole
+from kcli.tui.widgets.overview import ClusterPlot, Overview
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -156,7 +156,7 @@ class Page(TimedScreen):
         """The widgets between the heading and the filter."""
         yield from ()
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         """A snapshot has arrived."""
 
     async def fetch(self, client: Client) -> Any:
@@ -255,7 +255,7 @@ class Page(TimedScreen):
     def on_screen_resume(self) -> None:
         """What came while another page was in front is drawn now."""
         self.on_changed()
-        if self.is_mounted and self.state.look is not self._look_drawn:
+        if self.is_mounted and self.state.snapshot is not self._look_drawn:
             self.on_new_look()
         self._beat()
 
@@ -269,12 +269,12 @@ class Page(TimedScreen):
         if not self.is_seen:
             self._look_drawn = None
             return
-        self._look_drawn = snapshot = self.state.look
+        self._look_drawn = snapshot = self.state.snapshot
         self.on_changed()
         if snapshot is not None and self.stands:
-            self.looked(snapshot)
-            for part in (*self.query(Overview), *self.query(Whole)):
-                part.look()
+            self.show_snapshot(snapshot)
+            for part in (*self.query(Overview), *self.query(ClusterPlot)):
+                part.redraw()
             self.retitle()
         if not self.session.live:
             self._beat()  # a recording has no other beat
@@ -298,7 +298,7 @@ class Page(TimedScreen):
         for line in self.query(Masthead):
             line.refresh()
         stale = late(self.state)
-        unknown = waiting(self.state) if self.asks or stale or self.state.look is None else ""
+        unknown = waiting(self.state) if self.asks or stale or self.state.snapshot is None else ""
         for rows in self.query(Rows):
             rows.waiting = self.asking.trouble or unknown
             rows.faded = bool(stale)
@@ -499,13 +499,13 @@ class Page(TimedScreen):
 def waiting(state: State) -> str:
     """The text instead of a table, while nothing is known of the cluster, or nothing is read of a recording yet."""
     if not state.session.live:
-        return "" if state.look is not None else state.session.waits.capitalize()
-    return ASKING if state.look is not None else card(state)
+        return "" if state.snapshot is not None else state.session.waits.capitalize()
+    return ASKING if state.snapshot is not None else card(state)
 
 
 def late(state: State) -> str:
     """The line above tables that are older than two refreshes should be; "" while they are not."""
-    session, snapshot = state.session, state.look
+    session, snapshot = state.session, state.snapshot
     if snapshot is None or not session.live or session.paused:
         return ""
     age = session.clock() - snapshot.time

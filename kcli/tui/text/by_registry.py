@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from kcli.consumer.consumer import Decode
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.registry.listing.opened import OpenRegistry
     from kcli.schemas import Schema
     from kcli.tui.session import Session
@@ -150,7 +150,7 @@ class NextRecords:
         self._asked: set[Place] = set()
         self._learning = False
 
-    async def learn(self, partitions: Sequence[Standing]) -> bool:
+    async def learn(self, partitions: Sequence[PartitionFigures]) -> bool:
         """Read and decode the next record of each stuck partition, once for each committed offset. Whether there are
         other sentences now; what cannot be read has none, and one question is asked at a time."""
         if self._learning or not (self._session.live and self._session.has_registry):
@@ -161,7 +161,7 @@ class NextRecords:
         finally:
             self._learning = False
 
-    async def _learn(self, partitions: Sequence[Standing]) -> bool:
+    async def _learn(self, partitions: Sequence[PartitionFigures]) -> bool:
         stuck = [(place, offset) for part in partitions if part.status == STUCK for place, offset in _next(part)][:MOST]
         before = dict(self.sentences)
         self.sentences = {place: text for place, text in self.sentences.items() if place in stuck}
@@ -190,7 +190,7 @@ class NextRecords:
         return ""
 
 
-def _next(part: Standing) -> list[Place]:
+def _next(part: PartitionFigures) -> list[Place]:
     sample = part.lag.sample
     at = TopicPartition(sample.topic, sample.partition)
     return [] if sample.committed is None else [(at, sample.committed)]

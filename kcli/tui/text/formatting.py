@@ -15,7 +15,7 @@ from kcli.errors import KcliError
 from kcli.lag import figures as engine
 from kcli.lag.formats.page import STATUSES
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import share
 from kcli.lag.watch import LagSnapshot
 from kcli.text.numbers import DASH, duration, size
@@ -73,7 +73,7 @@ def elapsed(seconds: float) -> str:
     return f"{max(round(seconds), 0)}s" if seconds < 60 else duration(seconds)
 
 
-def age(standing: Standing | GroupStanding) -> str:
+def age(standing: PartitionFigures | GroupStanding) -> str:
     """How old the first unread record is: `~` by interpolation, `>` at least."""
     sign = "" if standing.time_lag is None or standing.time_lag_exact else ">" if standing.time_lag_least else "~"
     return sign + duration(standing.time_lag)

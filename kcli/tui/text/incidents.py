@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kcli.lag.events import Event
     from kcli.lag.history import GroupStanding
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.alerts.incidents import Incident
     from kcli.tui.trails import Lasting
@@ -103,16 +103,16 @@ def board(
     snapshot: LagSnapshot,
     most: int,
     since: Since = unknown,
-    hushed: Container[tuple[str, str]] = (),
+    silences: Container[tuple[str, str]] = (),
     urgent: Sequence[Incident] = (),
 ) -> list[Line]:
     """An incident in a line, at most this number of lines; the last says how many more there are. What is `urgent` with
-    the cluster comes before groups. Groups that are `hushed` with their status are one line."""
+    the cluster comes before groups. Groups whose status is in `silences` are one line."""
     every = incidents(groups)
     wrong, quiet = [], []
     for standing in every:
         name = standing.described.group
-        if (name, standing.status) in hushed:
+        if (name, standing.status) in silences:
             quiet.append(name)
         else:
             wrong.append(standing)
@@ -170,7 +170,7 @@ def incident(standing: GroupStanding, snapshot: LagSnapshot, since: Lasting | No
     ]
 
 
-def places(partitions: Sequence[Standing]) -> str:
+def places(partitions: Sequence[PartitionFigures]) -> str:
     """`orders[0-7,9], payments[1]`."""
     topics: dict[str, list[int]] = {}
     for part in partitions:
@@ -189,7 +189,7 @@ def _ranges(numbers: list[int]) -> str:
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
-def _readers(partitions: Sequence[Standing]) -> str:
+def _readers(partitions: Sequence[PartitionFigures]) -> str:
     names = sorted({part.lag.sample.client_id or "" for part in partitions} - {""})
     if not names:
         return "no reader"
@@ -197,7 +197,7 @@ def _readers(partitions: Sequence[Standing]) -> str:
     return f"reader {printable(names[0])}{more}"
 
 
-def _worst(standing: GroupStanding) -> list[Standing]:
+def _worst(standing: GroupStanding) -> list[PartitionFigures]:
     return [part for part in standing.partitions if part.status == standing.status]
 
 
@@ -239,7 +239,7 @@ def details(
     return lines
 
 
-def _part(part: Standing) -> list[Word]:
+def _part(part: PartitionFigures) -> list[Word]:
     """A partition of a group in a line."""
     sample = part.lag.sample
     word, tone = status(part.status)

@@ -105,7 +105,7 @@ class Masthead(Widget):
         parts += self._figures()
         if state.problem:
             parts.append(Part(state.problem, "bad"))
-        elif state.look is None:
+        elif state.snapshot is None:
             parts.append(Part(session.waits, "dim"))
         elif state.cluster_id:
             parts.append(Part(f"cluster {state.cluster_id}", "dim"))
@@ -113,9 +113,9 @@ class Masthead(Widget):
 
     def _figures(self) -> list[Part]:
         state, paused = self._state, self._state.session.paused
-        if state.look is None:
+        if state.snapshot is None:
             return []
-        groups = others(state.look)
+        groups = others(state.snapshot)
         counts = Counter(group.status for group in groups)
         parts: list[Part] = []
         if wrong := sum(one.kind != UNKNOWN for one in state.urgent):
@@ -130,7 +130,7 @@ class Masthead(Widget):
         if state.brokers:
             up = f"{state.brokers - state.down}/{state.brokers}"
             parts.append(Part(up, "bad" if state.down else "", does="brokers"))
-        age = state.session.clock() - state.look.time
+        age = state.session.clock() - state.snapshot.time
         parts.append(Part("PAUSED" if paused else elapsed(age), "warn" if paused or age > OLD else "dim"))
         return parts
 

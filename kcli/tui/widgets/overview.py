@@ -38,7 +38,7 @@ def curves(moments: Sequence[Moment]) -> list[Curve]:
 HEAD = 3  # lines before a list, and the one above the pane
 
 
-class Whole(Plot):
+class ClusterPlot(Plot):
     """The lag of all groups over time, with what came and what was read."""
 
     def __init__(self, state: State) -> None:
@@ -46,9 +46,9 @@ class Whole(Plot):
         self._state = state
 
     def on_show(self) -> None:
-        self.look()
+        self.redraw()
 
-    def look(self) -> None:
+    def redraw(self) -> None:
         """Draw the newest snapshot; nothing where the page has no room for it."""
         if not self.is_on_screen or self._state.trails is None:
             return
@@ -65,15 +65,15 @@ class Overview(Horizontal):
         self._state = state
 
     def compose(self) -> ComposeResult:
-        yield Whole(self._state)
+        yield ClusterPlot(self._state)
         yield Lines(aligned=True, id="about")
 
     def on_resize(self) -> None:
-        self.look()
+        self.redraw()
 
-    def look(self) -> None:
+    def redraw(self) -> None:
         """Show the newest snapshot."""
-        snapshot = self._state.look
+        snapshot = self._state.snapshot
         if snapshot is not None and self.is_on_screen and self.query(Lines):  # they are being made
             groups = sorted(others(snapshot), key=loudness)
             urgent = [of_cluster(one, snapshot.time) for one in self._state.urgent]

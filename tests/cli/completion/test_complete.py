@@ -506,7 +506,7 @@ def test_a_tab_offers_no_more_than_fit_a_screen(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     topics = [f"team-{n % 20}.events-{n}" for n in range(2019)]
-    monkeypatch.setattr("kcli.cli.completion.cluster.look", lambda *words: topics)
+    monkeypatch.setattr("kcli.cli.completion.cluster.names_of", lambda *words: topics)
     assert complete.run(["zsh", "kcli", "topics", "describe", ""]) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert lines == ["nospace", "team-\t2019 names"]

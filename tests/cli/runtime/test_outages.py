@@ -45,15 +45,15 @@ async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixt
     looking = signals.Outages(cluster)  # type: ignore[arg-type]
     problem = ConnectError("broker 2 at b:9092: connection refused: nothing listens there")
     cluster.now = {2: (now - 0.1, now, problem)}
-    looking.look()
+    looking.report()
     assert capsys.readouterr().err == "", "a moment is no outage"
     cluster.now = {2: (now - 1, now, problem), 3: (now - 60, now - 60, ConnectError("long forgotten"))}
-    looking.look()
-    looking.look()
+    looking.report()
+    looking.report()
     assert capsys.readouterr().err == f"kcli: {problem}; retrying\n"
     cluster.now = {}
-    looking.look()
-    looking.look()
+    looking.report()
+    looking.report()
     assert capsys.readouterr().err == "kcli: broker 2 is back, or no longer needed\n"
 
 
@@ -61,8 +61,8 @@ async def test_a_silence_of_days_is_said_once(capsys: pytest.CaptureFixture[str]
     cluster = Trouble()
     looking = signals.Outages(cluster)  # type: ignore[arg-type]
     cluster.quiet = {1: 2147483.647}
-    looking.look()
-    looking.look()
+    looking.report()
+    looking.report()
     said = capsys.readouterr().err
     assert said.startswith(
         "kcli: broker 1 asks for 2,147,484 s without requests (throttle_time_ms); kcli asks it again"
@@ -76,12 +76,12 @@ async def test_partitions_without_a_leader_are_said_once_and_when_they_have_one(
     cluster = Trouble()
     looking = signals.Outages(cluster)  # type: ignore[arg-type]
     cluster.without = {TopicPartition("t", 1): 0.1, TopicPartition("t", 3): 0.3, TopicPartition("t", 2): 0.3}
-    looking.look()
-    looking.look()
+    looking.report()
+    looking.report()
     assert capsys.readouterr().err == "kcli: t[2], t[3] have no leader; retrying\n"
     cluster.without = {}
-    looking.look()
-    looking.look()
+    looking.report()
+    looking.report()
     assert capsys.readouterr().err == "kcli: t[2], t[3] have a leader again\n"
 
 

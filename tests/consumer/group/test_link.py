@@ -73,7 +73,7 @@ def test_a_commit_by_hand_covers_what_was_taken_before_it(committed: int, out: b
 
 async def test_a_revocation_waits_for_the_message_in_hand() -> None:
     link, _ = made(10)
-    stream = SimpleNamespace(in_hand=AT, stop=lambda _: None, look=lambda: (0, 0))
+    stream = SimpleNamespace(in_hand=AT, stop=lambda _: None, note_progress=lambda: (0, 0))
     link.stream = stream
     settling = asyncio.create_task(link.settle({AT}))
     await asyncio.sleep(0)
@@ -103,5 +103,5 @@ def test_each_message_of_a_stream_is_a_sign_of_life() -> None:
     link, _ = made(0)
     assert not link.alive()
     looks = iter([(1, 1), (1, 1), (1, 2), (2, -1)])
-    link.stream = SimpleNamespace(look=lambda: next(looks))
+    link.stream = SimpleNamespace(note_progress=lambda: next(looks))
     assert [link.alive() for _ in range(4)] == [True, False, True, True]

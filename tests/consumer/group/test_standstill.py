@@ -55,7 +55,7 @@ def test_E46_a_heartbeat_that_is_overdue_says_that_the_process_stood_still() -> 
     clock, standstill = make()
     unsure = []
     for late in (OVERDUE - 0.01, OVERDUE + 0.01):
-        standstill.look(clock.now - late)
+        standstill.check(clock.now - late)
         unsure.append(standstill.unsure)
     standstill.sent()
     assert not standstill.ended(answered=True)
@@ -66,7 +66,7 @@ def test_E46_a_coordinator_that_is_slow_is_no_standstill() -> None:
     clock, standstill = make()
     standstill.sent()
     clock.run(40.0)
-    standstill.look(clock.now - 39.0)
+    standstill.check(clock.now - 39.0)
     assert not standstill.unsure
     assert not standstill.ended(answered=True)
 
@@ -86,7 +86,7 @@ def test_E46_a_stop_while_a_heartbeat_is_under_way_asks_for_another_one() -> Non
 
 def test_E46_no_answer_leaves_it_unsure_without_haste() -> None:
     clock, standstill = make()
-    standstill.look(clock.now - 2 * OVERDUE)
+    standstill.check(clock.now - 2 * OVERDUE)
     standstill.sent()
     assert not standstill.ended(answered=False)
     assert standstill.unsure

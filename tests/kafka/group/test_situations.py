@@ -594,7 +594,7 @@ async def watch(kafka: Kafka, prefix: str) -> dict[str, Outputs]:
             for n in range(looks):
                 await asyncio.gather(*(told.each(acts[name], n) for name, told in scripts.items()))
                 clock.now += step - HOUR * (n == BACK and scripts is SECONDS)
-                seen = await watched.look()
+                seen = await watched.refresh()
             found |= {name: plain(outputs(seen, prefix + name), prefix) for name in scripts}
             if scripts is SECONDS:
                 await acts["moved-while-closed"].commit(0, 70)
@@ -604,7 +604,7 @@ async def watch(kafka: Kafka, prefix: str) -> dict[str, Outputs]:
             watched = Watch(looker.cluster, [prefix + name for name in names], again, clock=clock)
             for n in range(1 if scripts is SECONDS else 9):
                 clock.now += 5.0 * (n > 0)
-                seen = await watched.look()
+                seen = await watched.refresh()
             found |= {f"{name}, reopened": plain(outputs(seen, prefix + name), prefix) for name in names}
     return found
 

@@ -22,7 +22,7 @@ from kcli.lag.watch import LagSnapshot
 NOW = 1_795_265_117.0
 
 
-def look(at: float, lag: int = 5, events: int = 0, groups: int = 1) -> LagSnapshot:
+def snapshot_at(at: float, lag: int = 5, events: int = 0, groups: int = 1) -> LagSnapshot:
     standings = [
         GroupStanding(
             described=Described(group=f"g{n}"), total=Total(lag=lag), status="STUCK", time_lag=1.25, in_rate=2.0
@@ -42,9 +42,9 @@ def opened(folder: Path, now: float = NOW, **options: int) -> Past:
 def test_what_was_written_is_known_again(tmp_path: Path) -> None:
     past = opened(tmp_path)
     assert past.writes
-    past.add(look(NOW, events=1))
-    past.add(look(NOW + 5, lag=6, events=1))  # within the minute: only what happened is kept
-    past.add(look(NOW + BEAT, lag=7))
+    past.add(snapshot_at(NOW, events=1))
+    past.add(snapshot_at(NOW + 5, lag=6, events=1))  # within the minute: only what happened is kept
+    past.add(snapshot_at(NOW + BEAT, lag=7))
     past.close()
     found = opened(tmp_path).read(NOW + BEAT)
     assert found.points["g0"] == [
@@ -60,8 +60,8 @@ def test_what_was_written_is_known_again(tmp_path: Path) -> None:
 
 def test_the_events_of_the_last_minute_are_written_when_it_is_closed(tmp_path: Path) -> None:
     past = opened(tmp_path)
-    past.add(look(NOW, events=1))
-    past.add(look(NOW + 5, lag=6, events=2))
+    past.add(snapshot_at(NOW, events=1))
+    past.add(snapshot_at(NOW + 5, lag=6, events=2))
     past.close()
     past.close()
     again = opened(tmp_path, NOW + 10)
@@ -77,21 +77,21 @@ def test_the_events_of_the_last_minute_are_written_when_it_is_closed(tmp_path: P
     assert os.path.getsize(again.path) == size, "nothing happened since"
     second = opened(tmp_path, NOW + 10)
     reader = opened(tmp_path, NOW + 10)
-    reader.add(look(NOW + 20, events=1))
+    reader.add(snapshot_at(NOW + 20, events=1))
     reader.close()
     assert os.path.getsize(second.path) == size, "another process writes it"
 
 
 def test_only_the_last_day_is_known(tmp_path: Path) -> None:
     past = opened(tmp_path)
-    past.add(look(NOW))
-    past.add(look(NOW + BEAT))
+    past.add(snapshot_at(NOW))
+    past.add(snapshot_at(NOW + BEAT))
     assert [point.time for point in past.read(NOW + KEPT + 1).points["g0"]] == [NOW + BEAT]
 
 
 def test_only_this_user_reads_it(tmp_path: Path) -> None:
     past = opened(tmp_path / "history")
-    past.add(look(NOW))
+    past.add(snapshot_at(NOW))
     assert stat.S_IMODE((tmp_path / "history").stat().st_mode) == 0o700
     for file in (tmp_path / "history").iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -101,10 +101,10 @@ def test_only_this_user_reads_it(tmp_path: Path) -> None:
 
 def test_one_process_writes_and_the_others_read(tmp_path: Path) -> None:
     first = opened(tmp_path)
-    first.add(look(NOW))
+    first.add(snapshot_at(NOW))
     second = opened(tmp_path)
     assert not second.writes
-    second.add(look(NOW + BEAT))
+    second.add(snapshot_at(NOW + BEAT))
     assert len(second.read(NOW).points["g0"]) == 1
     first.close()
     assert opened(tmp_path).writes
@@ -113,7 +113,7 @@ def test_one_process_writes_and_the_others_read(tmp_path: Path) -> None:
 def test_it_is_never_larger_than_two_halves_and_keeps_the_newest(tmp_path: Path) -> None:
     past = opened(tmp_path, half=4096)
     for n in range(200):
-        past.add(look(NOW + BEAT * n, lag=n, groups=3))
+        past.add(snapshot_at(NOW + BEAT * n, lag=n, groups=3))
         sizes = [os.path.getsize(path) for path in (past.path, f"{past.path}.1") if os.path.exists(path)]
         assert max(sizes) <= 4096
     lags = [point.lag for point in past.read(NOW + BEAT * 200).points["g0"]]
@@ -123,11 +123,11 @@ def test_it_is_never_larger_than_two_halves_and_keeps_the_newest(tmp_path: Path)
 
 WRITER = """
 import sys, time
-from tests.lag.formats.test_past import NOW, look, opened
+from tests.lag.formats.test_past import NOW, opened, snapshot_at
 from pathlib import Path
 past = opened(Path(sys.argv[1]))
 for n in range(10_000_000):
-    past.add(look(NOW + 60.0 * n, lag=n, groups=20))
+    past.add(snapshot_at(NOW + 60.0 * n, lag=n, groups=20))
     if n == 50:
         print("many", flush=True)
 """
@@ -149,7 +149,7 @@ def test_a_killed_process_leaves_whole_lines_and_no_lock(tmp_path: Path) -> None
     past.close()
     again = Past("the/cluster id", folder=str(tmp_path))
     again.open(NOW)
-    again.add(look(NOW + KEPT - 1, lag=-1))
+    again.add(snapshot_at(NOW + KEPT - 1, lag=-1))
     found = again.read(NOW)
     assert found.skipped == 1
     assert len(found.points["g0"]) == known + 1
@@ -175,5 +175,5 @@ def test_files_of_clusters_that_were_not_seen_for_a_day_are_removed(tmp_path: Pa
 def test_a_clock_that_is_set_back_does_not_stop_the_history(tmp_path: Path) -> None:
     past = opened(tmp_path)
     times = [NOW, NOW + 5.0, NOW - 3600.0, NOW - 3595.0, NOW - 3540.0]
-    assert [past.add(look(time)) for time in times] == [True, False, True, False, True]
+    assert [past.add(snapshot_at(time)) for time in times] == [True, False, True, False, True]
     past.close()

@@ -12,7 +12,7 @@ from kcli.cli.parsing.registry import every
 from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.formats.sentences import explained, reason, remedy
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import (
     BEHIND,
     GROWING,
@@ -41,14 +41,14 @@ def group(status: str, lag: int | None = 5, members: int = 1, still: float = 97.
         group="g 1", topic="t", partition=0, committed=None if status == NO_COMMIT else 7, end=5, error=error
     )
     rewound = (9, 7) if status == REWOUND else None
-    bad = Standing(
+    bad = PartitionFigures(
         lag=Lag(sample=sample, lag=lag, beyond=20 * (status == PAST_END)),
         status=status,
         still=still,
         rewound=rewound,
         falling=2.5,
     )
-    good = Standing(lag=Lag(sample=Sample(group="g 1", topic="t", partition=1), lag=0), status=IDLE)
+    good = PartitionFigures(lag=Lag(sample=Sample(group="g 1", topic="t", partition=1), lag=0), status=IDLE)
     facts.setdefault("total", Total(group="g 1", lag=lag, status=status))
     return GroupStanding(
         described=Described(group="g 1", members=[Member(member_id=str(n)) for n in range(members)]),
@@ -183,7 +183,7 @@ def test_members_without_partitions_have_nothing_to_commit(members: int, sentenc
 )
 def test_a_sentence_has_the_age_of_the_partition_that_it_names(status: str, sentence: str) -> None:
     standing = group(status)
-    other = Standing(lag=Lag(sample=Sample(topic="t", partition=1), lag=3), status=status, still=500.0)
+    other = PartitionFigures(lag=Lag(sample=Sample(topic="t", partition=1), lag=3), status=status, still=500.0)
     standing.partitions.append(other)
     assert explained(standing, LagSnapshot()) == sentence
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.pipeline.jobs.lake.table import Written
-from kcli.pipeline.jobs.work import Look
+from kcli.pipeline.jobs.work import StreamState
 from kcli.pipeline.metrics.stream_metrics import Totals, batch_of
 from kcli.pipeline.progress import Progress
 from tests.pipeline.jobs.test_commands import kcli as kcli
@@ -49,13 +49,13 @@ def test_a_batch_is_measured_by_sparks_progress_and_by_what_it_wrote() -> None:
 
 def test_the_page_adds_up_batches_and_leaves_out_what_is_unknown() -> None:
     totals = Totals('a"b', 900.0)
-    early = totals.page(Progress(), Look())
+    early = totals.page(Progress(), StreamState())
     assert 'kcli_pipeline_rows_total{pipeline="a\\"b"} 0' in early
     assert "kcli_pipeline_lag" not in early
     assert "kcli_pipeline_files_total" not in early
     totals.add(batch_of(PROGRESS, Written(files=2, bytes=900), 1000.0))
     totals.add(batch_of(PROGRESS, Written(files=1, bytes=100), 1001.0))
-    page = totals.page(Progress(), Look(lag=7)).replace('{pipeline="a\\"b"}', "").splitlines()
+    page = totals.page(Progress(), StreamState(lag=7)).replace('{pipeline="a\\"b"}', "").splitlines()
     assert "# TYPE kcli_pipeline_rows_total counter" in page
     assert "# TYPE kcli_pipeline_lag gauge" in page
     for line in ("rows_total 100", "bad_rows_total 4", "batches_total 2", "files_total 3", "written_bytes_total 1000"):

@@ -11,8 +11,8 @@ import pytest
 from kcli.cli.commands.pipeline.profile.page import page
 from kcli.cli.commands.pipeline.profile.plots import bar, plot
 from kcli.cli.commands.pipeline.profile.rows import FieldRow, field_rows, topic_row
-from kcli.pipeline.jobs.fields import Fields, look
-from kcli.pipeline.jobs.profile import Key, Partition, Profile, Sizes, Step
+from kcli.pipeline.jobs.fields import Fields, fields_of
+from kcli.pipeline.jobs.profile import Key, Partition, Profile, RateStep, Sizes
 
 EVIL = "</svg></title><script>alert(1)</script>\"'><img src=http://x/y onerror=z>\x1b]0;t\x07"
 NOW = 1_700_000_000_000
@@ -22,7 +22,7 @@ def test_fields_have_types_null_shares_ranges_and_distinct_values() -> None:
     values = [
         json.dumps({"id": n, "user": {"name": f"u{n % 7}", "age": None if n % 2 else n}}).encode() for n in range(100)
     ]
-    rows = {row.field: row for row in field_rows(look([*values, None, b"no json", b"[1]"]))}
+    rows = {row.field: row for row in field_rows(fields_of([*values, None, b"no json", b"[1]"]))}
     assert rows["id"].types == "integer"
     assert (rows["id"].min, rows["id"].max, rows["id"].distinct) == (0, 99, 100)
     assert (rows["user.name"].distinct, rows["user.name"].longest) == (7, 2)
@@ -33,9 +33,9 @@ def test_fields_have_types_null_shares_ranges_and_distinct_values() -> None:
 @pytest.mark.slow
 def test_parts_of_a_profile_add_up_to_the_whole() -> None:
     values = [json.dumps({"a": n % 5000, "b": [{"c": n}]} if n % 3 else {"a": "x"}).encode() for n in range(20_000)]
-    whole, parts = look(values), Fields()
+    whole, parts = fields_of(values), Fields()
     for start in range(0, len(values), 3000):
-        parts.add(look(values[start : start + 3000]))
+        parts.add(fields_of(values[start : start + 3000]))
     rows, added = field_rows(whole), field_rows(parts)
     distinct = next(row for row in rows if row.field == "a").distinct
     for row in rows + added:
@@ -47,7 +47,7 @@ def test_parts_of_a_profile_add_up_to_the_whole() -> None:
 def test_hostile_values_cost_no_more_than_their_bytes() -> None:
     deep = b'{"a":' * 3000 + b"1" + b"}" * 3000
     wide = json.dumps({f"f{n}": n for n in range(5000)}).encode()
-    fields = look([deep, b'{"a":' * 100_000, wide, b"\xff", b'{"n": NaN, "big": 1e999, "s": "\\ud800"}'])
+    fields = fields_of([deep, b'{"a":' * 100_000, wide, b"\xff", b'{"n": NaN, "big": 1e999, "s": "\\ud800"}'])
     assert len(fields.paths) <= 501
     as_json(field_rows(fields))
 
@@ -66,7 +66,7 @@ class Strict(HTMLParser):
 
 
 def test_least_and_most_are_numbers_that_json_can_say() -> None:
-    fields = look([b'{"n":NaN,"m":3}', b'{"n":1e999,"m":-1e999}', b'{"n":null,"m":1%s}' % (b"0" * 400)])
+    fields = fields_of([b'{"n":NaN,"m":3}', b'{"n":1e999,"m":-1e999}', b'{"n":null,"m":1%s}' % (b"0" * 400)])
     rows = field_rows(fields)
     assert [(row.field, row.min, row.max) for row in rows] == [("m", 3, 10**400), ("n", None, None)]
     as_json(rows)
@@ -95,7 +95,7 @@ def made(name: str = EVIL) -> Profile:
             )
         ],
         keys=[Key(key=name, records=2, share=1.0, partition=0)],
-        rate=[Step(begin=NOW + n * 1000, records=1, rate=float(n), bytes=1) for n in (1, 2)],
+        rate=[RateStep(begin=NOW + n * 1000, records=1, rate=float(n), bytes=1) for n in (1, 2)],
         step=1,
         fields=fields,
     )

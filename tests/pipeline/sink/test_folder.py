@@ -122,7 +122,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
     assert parts_of((tmp_path / "link").resolve()) == ([], [], [])
     gone = f".out.part-{machine()}-999999999"
     (tmp_path / "disk" / gone).mkdir()
-    assert [one.name for one in finalize.look(tmp_path / "link").orphans] == [gone]
+    assert [one.name for one in finalize.find_leftovers(tmp_path / "link").orphans] == [gone]
     assert Folder(str(tmp_path / "link"), "append").recover() == [
         f"removed {tmp_path}/disk/{gone}, which an export that was killed left"
     ]

@@ -51,8 +51,8 @@ def a_future(_: ModuleType) -> Played:
 
 
 def a_promise(core: ModuleType) -> Played:
-    fate = core.Fate(AT, asyncio.get_running_loop())
-    return Played(core.Promise(fate, 7, 1000), lambda: fate.keep(10, -1), fate.fail)
+    outcome = core.SharedOutcome(AT, asyncio.get_running_loop())
+    return Played(core.Promise(outcome, 7, 1000), lambda: outcome.keep(10, -1), outcome.fail)
 
 
 async def awaited(play: Played) -> None:
@@ -209,14 +209,14 @@ async def test_A1_03_a_promise_does_what_a_future_does(
 @pytest.mark.parametrize("core", CORES)
 async def test_A1_03_a_promise_has_its_own_offset_and_time_through_all_splits(core: ModuleType) -> None:
     loop = asyncio.get_running_loop()
-    whole, first, second = (core.Fate(AT, loop) for _ in range(3))
+    whole, first, second = (core.SharedOutcome(AT, loop) for _ in range(3))
     promises = [core.Promise(whole, index, 1000 + index) for index in range(6)]
     told: list[Any] = []
     for promise in promises[1::2]:
         promise.add_done_callback(told.append)
     promises[3].cancel()
     whole.split(2, first, second)
-    ends = [core.Fate(AT, loop) for _ in range(2)]
+    ends = [core.SharedOutcome(AT, loop) for _ in range(2)]
     second.split(3, *ends)
     first.keep(100, -1)
     assert [one.done() for one in promises] == [True, True, False, True, False, False]
@@ -233,12 +233,12 @@ async def test_A1_03_a_promise_has_its_own_offset_and_time_through_all_splits(co
 
 @pytest.mark.parametrize("core", CORES)
 async def test_A5_03_a_promise_that_is_dropped_is_gone_and_keeps_nothing(core: ModuleType) -> None:
-    fate = core.Fate(AT, asyncio.get_running_loop())
-    dropped = weakref.ref(core.Promise(fate, 0, 0))
+    outcome = core.SharedOutcome(AT, asyncio.get_running_loop())
+    dropped = weakref.ref(core.Promise(outcome, 0, 0))
     assert dropped() is None
-    watched = [core.Promise(fate, 0, 0)]
+    watched = [core.Promise(outcome, 0, 0)]
     watched[0].add_done_callback(watched.append)  # a cycle
-    fate.fail(BROKEN)
+    outcome.fail(BROKEN)
     await asyncio.sleep(0)
     gone = weakref.ref(watched[0])
     watched.clear()

@@ -44,13 +44,13 @@ def test_D14_the_number_of_partitions_is_looked_at_again_though_batches_open_the
     monkeypatch: pytest.MonkeyPatch, long_way: list[bytes]
 ) -> None:
     asked: list[str] = []
-    look_again = Engine.look_again
+    refresh_later = Engine.refresh_later
 
     def looks(self: Engine, topic: str) -> None:
         asked.append(topic)
-        look_again(self, topic)
+        refresh_later(self, topic)
 
-    monkeypatch.setattr(Engine, "look_again", looks)
+    monkeypatch.setattr(Engine, "refresh_later", looks)
 
     async def scene() -> None:
         async with producing(World(), linger=0.0) as producer:

@@ -18,13 +18,13 @@ from kcli.admin.groups.rows import Described
 from kcli.errors import KcliError, UsageError
 from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.tui.alerts.alerting import Alert, Changes, Ways, notification, post, summary, ways_of
-from kcli.tui.alerts.hushed import Hush, Hushed
+from kcli.tui.alerts.silences import Silence, Silences
 from kcli.tui.app import Dashboard
-from kcli.tui.messages import Looked, Noted
+from kcli.tui.messages import Noted, SnapshotArrived
 from kcli.tui.navigation.rewinding import Rewound
 from kcli.tui.session import LiveSession
 from kcli.tui.text.incidents import board
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def snapshot(status: str, lag: int = 5000, group: str = "billing", time: float = 100.0) -> LagSnapshot:
-    part = Standing(lag=Lag(sample=Sample(group=group, topic="orders", partition=0), lag=lag), status=status)
+    part = PartitionFigures(lag=Lag(sample=Sample(group=group, topic="orders", partition=0), lag=lag), status=status)
     standing = GroupStanding(
         partitions=[part],
         described=Described(group=group),
@@ -47,9 +47,9 @@ def snapshot(status: str, lag: int = 5000, group: str = "billing", time: float =
     return LagSnapshot(time=time, groups=[standing])
 
 
-def told(*statuses: str, lag: int = 5000, hushed: Any = ()) -> list[tuple[str, str]]:
+def told(*statuses: str, lag: int = 5000, silences: Any = ()) -> list[tuple[str, str]]:
     changes = Changes()
-    return [(a.before, a.now) for status in statuses for a in changes.see(snapshot(status, lag), hushed)]
+    return [(a.before, a.now) for status in statuses for a in changes.see(snapshot(status, lag), silences)]
 
 
 def test_a_status_is_told_once_when_it_lasts() -> None:
@@ -101,13 +101,13 @@ def test_several_alerts_are_one_sentence_the_worst_first() -> None:
 
 def test_what_is_acknowledged_is_quiet_until_its_status_changes(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    hushed = Hushed()
-    hushed.open("cluster/1")
-    hushed.put("billing", Hush(STUCK, "being restarted", 1.0))
-    assert told(OK, STUCK, STUCK, hushed=hushed) == []
-    assert told(OK, LOSING_DATA, LOSING_DATA, hushed=hushed) == [(OK, LOSING_DATA)]
-    hushed.put("audit", Hush("", "", 1.0))
-    later = Hushed()
+    silences = Silences()
+    silences.open("cluster/1")
+    silences.put("billing", Silence(STUCK, "being restarted", 1.0))
+    assert told(OK, STUCK, STUCK, silences=silences) == []
+    assert told(OK, LOSING_DATA, LOSING_DATA, silences=silences) == [(OK, LOSING_DATA)]
+    silences.put("audit", Silence("", "", 1.0))
+    later = Silences()
     later.open("cluster/1")
     assert ("billing", STUCK) in later
     assert ("billing", LOSING_DATA) not in later
@@ -118,16 +118,16 @@ def test_what_is_acknowledged_is_quiet_until_its_status_changes(tmp_path: Path, 
     assert "billing" not in json.loads(file.read_text())
     for text in ("{", "[1]", '{"billing": 3}', '{"billing": {"status": 4}}'):
         file.write_text(text)
-        broken = Hushed()
+        broken = Silences()
         broken.open("cluster/1")
         assert ("billing", STUCK) not in broken
 
 
 def test_the_board_has_one_line_of_the_quiet_ones(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    hushed, now = Hushed(), snapshot(STUCK)
-    hushed.put("billing", Hush(STUCK, "x", 1.0))
-    lines = ["  ".join(word.text for word in line.pieces) for line in board(now.groups, now, 5, hushed=hushed)]
+    silences, now = Silences(), snapshot(STUCK)
+    silences.put("billing", Silence(STUCK, "x", 1.0))
+    lines = ["  ".join(word.text for word in line.pieces) for line in board(now.groups, now, 5, silences=silences)]
     assert len(lines) == 2
     assert lines[1] == "acknowledged or muted: billing"
 
@@ -201,7 +201,7 @@ async def test_the_dashboard_rings_writes_and_posts(world: World, hook: Any, mon
     monkeypatch.setattr(board, "bell", lambda: rung.append(1))
     monkeypatch.setattr(board, "write_out", written.append)
     async with board.run_test(size=(120, 36), notifications=True) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         for n, status in enumerate((OK, STUCK, STUCK)):
             board._alerting.see(snapshot(status, group="search", time=1.0 + n))
         await shows(pilot, "search is ■ STUCK (was OK)")
@@ -220,28 +220,28 @@ async def test_alerts_come_while_the_screen_shows_the_past_too(world: World, mon
         await until(pilot, lambda: len(session.kept) >= 2)
         session.paused = True
         await pilot.press("comma")
-        await until(pilot, lambda: isinstance(board.session, Rewound) and board.state.look is not None)
-        past = board.state.look
+        await until(pilot, lambda: isinstance(board.session, Rewound) and board.state.snapshot is not None)
+        past = board.state.snapshot
         for n, status in enumerate((OK, STUCK, STUCK)):
-            session._post(Looked(snapshot(status, group="search", time=1.0 + n), session.trails))
+            session._post(SnapshotArrived(snapshot(status, group="search", time=1.0 + n), session.trails))
         session._post(Noted("a sentence"))
         await shows(pilot, "search is ■ STUCK (was OK)")
         await shows(pilot, "a sentence")
         assert written[-1].startswith("\x1b]9;prod: search is ■ STUCK")
-        assert board.state.look is past
+        assert board.state.snapshot is past
 
 
 async def test_a_snapshot_that_is_shown_again_is_counted_once(world: World) -> None:
     session = LiveSession(world.settings(), interval=3600.0)
     board = Dashboard(session)
     async with board.run_test(size=(120, 36), notifications=True) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         for n, status in enumerate((OK, STUCK)):
             session._latest = snapshot(status, group="search", time=1.0 + n)
             session.resume(board.post_message)
         session.resume(board.post_message)
         again = session._latest
-        await until(pilot, lambda: board.state.look is again)
+        await until(pilot, lambda: board.state.snapshot is again)
         await pilot.pause()
         assert not [one for one in board._notifications if "search is" in one.message]
         session._latest = snapshot(STUCK, group="search", time=3.0)
@@ -260,13 +260,13 @@ async def test_a_status_is_acknowledged_with_a_reason_that_is_in_the_timeline(
         await pilot.press("a", "K")
         await shows(pilot, "billing is ◌ ORPHANED: acknowledge it")
         await pilot.press(*"migrating", "enter")
-        await until(pilot, lambda: ("billing", ORPHANED) in board.state.hushed)
+        await until(pilot, lambda: ("billing", ORPHANED) in board.state.silences)
         await pilot.press("enter", "4")
         await shows(pilot, "ORPHANED acknowledged: migrating")
         await pilot.press("a")
         assert "Alert of it again" in await shows(pilot, "Alert of it")
         await pilot.press("M")
-        await until(pilot, lambda: ("billing", ORPHANED) not in board.state.hushed)
+        await until(pilot, lambda: ("billing", ORPHANED) not in board.state.silences)
         await shows(pilot, "alerts are on again")
 
 
@@ -286,7 +286,7 @@ async def test_alerts_are_on_the_screen_one_at_a_time_on_two_lines_at_most(world
         return [toast for toast in board.screen.query(Toast) if toast.is_attached]
 
     async with board.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         board.notify("kept", timeout=600, markup=False)
         alert(*(f"group-{'x' * 40}-{number}" for number in range(9)))
         text = await shows(pilot, "9 alerts: ■ STUCK group-x")

@@ -85,7 +85,7 @@ async def test_a_dead_broker_is_in_head_card_toast_and_page_until_it_is_back(wor
         world.sandbox.call(lambda inside: inside.faults.cluster.start_broker(3))
         await until(pilot, lambda: "broker 3: DOWN is over" in told(pilot))
         assert isinstance(pilot.app, Dashboard)
-        assert ("cluster/DOWN/broker 3", "DOWN") not in pilot.app.state.hushed, "it is news when it begins again"
+        assert ("cluster/DOWN/broker 3", "DOWN") not in pilot.app.state.silences, "it is news when it begins again"
         await shows(pilot, "3/3")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kcli.tui.app import Dashboard
 from kcli.tui.beat.gc_tuning import FREE, SHARE, Pace
-from kcli.tui.messages import Looked
+from kcli.tui.messages import SnapshotArrived
 from kcli.tui.screens.page import late
 from kcli.tui.screens.topics.topics import Topics
 from tests.tui.conftest import seen, shows, until, visit
@@ -64,13 +64,13 @@ def test_computing_is_counted_and_waiting_is_not(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_costly_snapshot_rests_and_is_not_called_late(world: World) -> None:
-    looks: list[Looked] = []
+    looks: list[SnapshotArrived] = []
     async with world.open(interval=0.05) as pilot:
         board: Any = pilot.app
         post = board.session._post
 
         def counted(message: object) -> None:
-            if isinstance(message, Looked):
+            if isinstance(message, SnapshotArrived):
                 looks.append(message)
             post(message)
 
@@ -79,11 +79,11 @@ async def test_a_costly_snapshot_rests_and_is_not_called_late(world: World) -> N
         costly(board.session.pace)
         board.session.pace.add = lambda cost: None
         before = len(looks)
-        board.session.look_now()
+        board.session.refresh_now()
         await until(pilot, lambda: len(looks) > before)
         await asyncio.sleep(0.5)
         assert len(looks) <= before + 2  # one was under way
-        board.state.look.time -= 100
+        board.state.snapshot.time -= 100
         assert late(board.state) == ""
         board.session.pace._costs = (0.0, 0.0)
         assert "No answer for 1m4" in late(board.state)

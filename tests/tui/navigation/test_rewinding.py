@@ -23,7 +23,7 @@ from kcli.tui.app import Dashboard
 from kcli.tui.beat import kept as module
 from kcli.tui.beat.kept import Kept
 from kcli.tui.dialogs.help import Help
-from kcli.tui.messages import ChangeProfile, Connected, Looked, LookFailed, Noted, Unseen, posting
+from kcli.tui.messages import ChangeProfile, Connected, Noted, SnapshotArrived, SnapshotFailed, Unseen, posting
 from kcli.tui.navigation.rewinding import Recent, Rewound
 from kcli.tui.routes import Records, Topic
 from kcli.tui.screens.group import Group
@@ -58,7 +58,7 @@ def board(pilot: Pilot[int]) -> Dashboard:
 
 def lag(pilot: Pilot[int]) -> int | None:
     """The lag of the group in the newest snapshot that is shown."""
-    look = board(pilot).state.look
+    look = board(pilot).state.snapshot
     return None if look is None or not look.groups else look.groups[0].total.lag
 
 
@@ -75,7 +75,7 @@ async def read_all(world: World, pilot: Pilot[int]) -> LiveSession:
 
 
 def look_time(pilot: Pilot[int]) -> float:
-    look = board(pilot).state.look
+    look = board(pilot).state.snapshot
     assert look is not None
     return look.time
 
@@ -225,7 +225,7 @@ async def test_in_the_past_a_lost_connection_is_told_once_and_once_that_it_is_ba
         await pilot.press("comma")
         await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
         with monkeypatch.context() as lost:
-            lost.setattr(Watch, "look", fail)
+            lost.setattr(Watch, "refresh", fail)
             await until(pilot, lambda: len(failed) > 2)
             await until(pilot, lambda: told("The live cluster cannot be refreshed: no broker answers"))
             await pilot.press("ctrl+r")
@@ -244,22 +244,26 @@ async def test_in_the_past_a_lost_connection_is_told_once_and_once_that_it_is_ba
 async def test_what_another_time_had_still_to_tell_is_left(world: World) -> None:
     async with world.open(interval=0.2) as pilot:
         live = await read_all(world, pilot)
-        from_now, newest = live._post, board(pilot).state.look
+        from_now, newest = live._post, board(pilot).state.snapshot
         assert newest is not None
         await pilot.press("comma")
         await until(pilot, lambda: isinstance(board(pilot).session, Rewound) and lag(pilot) is not None)
-        past, rewound = board(pilot).state.look, board(pilot).session
+        past, rewound = board(pilot).state.snapshot, board(pilot).session
         assert past is not None
-        from_now(Looked(newest, live.trails))  # as one that was queued when the key was pressed
+        from_now(SnapshotArrived(newest, live.trails))  # as one that was queued when the key was pressed
         await pilot.pause()
-        assert board(pilot).state.look is past
+        assert board(pilot).state.snapshot is past
         await pilot.press("ctrl+r")
         await until(pilot, lambda: board(pilot).session is live and lag(pilot) == 0)
-        for message in (Looked(past, rewound.trails), LookFailed(ConnectError("long ago")), Connected("c", 9, 9)):
+        for message in (
+            SnapshotArrived(past, rewound.trails),
+            SnapshotFailed(ConnectError("long ago")),
+            Connected("c", 9, 9),
+        ):
             rewound._post(message)
         await pilot.pause()
         state = board(pilot).state
-        assert state.look is not past
+        assert state.snapshot is not past
         assert (state.trouble, state.brokers, state.down) == (None, 1, 0)
 
 

@@ -42,7 +42,7 @@ def below(pilot: Pilot[int]) -> str:
 async def test_five_steps_lead_to_the_record_a_group_reads_next_and_back(world: World, size: tuple[int, int]) -> None:
     app = board(world.sandbox.bootstrap)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: worst(app.state.look) is not None)
+        await until(pilot, lambda: worst(app.state.snapshot) is not None)
         for number, page in enumerate(("Groups", "Group", "Records", "Heatmap", "Group"), 1):
             text = await shows(pilot, f"Tour {number} of 5: {STEPS[number - 1].title}")
             assert all(line in text for line in STEPS[number - 1].text.split("\n")) or size[0] == 80

@@ -14,7 +14,7 @@ from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, w
 from kcli.client import Client
 from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import BEHIND, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
@@ -26,7 +26,7 @@ from kcli.tui import routes
 from kcli.tui.actions import programs
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
-from kcli.tui.messages import Looked
+from kcli.tui.messages import SnapshotArrived
 from kcli.tui.screens.admin.subjects import Subject
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, stretch
@@ -361,7 +361,7 @@ async def test_the_page_of_a_stuck_group_says_that_its_next_record_does_not_deco
 
     def standing(committed: int, status: str) -> LagSnapshot:
         sample = Sample(group="g", topic="poison", partition=0, committed=committed, end=3, start=0)
-        part = Standing(lag=Lag(sample=sample, lag=3 - committed), status=status)
+        part = PartitionFigures(lag=Lag(sample=sample, lag=3 - committed), status=status)
         group = GroupStanding(total=Total(group="g", lag=3 - committed, status=status), partitions=[part])
         group.described.group = "g"
         return LagSnapshot(time=1.0, groups=[group])
@@ -371,14 +371,14 @@ async def test_the_page_of_a_stuck_group_says_that_its_next_record_does_not_deco
         await visit(pilot, "topics")
         app.session.paused = True  # no other snapshot comes
         await asyncio.sleep(0.6)
-        app.post_message(Looked(standing(1, STUCK), Trails()))
+        app.post_message(SnapshotArrived(standing(1, STUCK), Trails()))
         await visit(pilot, routes.Group("g"))
         text = await shows(pilot, "poison[0] at 1: its value does not decode")
         assert "the payload ends in the middle of a value" in text
         assert "✖ 1 next record does not decode" in text
-        app.post_message(Looked(standing(2, STUCK), Trails()))
+        app.post_message(SnapshotArrived(standing(2, STUCK), Trails()))
         await until(pilot, lambda: "does not decode" not in seen(pilot))
-        app.post_message(Looked(standing(1, BEHIND), Trails()))
+        app.post_message(SnapshotArrived(standing(1, BEHIND), Trails()))
         await shows(pilot, "BEHIND")
         await pilot.pause()
         await until(pilot, lambda: not any(one.group == "learn" for one in pilot.app.workers))

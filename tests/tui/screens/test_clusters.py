@@ -18,10 +18,10 @@ from kcli.lag.status import OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
-from kcli.tui.alerts.hushed import Hush, Hushed
 from kcli.tui.alerts.incidents import Incident
+from kcli.tui.alerts.silences import Silence, Silences
 from kcli.tui.app import Dashboard
-from kcli.tui.messages import Inspected, Looked, LookFailed
+from kcli.tui.messages import Inspected, SnapshotArrived, SnapshotFailed
 from kcli.tui.screens.clusters import BEAT, ClusterRow, Clusters
 from kcli.tui.screens.clusters import _brokers as brokers
 from kcli.tui.session import LiveSession, Session
@@ -65,7 +65,7 @@ def board_of(world: World) -> Dashboard:
 async def test_a_line_per_profile_the_worst_first_and_enter_goes_there(world: World) -> None:
     board = board_of(world)
     async with board.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         await pilot.press("colon", *"clusters", "enter")
         await shows(pilot, "Clusters (4), 4 with incidents", 60)
         await shows(pilot, "the keyring is locked")
@@ -98,7 +98,7 @@ def test_a_row_counts_no_group_of_kclis_own_and_says_how_bad_it_is() -> None:
 async def test_clusters_are_asked_seldom_and_keep_no_history_and_ctrl_r_asks_all_at_once(world: World) -> None:
     board = board_of(world)
     async with board.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         await pilot.press("colon", *"clusters", "enter")
         await until(pilot, lambda: isinstance(board.screen, Clusters) and len(board.screen._sessions) == 2)
         page = board.screen
@@ -108,9 +108,9 @@ async def test_clusters_are_asked_seldom_and_keep_no_history_and_ctrl_r_asks_all
         before = {name: session.hurried for name, session in page._sessions.items()}
         await pilot.press("ctrl+r")
         await until(pilot, lambda: all(one.hurried == before[name] + 1 for name, one in page._sessions.items()))
-        page._heard("staging", LookFailed(UsageError("gone")))
+        page._heard("staging", SnapshotFailed(UsageError("gone")))
         assert page._rows["staging"].problem == "gone"
-        page._heard("staging", Looked(LagSnapshot(), board.session.trails))
+        page._heard("staging", SnapshotArrived(LagSnapshot(), board.session.trails))
         assert page._rows["staging"].problem == ""
 
 
@@ -127,17 +127,17 @@ async def test_another_cluster_is_judged_by_its_own_history_and_by_what_is_ackno
     past.stand({World.group: {TopicPartition(World.topic, n): (40, time.time() - 900, False, ()) for n in range(2)}})
     past.close()
     down = Incident("DOWN", "broker 3", "left the cluster", "broker 3")
-    hushed = Hushed()
-    hushed.open(name)
-    hushed.put("cluster/DOWN/broker 3", Hush("DOWN", "patching", time.time()))
+    silences = Silences()
+    silences.open(name)
+    silences.put("cluster/DOWN/broker 3", Silence("DOWN", "patching", time.time()))
     board = board_of(world)
     async with board.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         await pilot.press("colon", *"clusters", "enter")
         await until(pilot, lambda: isinstance(board.screen, Clusters) and len(board.screen._sessions) == 2)
         page = board.screen
         assert isinstance(page, Clusters)
-        await until(pilot, lambda: page._rows["staging"].look is not None)
+        await until(pilot, lambda: page._rows["staging"].snapshot is not None)
         assert page._rows["staging"].counts == {STUCK: 1}, "without its history it would be BEHIND"
         page._heard("staging", Inspected([down, down._replace(name="broker 4")]))
         assert page._rows["staging"].urgent == 1
@@ -146,7 +146,7 @@ async def test_another_cluster_is_judged_by_its_own_history_and_by_what_is_ackno
 async def test_enter_on_the_cluster_that_is_open_shows_its_groups_and_changes_nothing(world: World) -> None:
     board = board_of(world)
     async with board.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
+        await until(pilot, lambda: board.state.snapshot is not None)
         session = board.session
         await pilot.press("colon", *"clusters", "enter")
         await until(pilot, lambda: isinstance(board.screen, Clusters))

@@ -36,7 +36,7 @@ async def test_replicas_that_may_lead_are_named(
         sandbox.faults.cluster.stop_broker(2)
         app = Dashboard(LiveSession(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), interval=0.5))
         async with app.run_test(size=(300, 40)) as pilot:
-            await until(pilot, lambda: app.state.look is not None)
+            await until(pilot, lambda: app.state.snapshot is not None)
             await visit(pilot, "topic orders")
             assert remark in await shows(pilot, "behind: 2")
             await pilot.resize_terminal(120, 40)

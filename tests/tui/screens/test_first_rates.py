@@ -11,7 +11,7 @@ import pytest
 
 from kcli.admin.groups.commits import write_commits
 from kcli.admin.topics import stats
-from kcli.admin.topics.stats import TopicLooks, ends_before
+from kcli.admin.topics.stats import TopicStatsReader, ends_before
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.watch import Watch
@@ -84,9 +84,9 @@ async def seed(sandbox: SandboxThread, now: int) -> None:
 async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(sandbox: SandboxThread) -> None:
     board = Dashboard(LiveSession(settings(sandbox), interval=ONCE))
     async with board.run_test(size=(140, 40)) as pilot:
-        await until(pilot, lambda: board.state.look is not None)
-        assert board.state.look is not None
-        assert 8.0 < (board.state.look.groups[0].in_rate or 0.0) < 12.0
+        await until(pilot, lambda: board.state.snapshot is not None)
+        assert board.state.snapshot is not None
+        assert 8.0 < (board.state.snapshot.groups[0].in_rate or 0.0) < 12.0
         page = await visit(pilot, "topics")
         rows = page.query_one(Rows)
         await until(pilot, lambda: any(row.rate is not None for row in rows.shown))
@@ -105,9 +105,9 @@ async def test_groups_topics_and_the_plot_of_a_topic_have_rates_from_one_answer(
 async def test_details_of_topics_are_asked_for_though_the_answer_comes_before_the_first_layout(
     sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks = TopicLooks()
+    reader = TopicStatsReader()
     async with Client(settings(sandbox)) as client:
-        answer = await looks.look(client.cluster)
+        answer = await reader.read(client.cluster)
 
     laid_out: list[bool] = []
 
@@ -115,7 +115,7 @@ async def test_details_of_topics_are_asked_for_though_the_answer_comes_before_th
         """The first question of the page has its answer at once, and no other has one."""
         if not laid_out:
             laid_out.append(bool(page.query_one(Rows).size))
-            page._looks = looks
+            page._stats = reader
             page.fetched(answer)
 
     monkeypatch.setattr(Topics, "inquire", answered)

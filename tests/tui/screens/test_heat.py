@@ -12,7 +12,7 @@ from kcli.admin.groups.rows import Described
 from kcli.admin.topics.topics import Partition, Topic
 from kcli.lag.figures import Lag, Sample
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import OK, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.model import TopicPartition
@@ -127,7 +127,7 @@ def test_a_partition_has_the_most_lag_and_the_worst_status_of_its_groups(order: 
 
     def group(name: str, status: str, lag: int, age: float | None) -> GroupStanding:
         sample = Sample(group=name, topic="orders", partition=0)
-        part = Standing(lag=Lag(sample=sample, lag=lag), status=status, time_lag=age, in_rate=3.0)
+        part = PartitionFigures(lag=Lag(sample=sample, lag=lag), status=status, time_lag=age, in_rate=3.0)
         return GroupStanding(described=Described(group=name), partitions=[part], status=status)
 
     some = LagSnapshot(groups=[group("a", STUCK, 5, None), group("b", OK, 70, 12.0)][::order])
@@ -182,12 +182,12 @@ async def test_before_lag_is_known_no_row_is_there_for_the_cursor_to_stay_on(das
         board = pilot.app
         assert isinstance(board, Dashboard)
         board.session.paused = True
-        look, board.state.look = board.state.look, None
+        look, board.state.snapshot = board.state.snapshot, None
         page = await visit(pilot, "heatmap")
         assert isinstance(page, Heatmap)
         await until(pilot, lambda: page._now is not None)
         assert not page.query_one(Grid).told
-        board.state.look = look
+        board.state.snapshot = look
         page.on_new_look()
         await until(pilot, lambda: page.query_one(Grid).told)
         assert page.query_one(Grid).cursor == 0

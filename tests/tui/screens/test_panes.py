@@ -10,7 +10,7 @@ from kcli.admin.configs import Config
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Lag, Sample
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import OK, STUCK
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.topics.pane import Readers
@@ -57,7 +57,7 @@ async def test_beside_the_topics_is_the_one_under_the_cursor_with_its_groups(das
 def test_the_worst_group_of_a_topic_is_first_and_of_two_alike_the_one_with_more_lag() -> None:
     def group(name: str, status: str, lag: int) -> GroupStanding:
         sample = Sample(group=name, topic="orders", partition=0)
-        part = Standing(lag=Lag(sample=sample, lag=lag), status=status)
+        part = PartitionFigures(lag=Lag(sample=sample, lag=lag), status=status)
         return GroupStanding(described=Described(group=name), partitions=[part], status=status)
 
     readers = Readers([group("a", OK, 0), group("b", STUCK, 5), group("c", STUCK, 9)])

@@ -301,7 +301,7 @@ async def test_the_arrows_move_a_cursor_through_time_and_say_what_was_then() -> 
     with recording() as path:
         app = Dashboard(ReplaySession(path))
         async with app.run_test(size=(120, 40)) as pilot:
-            await until(pilot, lambda: app.state.look is not None)
+            await until(pilot, lambda: app.state.snapshot is not None)
             await pilot.press("down", "enter")
             await shows(pilot, "Group fraud")
             await shows(pilot, "12:46:00")
@@ -328,7 +328,7 @@ async def test_without_a_plot_the_arrows_move_columns() -> None:
     with recording() as path:
         app = Dashboard(ReplaySession(path))
         async with app.run_test(size=(80, 24)) as pilot:
-            await until(pilot, lambda: app.state.look is not None)
+            await until(pilot, lambda: app.state.snapshot is not None)
             await shows(pilot, "ledger")
             await pilot.press("right")
             assert app.screen.query_one(Rows).first_column == 1

@@ -10,11 +10,11 @@ import pytest
 from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Lag, Sample, Total
 from kcli.lag.history import GroupStanding
-from kcli.lag.partition_lag import Standing
+from kcli.lag.partition_lag import PartitionFigures
 from kcli.lag.status import BEHIND, GROWING, LOSING_DATA, OK, ORPHANED, STUCK
 from kcli.lag.watch import LagSnapshot
 from kcli.tui.app import Dashboard
-from kcli.tui.messages import Looked
+from kcli.tui.messages import SnapshotArrived
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.columns import lag_column
 from kcli.tui.screens.group import Group
@@ -40,7 +40,7 @@ DAY = 86_400.0
 def standing(name: str, status: str, lag: int, **more: float | None) -> GroupStanding:
     """A group with one partition."""
     sample = Sample(group=name, topic="orders", partition=0, client_id="pod-7" if status != ORPHANED else None)
-    part = Standing(lag=Lag(sample=sample, lag=lag), status=status, still=90.0)
+    part = PartitionFigures(lag=Lag(sample=sample, lag=lag), status=status, still=90.0)
     total = Total(group=name, lag=lag, status=status, alike=1, partitions=1)
     described = Described(group=name, state="Stable", type="consumer")
     out = GroupStanding(described=described, total=total, partitions=[part], status=status)
@@ -134,12 +134,14 @@ def test_groups_are_not_compared_with_one_another(monkeypatch: pytest.MonkeyPatc
         raise AssertionError("two groups are compared")
 
     monkeypatch.setattr(GroupStanding, "__eq__", compared)
-    lines = board(groups, LagSnapshot(time=NOW, groups=groups), 5, hushed={("g7", STUCK), ("g9", OK)})
+    lines = board(groups, LagSnapshot(time=NOW, groups=groups), 5, silences={("g7", STUCK), ("g9", OK)})
     assert [line.pieces[0].text for line in lines[-2:]] == ["and 25 more", "acknowledged or muted: g7"]
 
 
 def test_partitions_are_ranges_by_topic() -> None:
-    parts = [Standing(lag=Lag(sample=Sample(topic=topic, partition=n))) for topic in "ba" for n in (3, 0, 1, 2, 7)]
+    parts = [
+        PartitionFigures(lag=Lag(sample=Sample(topic=topic, partition=n))) for topic in "ba" for n in (3, 0, 1, 2, 7)
+    ]
     assert places(parts) == "a[0-3,7], b[0-3,7]"
 
 
@@ -167,7 +169,7 @@ def test_a_status_is_as_old_as_it_is_not_as_the_one_before_it() -> None:
 async def opened(pilot: Pilot[int]) -> Dashboard:
     app = pilot.app
     assert isinstance(app, Dashboard)
-    await until(pilot, lambda: app.state.look is not None and len(app.screen.query_one(Rows).shown) > 1)
+    await until(pilot, lambda: app.state.snapshot is not None and len(app.screen.query_one(Rows).shown) > 1)
     return app
 
 
@@ -216,12 +218,12 @@ async def test_small_orphans_of_long_ago_are_one_word_until_they_are_asked_for(t
     app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
-        look = app.state.look
+        look = app.state.snapshot
         assert look is not None
         for group in look.groups[:3]:
             group.status = group.total.status = ORPHANED
             group.total.lag, group.in_rate, group.time_lag = 7, 0.0, 3 * DAY
-        app.post_message(Looked(look, app.session.trails))
+        app.post_message(SnapshotArrived(look, app.session.trails))
         text = await shows(pilot, "Groups (50), 3 small orphans of long ago hidden: o")
         rows = app.screen.query_one(Rows)
         assert len(rows.shown) == GROUPS - 3
@@ -240,12 +242,12 @@ async def test_on_a_low_screen_the_reason_is_read_before_what_is_hidden(tmp_path
     app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        look = app.state.look
+        look = app.state.snapshot
         assert look is not None
         for group in look.groups[:3]:
             group.status = group.total.status = ORPHANED
             group.total.lag, group.in_rate, group.time_lag = 7, 0.0, 3 * DAY
-        app.post_message(Looked(look, app.session.trails))
+        app.post_message(SnapshotArrived(look, app.session.trails))
         await until(pilot, lambda: len(app.screen.query_one(Rows).shown) == GROUPS - 3)
         text = await shows(pilot, "◌ ORPHANED: no member reads for this group, and ")
         assert text.splitlines()[1].endswith("offsets wait"), "it is whole"

@@ -92,8 +92,8 @@ async def test_a_history_that_cannot_be_kept_is_said_once_and_nothing_else_fails
     app = Dashboard(LiveSession(world.settings(), interval=0.2, remembers=True))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await shows(pilot, "No history is kept: ")
-        look = app.state.look
-        await until(pilot, lambda: app.state.look is not look)
+        look = app.state.snapshot
+        await until(pilot, lambda: app.state.snapshot is not look)
         assert app.state.problem == ""
 
 
@@ -175,8 +175,8 @@ async def test_what_was_noted_is_kept_although_the_refresh_that_took_it_failed_h
         session.note(Event(time=time.time(), group="billing", kind="note", text="pod-7 restarted"))
         await until(pilot, failed.is_set)
         for _ in range(2):  # when the second is there, the first is in the file or waits for its line
-            look = app.state.look
-            await until(pilot, lambda look=look: app.state.look is not look)  # type: ignore[misc]
+            look = app.state.snapshot
+            await until(pilot, lambda look=look: app.state.snapshot is not look)  # type: ignore[misc]
     assert session._past is not None
     kept = [event.text for event in session._past.read(time.time()).events if event.kind == "note"]
     assert kept == ["pod-7 restarted"]
@@ -199,13 +199,15 @@ class Restarts:
         session = LiveSession(self.world.settings(), interval=3600.0, remembers=True)
         app = Dashboard(session)
         async with app.run_test(size=(120, 40)) as pilot:
-            await until(pilot, lambda: app.state.look is not None and session._past is not None and session._past._due)
+            await until(
+                pilot, lambda: app.state.snapshot is not None and session._past is not None and session._past._due
+            )
             yield pilot, session
 
     async def after(self, seconds: float, pilot: Pilot[int], session: LiveSession) -> str:
         """The status of the group that many seconds later."""
         self.now += seconds
-        session.look_now()
+        session.refresh_now()
         await until(pilot, lambda: session._latest is not None and session._latest.time == self.now)
         return self.status(session)
 

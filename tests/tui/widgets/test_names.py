@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def test_no_name_of_fifty_groups_has_less_than_24_cells(width: int, tmp_path: Path) -> None:
     app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
     async with app.run_test(size=(width, 120)) as pilot:
-        await until(pilot, lambda: app.state.look is not None and len(app.screen.query_one(Rows).shown) == GROUPS)
+        await until(pilot, lambda: app.state.snapshot is not None and len(app.screen.query_one(Rows).shown) == GROUPS)
         text = seen(pilot)
         for n in range(GROUPS):
             name = name_of(n)
@@ -49,7 +49,7 @@ async def test_columns_fill_the_room_that_others_left(width: int, tmp_path: Path
     """What is empty at the right of a table would have held a column, or more of a name."""
     app = Dashboard(ReplaySession(fifty(tmp_path / "fifty.ndjson")))
     async with app.run_test(size=(width, 40)) as pilot:
-        await until(pilot, lambda: app.state.look is not None and len(app.screen.query_one(Rows).shown) == GROUPS)
+        await until(pilot, lambda: app.state.snapshot is not None and len(app.screen.query_one(Rows).shown) == GROUPS)
         rows = app.screen.query_one(Rows)
         drawn = {column.id: size for column, size in rows._layout}
         left = rows.size.width - 2 - sum(size + 2 for size in drawn.values())

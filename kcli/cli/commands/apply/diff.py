@@ -46,7 +46,7 @@ def diff(options: DiffOptions) -> int:
     async def work(target: Both, document: Document) -> int | None:
         cluster, registry = target
         plan = ClusterPlan(cluster=cluster, declared=declared, prune=options.prune, registry=registry)
-        await plan.look()
+        await plan.compare()
         remark(options, plan)
         show(document, (ChangeRow,), plan)
         lost = plan.failed or any(row.result in (FAILED, UNKNOWN) for row in plan.rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
+from kcli.admin.cluster.brokers import BrokerRow, list_brokers
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
 from kcli.cli.parsing.command import command
@@ -47,7 +47,7 @@ def brokers(options: ReadOptions) -> int:
     """
 
     async def work(cluster: Cluster, document: Document) -> None:
-        rows = await look_at_brokers(cluster)
+        rows = await list_brokers(cluster)
         document.of(StateRow).extend(_broker(row) for row in rows)
         for row in rows:
             if row.problem and not row.fenced:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.cluster.brokers import look_at_brokers
+from kcli.admin.cluster.brokers import list_brokers
 from kcli.cli.commands.brokers.ids import broker_ids
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -44,7 +44,7 @@ def versions(options: VersionsOptions) -> int:
     wanted = broker_ids(options.words)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        rows = await look_at_brokers(cluster, figures=False)
+        rows = await list_brokers(cluster, figures=False)
         known = {row.node.id for row in rows}
         for number in sorted(wanted - known):
             there = ", ".join(map(str, sorted(known)))

@@ -120,9 +120,9 @@ def _mode(line: CommandLine) -> int:
     elif line.mode == "G":
         from kcli.cli.commands.cat.group import join as work
     elif line.mode == "L":
-        from kcli.cli.commands.cat.look import look as work
+        from kcli.cli.commands.cat.metadata import list_metadata as work
     else:
-        from kcli.cli.commands.cat.look import query as work
+        from kcli.cli.commands.cat.metadata import query as work
 
     code = run_loop(partial(work, line))
     return 0 if code in ENDED else code

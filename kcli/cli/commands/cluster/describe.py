@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.admin.cluster.brokers import look_at_brokers
+from kcli.admin.cluster.brokers import list_brokers
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.groups.groups import group_names
 from kcli.admin.topics.topics import describe_topics
@@ -43,7 +43,7 @@ def describe(options: ReadOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         described, topics, rows = await asyncio.gather(
-            describe_cluster(cluster), describe_topics(cluster, None), look_at_brokers(cluster, figures=False)
+            describe_cluster(cluster), describe_topics(cluster, None), list_brokers(cluster, figures=False)
         )
         groups = await group_names(Coordinators(cluster).cluster)
         document.of(ClusterRow).append(

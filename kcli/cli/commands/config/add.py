@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from kcli.cli.commands.doctor.steps import Step
+    from kcli.cli.commands.doctor.steps import Check
 
 
 class AddOptions(ConnectionOptions):
@@ -150,7 +150,7 @@ def _absent(name: str, target: str) -> None:
         raise UsageError(f"{target} has a profile {name} already: --force replaces it, another name keeps both")
 
 
-def _checked(profile: Profile, *, quiet: bool) -> list[Step]:
+def _checked(profile: Profile, *, quiet: bool) -> list[Check]:
     """The doctor's steps, with what it warns of told."""
     from kcli.cli.commands.doctor.doctor import diagnose, sentence
     from kcli.cli.commands.doctor.steps import FAILED, WARNING
@@ -163,7 +163,7 @@ def _checked(profile: Profile, *, quiet: bool) -> list[Step]:
     return steps
 
 
-def _refusal(steps: list[Step], name: str) -> int:
+def _refusal(steps: list[Check], name: str) -> int:
     """The exit code where no connection works; a failure on a working one, such as missing rights, does not matter."""
     from kcli.cli.commands.doctor.steps import exit_code
 

@@ -119,7 +119,7 @@ def _watched(client: Client, consumer: Consumer) -> Callable[[], None]:
     from kcli.cli.output.metrics import say_consumer
 
     unfetched = Unfetched(consumer)
-    unfetched.look()
+    unfetched.report()
 
     def close() -> None:
         unfetched.close()
@@ -202,12 +202,12 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
         await partitions(client.cluster, topic)
     wanted: list[str] | str = plan.topics
     if plan.pattern is not None:
-        await _look_for_any(plan, client, plan.pattern)
+        await _check_pattern(plan, client, plan.pattern)
         wanted = plan.pattern.text
     await reading.consumer.subscribe(wanted, on_assigned=assigned, on_revoked=commits.revoked, on_lost=commits.lost)
 
 
-async def _look_for_any(plan: Plan, client: Client, pattern: TopicPattern) -> None:
+async def _check_pattern(plan: Plan, client: Client, pattern: TopicPattern) -> None:
     """A member that reads to the end must find something to read. The pattern of a KIP-848 member is its
     coordinator's to understand, and to refuse (E62)."""
     assert plan.group is not None

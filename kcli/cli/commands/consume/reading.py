@@ -97,7 +97,7 @@ class Reading:
         if self.commits is not None and self.commits.due:
             await stop.unless(self.commits.in_time())
         if self._arrivals is not None and not self._arrivals.wait:
-            new = await stop.unless(self._arrivals.look())
+            new = await stop.unless(self._arrivals.new())
             if new:
                 self._arrived(new)
 

@@ -144,7 +144,7 @@ async def _follow(
                 sink.holds = at, following - 1
             if sink.buffer:
                 await sink.flush()
-            new = set() if arrivals.wait else await stop.unless(arrivals.look()) or set()
+            new = set() if arrivals.wait else await stop.unless(arrivals.new()) or set()
             plan.select_times(consumer, new)
             consumer.incremental_assign(dict.fromkeys(new, EARLIEST))
             merge.add(sorted(new), caught_up=True)

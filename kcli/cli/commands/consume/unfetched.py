@@ -26,7 +26,7 @@ class Unfetched:
         self._told: set[TopicPartition] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    def look(self) -> None:
+    def report(self) -> None:
         """Report partitions that have not been fetched for `LONG` seconds, and those that are fetched again."""
         loop = asyncio.get_running_loop()
         now = loop.time()
@@ -38,7 +38,7 @@ class Unfetched:
         for _, names in _together(dict.fromkeys(self._told & self._consumer.assignment - held.keys(), "")):
             complain(f"{names}: fetched again")
         self._told = set(long)
-        self._timer = loop.call_later(LOOK, self.look)
+        self._timer = loop.call_later(LOOK, self.report)
 
     def close(self) -> None:
         """Report what is not fetched now; what only waits for a poll is no news at the end."""

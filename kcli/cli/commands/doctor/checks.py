@@ -12,7 +12,7 @@ from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
 from kcli.broker.connection.versions import METADATA, VOTE
 from kcli.broker.security.access import Access
 from kcli.cli.commands.doctor.endpoint import Endpoint, reason, shown
-from kcli.cli.commands.doctor.steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
+from kcli.cli.commands.doctor.steps import FAILED, OK, SKIPPED, WARNING, Check, Fault
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Address
 from kcli.settings import ClientSettings
@@ -33,11 +33,11 @@ class Checks(Endpoint):
     ) -> None:
         super().__init__(address, settings, access, seconds)
         self.broker = broker
-        self.steps: list[Step] = []
+        self.steps: list[Check] = []
         self._found: list[tuple[int, tuple[Any, ...]]] = []
 
     @property
-    def failed(self) -> Step | None:
+    def failed(self) -> Check | None:
         """The step at which it ended."""
         return next((step for step in self.steps if step.status == FAILED), None)
 
@@ -52,13 +52,13 @@ class Checks(Endpoint):
         for at, (name, rung) in enumerate(rungs):
             if not await self.take(name, rung):
                 for later, _ in rungs[at + 1 :]:
-                    self.steps.append(Step(step=later, address=self.name, broker=self.broker, status=SKIPPED))
+                    self.steps.append(Check(step=later, address=self.name, broker=self.broker, status=SKIPPED))
                 return
 
     async def take(self, name: str, rung: Callable[[], Awaitable[str | Fault]]) -> bool:
         """One step, timed; False when it fails. A rung that returns a Fault warns."""
         begin = time.perf_counter()
-        step = Step(step=name, address=self.name, broker=self.broker)
+        step = Check(step=name, address=self.name, broker=self.broker)
         self.steps.append(step)
         try:
             async with asyncio.timeout(self.seconds * LOOKS):

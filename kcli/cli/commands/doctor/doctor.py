@@ -20,8 +20,8 @@ from kcli.cli.commands.doctor.steps import (
     OK,
     SKIPPED,
     WARNING,
+    Check,
     Fault,
-    Step,
     StepRow,
     exit_code,
 )
@@ -88,7 +88,7 @@ def run(options: DoctorOptions) -> int:
     a topic, a broker that is too old), 2 the configuration, 5 a connection.
     """
     document = Document(shape=SHAPE, view=view_of(options))
-    steps: list[Step] = []
+    steps: list[Check] = []
     settings, access = _configuration(lambda: Connection(options), steps)
     if settings is not None:
         patience = seconds(options.timeout, "--timeout", (options.timeout_ms or 0) / 1000 or PATIENCE, least=1)
@@ -106,24 +106,24 @@ def run(options: DoctorOptions) -> int:
     return exit_code(steps)
 
 
-def diagnose(make: Callable[[], Connection]) -> list[Step]:
+def diagnose(make: Callable[[], Connection]) -> list[Check]:
     """Every step of the way that a configuration makes."""
-    steps: list[Step] = []
+    steps: list[Check] = []
     settings, access = _configuration(make, steps)
     if settings is not None:
         run_to_end(examine(settings, access, steps, PATIENCE, DoctorOptions()))
     return steps
 
 
-def sentence(step: Step) -> str:
+def sentence(step: Check) -> str:
     who = f"broker {step.broker} at {step.address}" if step.broker is not None else step.address or step.step
     return f"{who}: {step.result}: {step.fix}" if step.fix else f"{who}: {step.result}"
 
 
-def _configuration(make: Callable[[], Connection], steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
+def _configuration(make: Callable[[], Connection], steps: list[Check]) -> tuple[ClientSettings | None, Access | None]:
     """The first rung: what is to be used, and whether it makes sense."""
     begin = time.perf_counter()
-    step = Step(step="config")
+    step = Check(step="config")
     steps.append(step)
     access = None
     try:
@@ -147,7 +147,7 @@ def _configuration(make: Callable[[], Connection], steps: list[Step]) -> tuple[C
 
 
 async def examine(
-    settings: ClientSettings, access: Access | None, steps: list[Step], patience: float, options: DoctorOptions
+    settings: ClientSettings, access: Access | None, steps: list[Check], patience: float, options: DoctorOptions
 ) -> None:
     """All rungs behind the configuration; they are added to `steps` in order."""
     all_checks = [Checks(address, settings, access, patience) for address in settings.bootstrap]
@@ -164,7 +164,7 @@ async def examine(
             checks.close()
 
 
-async def _cluster(checks: Checks, steps: list[Step], options: DoctorOptions) -> None:
+async def _cluster(checks: Checks, steps: list[Check], options: DoctorOptions) -> None:
     """What a bootstrap broker that was reached tells of the others, and lets us do."""
     from kcli.cli.commands.doctor.rights import cluster_rights, metadata, one_group, one_topic, topic_rights
 
@@ -201,7 +201,7 @@ async def _cluster(checks: Checks, steps: list[Step], options: DoctorOptions) ->
 
 async def _advertised(
     checks: Checks, broker: MetadataResponseBroker, cluster_id: str | None, gate: asyncio.Semaphore
-) -> Step:
+) -> Check:
     """One broker under the address that it advertises, as one row."""
     from kcli.cli.commands.doctor.rights import check_identity
 
@@ -214,10 +214,10 @@ async def _advertised(
             if own.failed is None:
                 await own.take("identity", partial(check_identity, own, cluster_id))
         except KcliError as problem:
-            own.steps.append(Step(status=FAILED, result=str(problem), fault="unreachable"))
+            own.steps.append(Check(status=FAILED, result=str(problem), fault="unreachable"))
         finally:
             own.close()
-    step = Step(step="advertised", address=shown(address), broker=broker.node_id)
+    step = Check(step="advertised", address=shown(address), broker=broker.node_id)
     step.milliseconds = (time.perf_counter() - begin) * 1000
     failed = own.failed
     if failed is None:

@@ -66,7 +66,7 @@ class StepRow(Row, section="steps"):
     fix: str | None = column("Suggested fix.", table=False, unit="sentence")
 
 
-class Step(Value):
+class Check(Value):
     """A rung of the checks. `milliseconds` is None where nothing was tried."""
 
     step: str = ""
@@ -110,7 +110,7 @@ class _Filled(dict[str, str]):
         return key.upper()
 
 
-def exit_code(steps: list[Step]) -> int:
+def exit_code(steps: list[Check]) -> int:
     """0 when nothing failed, 2 for the configuration, 5 for a connection, 1 for what lies behind one."""
     faults = [step.fault or "" for step in steps if step.status == FAILED]
     if not faults:

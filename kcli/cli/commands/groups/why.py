@@ -96,13 +96,13 @@ def why(options: WhyOptions) -> int:
         history = History()
         await recall(cluster, history)
         watch = Watch(cluster, names, history, exact=True)
-        snapshot = await watch.look()
+        snapshot = await watch.refresh()
         ends = time.monotonic() + over
         if _undecided(snapshot):
             say(options, f"watching for {over:g} s …")
         while _undecided(snapshot) and time.monotonic() < ends:
             await asyncio.sleep(min(TURN, max(ends - time.monotonic(), 0.0)))
-            snapshot = await watch.look()
+            snapshot = await watch.refresh()
         await problems(cluster, snapshot.snapshot, document)
         meant = [group for group in snapshot.groups if names.words or _lags(group)]
         meant.sort(key=lambda group: (-SEVERITY.index(group.status), -(group.total.lag or 0), group.total.group))

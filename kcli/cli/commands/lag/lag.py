@@ -9,8 +9,8 @@ from kcli.admin.groups.rows import STATES
 from kcli.cli.commands.lag.measured import (
     GroupBesideRow,
     GroupRow,
+    LagTopicRow,
     PartitionRow,
-    TopicRow,
     group_row,
     measured_all,
     partition_row,
@@ -42,7 +42,7 @@ SHAPES = {
     "topic": shape(
         "lag",
         "Lag by group and topic, and the groups. Named groups without --by.",
-        TopicRow,
+        LagTopicRow,
         GroupBesideRow,
         empty=EMPTY,
     ),
@@ -132,7 +132,7 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
     if level == "partition":
         document.of(PartitionRow)[:] = [partition_row(row) for row in rows]
     elif level == "topic":
-        document.of(TopicRow)[:] = [topic_row(total) for total in engine.by_topic(rows)]
+        document.of(LagTopicRow)[:] = [topic_row(total) for total in engine.by_topic(rows)]
 
 
 def _assertion(

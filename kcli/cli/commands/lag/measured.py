@@ -118,7 +118,7 @@ class GroupHead(Row, mixin=True):
     partitions: int = column("Partitions the group committed or owns.", unit="count")
 
 
-class TopicRow(FiguresColumns, TopicHead, section="topics"):
+class LagTopicRow(FiguresColumns, TopicHead, section="topics"):
     """A topic of a group."""
 
     unknown: int = unknown_column()
@@ -184,8 +184,8 @@ def partition_row(row: engine.Lag) -> PartitionRow:
     )
 
 
-def topic_row(total: engine.Total) -> TopicRow:
-    return TopicRow(
+def topic_row(total: engine.Total) -> LagTopicRow:
+    return LagTopicRow(
         group=total.group,
         topic=total.topic or "",
         partitions=total.partitions,

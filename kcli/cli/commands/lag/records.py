@@ -12,7 +12,7 @@ from copy import copy
 
 from kcli.cli.commands.consume.bounded import to_the_end
 from kcli.cli.commands.consume.selection import finished
-from kcli.cli.commands.lag.measured import GroupRow, PartitionRow, TopicRow
+from kcli.cli.commands.lag.measured import GroupRow, LagTopicRow, PartitionRow
 from kcli.consumer.consumer import Consumer
 from kcli.errors import KcliError
 from kcli.grammar.bound import Bound
@@ -76,7 +76,7 @@ async def add_records(
         found.append((whole, parts))
     for group_row in document.of(GroupRow):
         group_row.records = counts.get((group_row.group,))
-    for topic_row in document.of(TopicRow):
+    for topic_row in document.of(LagTopicRow):
         topic_row.records = counts.get((topic_row.group, topic_row.topic))
     for row in document.of(PartitionRow):
         row.records = counts.get((row.group, row.topic, row.partition))

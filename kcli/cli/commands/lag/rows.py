@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from kcli.cli.output.tables.document import Document
-    from kcli.lag.partition_lag import Standing
+    from kcli.lag.partition_lag import PartitionFigures
     from kcli.lag.watch import LagSnapshot
 
     class OverTime(TypedDict):
@@ -121,7 +121,7 @@ def stamp(time: float) -> str:
     return utc(round(time * 1000))
 
 
-def _partition(snapshot: LagSnapshot, standing: Standing, when: str) -> PartitionOverTimeRow:
+def _partition(snapshot: LagSnapshot, standing: PartitionFigures, when: str) -> PartitionOverTimeRow:
     sample = standing.lag.sample
     row = partition_row(standing.lag)
     why = snapshot.why.get((sample.group, sample.topic, sample.partition))
@@ -140,7 +140,7 @@ def _group(group: GroupStanding, when: str) -> GroupOverTimeRow:
     return row.widened(GroupOverTimeRow, **_over_time(group), time=when, stuck_partitions=group.stuck)
 
 
-def _over_time(row: Standing | GroupStanding) -> OverTime:
+def _over_time(row: PartitionFigures | GroupStanding) -> OverTime:
     kind = "exact" if row.time_lag_exact else "at least" if row.time_lag_least else "interpolated"
     return {
         "in_rate": _rounded(row.in_rate),

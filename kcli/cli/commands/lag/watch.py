@@ -51,10 +51,10 @@ async def _run(plan: Plan, stop: Stop) -> int:
         if plan.prometheus is not None:
             from kcli.cli.commands.lag.prometheus import serve
 
-            return await serve(plan, stop, lambda lost: _looks(plan, stop, client.cluster, memory, lost))
+            return await serve(plan, stop, lambda lost: _snapshots(plan, stop, client.cluster, memory, lost))
         if plan.record:
-            return await _record(plan, _looks(plan, stop, client.cluster, memory))
-        return await _judge(plan, stop, _looks(plan, stop, client.cluster, memory))
+            return await _record(plan, _snapshots(plan, stop, client.cluster, memory))
+        return await _judge(plan, stop, _snapshots(plan, stop, client.cluster, memory))
 
 
 class Memory:
@@ -115,14 +115,14 @@ def watch_of(plan: Plan, cluster: Cluster, history: History) -> Watch:
     )
 
 
-def _looks(
+def _snapshots(
     plan: Plan, stop: Stop, cluster: Cluster, memory: Memory, lost: Callable[[], None] = lambda: None
 ) -> AsyncIterator[LagSnapshot]:
     """Snapshot after snapshot. An assertion without a --timeout rests on every one."""
     watch = watch_of(plan, cluster, memory.history)
 
     async def look() -> LagSnapshot:
-        snapshot = await watch.look()
+        snapshot = await watch.refresh()
         memory.add(snapshot)
         return snapshot
 

@@ -68,7 +68,7 @@ def elect(options: ElectOptions) -> int:
     unclean = options.unclean
 
     async def planned(cluster: Cluster) -> Plan:
-        partitions, failed = await some.look(cluster)
+        partitions, failed = await some.partitions(cluster)
         made = elections.plan(partitions, unclean=unclean, needed_only=some.everything)
         made.failed = failed
         return made

@@ -85,7 +85,7 @@ def copy(options: CopyOptions) -> int:
     if frame.dry_run:
         return show(frame, job.input, job.destination)
     frame.session(job.name)
-    job.look()
+    job.prepare()
     return drive(frame, job)
 
 
@@ -121,10 +121,10 @@ class Copying(Job):
             option = "--repartition" if self.options.repartition else "--min-partitions"
             raise UsageError(f"--exactly-once has a transaction for each partition of SRC; {option} would mix them")
 
-    def look(self) -> None:
+    def prepare(self) -> None:
         """Ask both clusters."""
-        self.input.look()
-        asyncio.run(self._look())
+        self.input.prepare()
+        asyncio.run(self._check())
         where = f"{self.target.cluster}/{self.destination}"
         self.pipeline = self.pipeline or name_of("copy", self.source, where, "topic")
         if self.frame.streaming:
@@ -133,7 +133,7 @@ class Copying(Job):
         if not self.frame.streaming:
             self.spans = self.input.span
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         async with Client(self.frame.connection.client()) as source:
             if not self.target.elsewhere:
                 await self._find(source, source)
@@ -148,7 +148,7 @@ class Copying(Job):
         options, topic = self.options, self.destination
         if options.create and isinstance((await describe_topics(target.cluster, [topic])).get(topic), TopicMissing):
             await make_like(source, self.source, target, topic)
-        await self.target.look(target)
+        await self.target.prepare(target)
         most = max((at.partition for at in self.input.span), default=0)
         if most >= self.target.count and not options.repartition:
             raise UsageError(
@@ -234,7 +234,7 @@ class Copying(Job):
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Everything was acknowledged."""
-        stood = work.look()
+        stood = work.state()
         return Outcome(records=self._sink.rows if stood is None else stood.rows)
 
     def bad_rows(self) -> int:

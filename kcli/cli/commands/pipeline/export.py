@@ -120,7 +120,7 @@ def export(options: ExportOptions) -> int:
     if frame.dry_run:
         return show(frame, job.input, f"{out} ({job.form.form})")
     frame.session(job.name)  # a missing dependency is reported before the first request
-    job.look()
+    job.prepare()
     return drive(frame, job)
 
 
@@ -184,12 +184,12 @@ class Exporting(Job):
             events=self.merging.events,
         )
 
-    def look(self) -> None:
+    def prepare(self) -> None:
         """Ask the cluster."""
-        self.input.look()
+        self.input.prepare()
         self.merging.check_topics(self.input.named, pattern=self.input.selection.pattern is not None)
         if self.kept is not None:
-            self.kept.look(self.input.topics)
+            self.kept.prepare(self.input.topics)
         if not self.frame.streaming:
             self.spans = self.input.span
 
@@ -260,7 +260,7 @@ class Exporting(Job):
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""
-        stood = work.look()
+        stood = work.state()
         if self.kept is not None:
             self.kept.settle()
         size = self.folder.settle()

@@ -17,7 +17,7 @@ from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
-    from kcli.pipeline.jobs.files.finalize import Leavings
+    from kcli.pipeline.jobs.files.finalize import Leftovers
 
 
 class FolderRow(Row, section="folders"):
@@ -53,12 +53,12 @@ def finalize(options: FinalizeOptions) -> int:
     """Spark reads a folder by its log _spark_metadata; other programs read all files, including those of a batch that
     was interrupted by a crash and then repeated. Only these files are deleted: files of complete batches stay, and a
     later run resumes. kcli refuses while a pipeline writes to the folder."""
-    from kcli.pipeline.jobs.files.finalize import look, remove
+    from kcli.pipeline.jobs.files.finalize import find_leftovers, remove
 
     if not options.words:
         raise UsageError("missing argument: kcli pipeline finalize DIR")
     check(options)
-    folders = {word: look(Path(word)) for word in options.words}
+    folders = {word: find_leftovers(Path(word)) for word in options.words}
     document = _planned(folders)
     document.view = view_of(options)
     if document.of(OrphanRow) and confirmed(options, document, PlannedChange(names=["remove"], verb="delete")):
@@ -72,7 +72,7 @@ def finalize(options: FinalizeOptions) -> int:
     return 1 if document.errors else 0
 
 
-def _planned(folders: dict[str, Leavings]) -> Document:
+def _planned(folders: dict[str, Leftovers]) -> Document:
     """What would be removed; a file of a whole batch that is missing is an error."""
     document = Document(shape=SHAPE)
     document.of(FolderRow).extend(

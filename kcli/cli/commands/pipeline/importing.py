@@ -124,7 +124,7 @@ def import_files(options: ImportOptions) -> int:
     if frame.dry_run:
         return _plan(frame, job)
     frame.session(job.name)
-    job.look()
+    job.prepare()
     return drive(frame, job)
 
 
@@ -166,7 +166,7 @@ class Importing(Job):
                 raise UsageError(f"--{frame.mode} takes one folder, and the files added to it")
             frame.checkpoint("import")  # its errors come before the first request
 
-    def look(self) -> None:
+    def prepare(self) -> None:
         """Ask the cluster: files that are new to its topic may be old to another's."""
         self.target.check(create=self.options.create)
         if self.frame.streaming:
@@ -219,7 +219,7 @@ class Importing(Job):
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Everything was acknowledged."""
-        stood = work.look()
+        stood = work.state()
         return Outcome(records=self._sink.rows if stood is None else stood.rows)
 
     def half(self, seen: Progress) -> str:

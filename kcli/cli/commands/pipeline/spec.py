@@ -14,7 +14,7 @@ from kcli.cli.documents.yaml_reader import load
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.registry import declared
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.sql import Step, quoted
+from kcli.pipeline.jobs.sql import Statement, quoted
 from kcli.text.suggest import did_you_mean
 
 SECRET = re.compile(r"(?i)password|secret|token|jaas|passphrase|credential|(ssl|private|access)[._-]?key$")
@@ -116,7 +116,7 @@ class Spec:
         self._environment = environment
         self._common: OptionValues = {}
         self._each: dict[str, OptionValues] = {}
-        self.steps: list[Step] = []
+        self.steps: list[Statement] = []
         document = load(text, path)
         if not isinstance(document, Map):
             raise UsageError(f"{path}:1: a pipeline is a map: source, steps, sink")
@@ -262,7 +262,7 @@ class Spec:
     def _steps(self, of: Map) -> None:
         steps = of.get("steps")
         if steps is None and len(self._each) == 1:
-            self.steps = [Step(sql=f"SELECT * FROM {quoted(next(iter(self._each)))}")]
+            self.steps = [Statement(sql=f"SELECT * FROM {quoted(next(iter(self._each)))}")]
             return
         if not isinstance(steps, list) or not steps or not all(isinstance(step, Map) for step in steps):
             raise self.wrong(of, "steps", "steps: expected a list, each with sql:")
@@ -279,7 +279,7 @@ class Spec:
             if not name and number < len(steps):
                 raise UsageError(f"{self.path}:{line}: step {number} has no name, so no later step can read it")
             names.add(name)
-            self.steps.append(Step(sql=sql, name=name, where=f"{self.path}:{step.lines['sql']}"))
+            self.steps.append(Statement(sql=sql, name=name, where=f"{self.path}:{step.lines['sql']}"))
         self.steps[-1] = self.steps[-1].replace(name="")
 
     def _sink(self, of: Map) -> None:

@@ -24,7 +24,7 @@ from kcli.errors import UsageError
 from kcli.grammar.offsets import duration
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.frames import columns_for
-from kcli.pipeline.jobs.sql import Script, Step, View, mentioned, split, words
+from kcli.pipeline.jobs.sql import Script, Statement, View, mentioned, split, words
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress import Progress
 from kcli.pipeline.source.task_sizes import LARGE
@@ -85,7 +85,7 @@ class Querying(Job):
         self,
         frame: Frame,
         options: SqlOptions,
-        steps: Sequence[Step],
+        steps: Sequence[Statement],
         each: Mapping[str, SqlOptions] | None = None,
     ) -> None:
         self.frame = frame
@@ -107,7 +107,7 @@ class Querying(Job):
         self.prints = self.output.prints
         self.conf = self.output.conf
 
-    def look(self, *, measure: bool = False) -> None:
+    def prepare(self, *, measure: bool = False) -> None:
         """Which topics are meant, and where their ranges begin and end; with `measure` bytes per record too. Raises
         KcliError."""
         named = self._named()
@@ -130,12 +130,12 @@ class Querying(Job):
                 quarantine=self._quarantine(options),
                 events=options.unwrap is not None,
             )
-            source.look(measure=measure)
+            source.prepare(measure=measure)
             self.span |= source.span
             self.sizes |= source.sizes
             self.sources.append(source)
         for place in self.kept.values():
-            place.look(named)
+            place.prepare(named)
         self.source = ", ".join(named) or "no topic"
         if not self.frame.streaming:
             self.spans = self.span
@@ -290,7 +290,7 @@ class Querying(Job):
         for kept in self.kept.values():
             kept.settle()
         outcome = self.output.finish(work, seen)
-        return with_unknown(self.frame, outcome, work.look() or self._running)
+        return with_unknown(self.frame, outcome, work.state() or self._running)
 
     def bad_rows(self) -> int:
         """What was counted."""
@@ -308,12 +308,12 @@ def start(frame: Frame, job: Querying) -> int:
     if frame.dry_run:
         return show(frame, job, job.destination)
     frame.session(job.name)  # a missing dependency is reported before the first request
-    job.look()
+    job.prepare()
     frame.format = None if job.prints else frame.format
     return drive(frame, job)
 
 
-def steps_of(options: SqlOptions) -> list[Step]:
+def steps_of(options: SqlOptions) -> list[Statement]:
     """The statements of the line, of -f FILE or of stdin. Raises UsageError."""
     if len(options.words) > 1:
         raise UsageError("the SQL is one word of the shell: put it in quotes")
@@ -327,7 +327,7 @@ def steps_of(options: SqlOptions) -> list[Step]:
     if not statements:
         raise UsageError("there is no statement in the SQL")
     many = len(statements) > 1
-    return [Step(sql=sql, where=f"statement {number}" if many else "") for number, sql in enumerate(statements, 1)]
+    return [Statement(sql=sql, where=f"statement {number}" if many else "") for number, sql in enumerate(statements, 1)]
 
 
 def _interval(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas import InForce, Rung, describe_quotas, text_of
+from kcli.admin.quotas import InForce, QuotaLevel, describe_quotas, text_of
 from kcli.admin.quotas import resolve as rungs_of
 from kcli.cli.output.tables.document import Document
 from kcli.cli.output.tables.rows import Row, column, shape
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOBODY = "ANONYMOUS"  # the user on a listener without authentication
 
 
-class RungRow(Row, section="ladder"):
+class QuotaLevelRow(Row, section="ladder"):
     quota: str = column("producer_byte_rate, consumer_byte_rate, request_percentage, …", unit="word", rank=1)
     rank: int = column("Place in Kafka's order; the first with a value is in force.")
     entity: str = column("Entity; <default> means entities without their own quota.", rank=1)
@@ -45,7 +45,9 @@ class InForceRow(Row, section="quotas"):
     shared_by: str | None = column("The connections that share the limit on a broker.")
 
 
-SHAPE = shape("quotas.resolve", "Quotas in force for a client, and the entity that sets each.", RungRow, InForceRow)
+SHAPE = shape(
+    "quotas.resolve", "Quotas in force for a client, and the entity that sets each.", QuotaLevelRow, InForceRow
+)
 
 
 class ResolveOptions(ReadOptions):
@@ -75,7 +77,7 @@ def resolve(options: ResolveOptions) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         quotas = await describe_quotas(cluster)
         answers = rungs_of(quotas, user=options.user or NOBODY, client=options.client or "", ip=options.ip)
-        document.of(RungRow)[:] = [
+        document.of(QuotaLevelRow)[:] = [
             _rung_row(quota.key, rung)
             for quota in answers
             for rung in quota.ladder
@@ -86,9 +88,9 @@ def resolve(options: ResolveOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-def _rung_row(key: str, rung: Rung) -> RungRow:
+def _rung_row(key: str, rung: QuotaLevel) -> QuotaLevelRow:
     at = rung.entity
-    return RungRow.of(
+    return QuotaLevelRow.of(
         at,
         quota=key,
         rank=rung.rank,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.reassign import assignment_file
 from kcli.admin.reassign.reassignments import about
 from kcli.changes import moves
-from kcli.changes.moves import look
+from kcli.changes.moves import read_layout
 from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
 from kcli.cli.commands.reassign.plan_rows import BrokerRow, PartitionRow, present
 from kcli.cli.commands.reassign.planning import FileOptions, PlanningOptions, file_of, plan_of, plans_anew
@@ -90,7 +90,7 @@ def execute(options: ExecuteOptions) -> int:
 
 async def _plan(cluster: Cluster, options: ExecuteOptions, path: str | None) -> MovePlan:
     """The plan of the file at `path`, or of the options. Raises KcliError where partitions are moving already."""
-    layout = await look(cluster)
+    layout = await read_layout(cluster)
     if not options.additional and not options.plan_only:
         _refuse_others(layout)
     if path is None:

@@ -57,7 +57,7 @@ def show(options: ListOptions) -> int:
     over = seconds(options.over, "--over", 1.0)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        ongoing, before, now, seconds = await _looked(cluster, over)
+        ongoing, before, now, seconds = await _read(cluster, over)
         document.of(MoveRow)[:] = [_row(at, move, before[at], now[at], seconds) for at, move in ongoing.items()]
         if not ongoing:
             say(options, "no moves in progress")
@@ -65,7 +65,7 @@ def show(options: ListOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-async def _looked(
+async def _read(
     cluster: Cluster, over: float
 ) -> tuple[dict[TopicPartition, Ongoing], dict[TopicPartition, Share], dict[TopicPartition, Share], float]:
     """What moves, how far it was and is, and the seconds between."""

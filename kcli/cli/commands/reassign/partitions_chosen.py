@@ -40,12 +40,12 @@ class Chosen:
 
     async def find(self, cluster: Cluster, document: Document) -> dict[TopicPartition, Partition]:
         """Each partition as the metadata has it; an unknown partition is an error in the document."""
-        found, failed = await self.look(cluster)
+        found, failed = await self.partitions(cluster)
         for about, error in failed.items():
             document.fail(error, about)
         return found
 
-    async def look(self, cluster: Cluster) -> tuple[dict[TopicPartition, Partition], dict[str, KcliError]]:
+    async def partitions(self, cluster: Cluster) -> tuple[dict[TopicPartition, Partition], dict[str, KcliError]]:
         """Each partition as the metadata has it, and the errors of what does not exist, by what they are about."""
         names = None if self.everything else [*self._scope.topics, *await self._scope.matching(cluster)]
         found: dict[TopicPartition, Partition] = {}

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from kcli.admin.reassign import assignment_file
-from kcli.changes.moves import look
+from kcli.changes.moves import read_layout
 from kcli.cli.commands.reassign.plan_rows import BrokerRow, PartitionRow, present
 from kcli.cli.commands.reassign.planning import PlanningOptions, plan_of
 from kcli.cli.output.tables.document import Document
@@ -52,7 +52,7 @@ def plan(options: PlanOptions) -> int:
         check(options.save, "--save", force=options.force)
 
     async def work(cluster: Cluster, document: Document) -> None:
-        planned = await plan_of(cluster, await look(cluster), options)
+        planned = await plan_of(cluster, await read_layout(cluster), options)
         present(document, options, planned)
         for row in document.of(PartitionRow):
             row.result = "planned"

@@ -84,7 +84,7 @@ async def plan_of(cluster: Cluster, layout: Layout, options: PlanningOptions) ->
         by_rack=not options.no_racks,
         even=not options.no_balance,
     )
-    partitions, failed = await chosen.look(cluster)
+    partitions, failed = await chosen.partitions(cluster)
     return await moves.place(cluster, layout, partitions, placement, failed)
 
 

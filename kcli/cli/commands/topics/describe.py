@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 
-class TopicRow(Row, section="topics"):
+class DescribedTopicRow(Row, section="topics"):
     topic: str = column("Name of the topic.", rank=1)
     partitions: int = column("Number of partitions.", unit="count")
     replicas: int = column("Replication factor.", unit="count")
@@ -65,7 +65,9 @@ class PartitionRow(Row, section="partitions"):
     )
 
 
-SHAPE = shape("topics.describe", "Partitions of topics, and the topics with their own configs.", TopicRow, PartitionRow)
+SHAPE = shape(
+    "topics.describe", "Partitions of topics, and the topics with their own configs.", DescribedTopicRow, PartitionRow
+)
 
 
 class DescribeOptions(NamedTopics, PatternOptions, ReadOptions):
@@ -102,7 +104,7 @@ def describe(options: DescribeOptions) -> int:
         )
         for name, error in bad(configs).items():
             document.fail(error, name)
-        document.of(TopicRow).extend(_row(topic, configs.get(name, {})) for name, topic in topics.items())
+        document.of(DescribedTopicRow).extend(_row(topic, configs.get(name, {})) for name, topic in topics.items())
         rows = document.of(PartitionRow)
         for at, partition in partitions.items():
             problem = next((answer for answer in (starts[at], ends[at]) if isinstance(answer, KcliError)), None)
@@ -120,8 +122,8 @@ async def _existing(cluster: Cluster, names: list[str], document: Document) -> d
     return good({name: topics[name] for name in dict.fromkeys(names) if name in topics})
 
 
-def _row(topic: Topic, configs: dict[str, str | None] | KcliError) -> TopicRow:
-    return TopicRow.of(
+def _row(topic: Topic, configs: dict[str, str | None] | KcliError) -> DescribedTopicRow:
+    return DescribedTopicRow.of(
         topic,
         partitions=len(topic.partitions),
         replicas=topic.replication_factor,

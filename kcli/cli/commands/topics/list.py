@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 
-class TopicRow(Row, section="topics"):
+class ListedTopicRow(Row, section="topics"):
     topic: str = column("Name of the topic.", rank=1)
     partitions: int = column("Number of partitions.", unit="count")
     replicas: int = column("Replication factor.", unit="count")
@@ -40,7 +40,7 @@ class TopicRow(Row, section="topics"):
     )
 
 
-SHAPE = shape("topics.list", "Topics, one a row.", TopicRow, empty="no topics")
+SHAPE = shape("topics.list", "Topics, one a row.", ListedTopicRow, empty="no topics")
 
 
 class ListOptions(NamedTopics, PatternOptions, StateOptions, ReadOptions):
@@ -87,11 +87,11 @@ def list_topics(options: ListOptions) -> int:
 
             states = await states_of(cluster, described, options)
             chosen = [name for name in described if listed(states[name], options)]
-            document.of(TopicRow).extend(_row(described[name], states[name]) for name in chosen)
+            document.of(ListedTopicRow).extend(_row(described[name], states[name]) for name in chosen)
             document.empty = f"no topic is {' or '.join(options.named)}"
             _say_new(options, sum(state.never_written for state in states.values()))
         else:
-            document.of(TopicRow).extend(map(_row, described.values()))
+            document.of(ListedTopicRow).extend(map(_row, described.values()))
 
     return answer(options, SHAPE, work)
 
@@ -103,8 +103,8 @@ def _say_new(options: ListOptions, count: int) -> None:
         say(options, f"{topics} never had a record and may be new: --never-written lists them")
 
 
-def _row(topic: Topic, state: States | None = None) -> TopicRow:
-    return TopicRow(
+def _row(topic: Topic, state: States | None = None) -> ListedTopicRow:
+    return ListedTopicRow(
         topic=topic.topic,
         partitions=len(topic.partitions),
         replicas=topic.replication_factor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.topics.stats import TopicLooks, last_writes, remote_offsets
+from kcli.admin.topics.stats import TopicStatsReader, last_writes, remote_offsets
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.fan_out import bad, good
 from kcli.cli.output.tables import rows
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import typer
 
-    from kcli.admin.topics.stats import TopicRow
+    from kcli.admin.topics.stats import TopicStats
     from kcli.cli.output.tables.document import Document
     from kcli.cli.parsing.shared import Internal, KcliOption
     from kcli.model import Cluster
@@ -88,11 +88,11 @@ def stats(options: StatsOptions) -> int:
         for name, error in bad(known).items():
             missing(document, name, error, await describe_topics(cluster, internal=False))
         topics = list(good(known))
-        looks = TopicLooks()
-        rows = await looks.look(cluster, topics, internal=True)
+        reader = TopicStatsReader()
+        rows = await reader.read(cluster, topics, internal=True)
         if over:
             await asyncio.sleep(over)
-            rows = await looks.look(cluster, topics, internal=True)
+            rows = await reader.read(cluster, topics, internal=True)
         described = [row.topic for row in rows]
         written, remote = await asyncio.gather(last_writes(cluster, described), remote_offsets(cluster, described))
         now = time.time()
@@ -105,7 +105,7 @@ def stats(options: StatsOptions) -> int:
     return answer(options, SHAPE, work)
 
 
-def _row(row: TopicRow, written: float | None, remote: int | None, now: float) -> StatsRow:
+def _row(row: TopicStats, written: float | None, remote: int | None, now: float) -> StatsRow:
     return StatsRow(
         topic=row.topic.topic,
         partitions=len(row.topic.partitions),

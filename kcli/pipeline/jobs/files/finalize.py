@@ -20,8 +20,8 @@ from kcli.system.files import DOCUMENT, read_text
 from kcli.values import Value, field
 
 
-class Leavings(Value):
-    """The result of `look`: files (or folders) left by unfinished batches, their size, the files in the log
+class Leftovers(Value):
+    """The result of `find_leftovers`: files (or folders) left by unfinished batches, their size, the files in the log
     (`committed`), and those of them that are `missing`."""
 
     orphans: list[Path] = field(factory=list)
@@ -30,18 +30,18 @@ class Leavings(Value):
     missing: list[str] = field(factory=list)
 
 
-def finalize(path: Path) -> Leavings:
-    """Find and delete such files. Raises UsageError like `look`."""
-    leavings = look(path)
+def finalize(path: Path) -> Leftovers:
+    """Find and delete such files. Raises UsageError like `find_leftovers`."""
+    leavings = find_leftovers(path)
     remove(leavings)
     return leavings
 
 
-def look(path: Path) -> Leavings:
+def find_leftovers(path: Path) -> Leftovers:
     """Return the files to delete. Raises UsageError for a folder that was not written by a Spark stream or an export,
     and while a pipeline writes there."""
     path = path.absolute()
-    leavings = Leavings()
+    leavings = Leftovers()
     parts, _, _ = parts_of(path.resolve())
     if not path.is_dir() and not parts:
         raise UsageError(f"{path}: folder not found")
@@ -57,8 +57,8 @@ def look(path: Path) -> Leavings:
     return leavings
 
 
-def remove(leavings: Leavings) -> None:
-    """Delete what `look` found, and folders that are then empty."""
+def remove(leavings: Leftovers) -> None:
+    """Delete what `find_leftovers` found, and folders that are then empty."""
     for orphan in leavings.orphans:
         if orphan.is_dir():
             shutil.rmtree(orphan)
@@ -69,7 +69,7 @@ def remove(leavings: Leavings) -> None:
             orphan.parent.rmdir()
 
 
-def _against_the_log(path: Path, leavings: Leavings) -> None:
+def _against_the_log(path: Path, leavings: Leftovers) -> None:
     # Spark puts a random UUID into each name, so names are enough, even if the folder was moved
     named = committed(path)
     there = {

@@ -37,7 +37,7 @@ def join(
     group.beat(member)
     member.start_timer(SYNC_BY, member.rebalance_timeout, group.remove)
     if old is not None and old is not member and old.classic is None:
-        group.look_classic(rebalance=False)
+        group.retarget_classic(rebalance=False)
     return JoinGroupResponse(
         generation_id=member.epoch,
         protocol_type=PROTOCOL_TYPE,

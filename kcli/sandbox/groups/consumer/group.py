@@ -145,7 +145,7 @@ class ConsumerGroup:
 
     def reconcile(self, member: ConsumerMember, owned: set[Place] | None) -> None:
         """Bring a member that says what it owns (None: as before) closer to its target."""
-        self._look()
+        self._retarget()
         if owned is not None:
             member.owned = owned
             member.revoking &= owned
@@ -155,7 +155,7 @@ class ConsumerGroup:
         """Take the members, and what they read, as the state that the epoch is about."""
         self._source = self._read()[0]
 
-    def _look(self) -> None:
+    def _retarget(self) -> None:
         """Another epoch and other targets when the members, or what they read, have changed. A static member that comes
         back under a new id is no change."""
         source, wanted, read = self._read()
@@ -243,12 +243,12 @@ class ConsumerGroup:
         self.target.pop(member.id, None)
         member.stop_timers()
         if member.classic is None:
-            self.look_classic(rebalance=True)
+            self.retarget_classic(rebalance=True)
         if not self._closed:
             self.epoch += 1
             self.settle()
 
-    def look_classic(self, *, rebalance: bool) -> None:
+    def retarget_classic(self, *, rebalance: bool) -> None:
         """Say so if a member of the consumer protocol is gone and all others use the classic one."""
         if self._only_classic is not None and self.members and all(m.classic for m in self.members.values()):
             self._only_classic(self, rebalance)

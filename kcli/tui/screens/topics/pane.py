@@ -17,7 +17,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kcli.admin.topics.stats import TopicRow
+    from kcli.admin.topics.stats import TopicStats
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import LagSnapshot
     from kcli.tui.text.formatting import Kept
@@ -46,7 +46,7 @@ def fact(label: str, text: str, tone: str = "") -> Line:
 
 
 def topic_lines(
-    row: TopicRow, kept: Kept, written: str, readers: Sequence[GroupStanding], aimed: Callable[[str], str]
+    row: TopicStats, kept: Kept, written: str, readers: Sequence[GroupStanding], aimed: Callable[[str], str]
 ) -> list[Line]:
     """A topic: its health, size, rate, how long it keeps records, its overrides, its groups. `written` is how long ago
     the last write was; `aimed` makes a command one of this cluster."""
@@ -71,7 +71,7 @@ class WithPane(Page):
         """Fill the pane, where there is room for one."""
         raise NotImplementedError
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self._about()
 
     def on_rows_moved(self, event: Rows.Moved) -> None:

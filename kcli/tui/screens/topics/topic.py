@@ -146,7 +146,7 @@ class Topic(Page):
         self.set_class(self.tab == "configs", "-configs")
         self._draw_about()
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self.read_by(snapshot)
 
     @work(exclusive=True, group="read_by")
@@ -278,8 +278,8 @@ class Topic(Page):
         self._documented |= {one.name: one.documentation for one in configs if one.documentation}
         if configs != self._configs:
             self._configs = configs
-            if self.state.look is not None:
-                self.read_by(self.state.look)
+            if self.state.snapshot is not None:
+                self.read_by(self.state.snapshot)
 
     @property
     def acts_about(self) -> str:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
+from kcli.admin.topics.stats import TopicStats, TopicStatsReader, last_writes
 from kcli.text.numbers import DASH, count, duration, rate, size
 from kcli.tui import routes
 from kcli.tui.actions.menus import create_topic, of_topic, of_topics
@@ -20,7 +20,7 @@ from kcli.tui.text.formatting import Kept, how_kept
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.lines import Lines
-from kcli.tui.widgets.overview import Whole
+from kcli.tui.widgets.overview import ClusterPlot
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Topics(WithPane):
 
     def __init__(self, state: State, route: routes.Topics) -> None:
         super().__init__(state, route)
-        self._looks = TopicLooks(even=EVEN)
+        self._stats = TopicStatsReader(even=EVEN)
         self._internal = False
         self._unhealthy = False
-        self._rows: list[TopicRow] = []
+        self._rows: list[TopicStats] = []
         self._written: dict[str, float] = {}
         self._kept: dict[str, Kept] = {}
         self._first_rates: dict[str, float | None] = {}  # of the last minute, until there are refreshes to compare
@@ -69,7 +69,7 @@ class Topics(WithPane):
         return f"Topics ({self._known:,})" + (" with Kafka's own" if self._internal else "")
 
     @property
-    def _wanted(self) -> list[TopicRow]:
+    def _wanted(self) -> list[TopicStats]:
         return [row for row in self._rows if row.problem] if self._unhealthy else self._rows
 
     @property
@@ -84,7 +84,7 @@ class Topics(WithPane):
 
     def body(self) -> ComposeResult:
         with Vertical(id="details"):
-            yield Whole(self.state)
+            yield ClusterPlot(self.state)
             yield Lines(id="about")
         yield Rows(
             self._columns(),
@@ -96,9 +96,9 @@ class Topics(WithPane):
         )
 
     async def fetch(self, client: Client) -> Any:
-        return await self._looks.look(client.cluster, internal=self._internal)
+        return await self._stats.read(client.cluster, internal=self._internal)
 
-    def fetched(self, answer: list[TopicRow]) -> None:
+    def fetched(self, answer: list[TopicStats]) -> None:
         rows = self.query_one(Rows)
         self._rows, self._known = answer, len(answer)
         self._rate_first()
@@ -119,7 +119,7 @@ class Topics(WithPane):
             written, kept, rates = await asyncio.gather(
                 last_writes(client.cluster, seen),
                 how_kept(client, [t.topic for t in seen]),
-                self._looks.rates_before(client.cluster, unrated),
+                self._stats.rates_before(client.cluster, unrated),
             )
             return written, kept, {topic.topic: rates.get(topic.topic) for topic in unrated}
 
@@ -144,9 +144,9 @@ class Topics(WithPane):
             if row.rate is None:
                 row.rate = self._first_rates.get(row.topic.topic)
 
-    def looked(self, snapshot: LagSnapshot) -> None:
+    def show_snapshot(self, snapshot: LagSnapshot) -> None:
         self._readers = None
-        super().looked(snapshot)
+        super().show_snapshot(snapshot)
 
     def _about(self) -> None:
         """The pane is of the topic under the cursor."""
@@ -157,7 +157,7 @@ class Topics(WithPane):
             about.put([])
             return
         if self._readers is None:
-            self._readers = Readers(self.state.look.groups if self.state.look is not None else ())
+            self._readers = Readers(self.state.snapshot.groups if self.state.snapshot is not None else ())
         readers, aimed = self._readers.of(row.topic.topic), self.session.aimed
         about.put(topic_lines(row, self._how(row), self._age(row).text, readers, aimed))
 
@@ -196,11 +196,11 @@ class Topics(WithPane):
         if meant and not self.refused("reading records"):
             self.go(routes.Records(tuple(row.topic.topic for row in meant)))
 
-    def _age(self, row: TopicRow) -> Cell:
+    def _age(self, row: TopicStats) -> Cell:
         at = self._written.get(row.topic.topic)
         return Cell(DASH if at is None else duration(max(round(time.time() - at), 0)))
 
-    def _how(self, row: TopicRow) -> Kept:
+    def _how(self, row: TopicStats) -> Kept:
         return self._kept.get(row.topic.topic, Kept())
 
     def _columns(self) -> list[Column]:

@@ -472,16 +472,16 @@ def test_nothing_of_a_hostile_cluster_acts_on_a_terminal(words: list[str], error
 
 def test_a_run_ends_when_the_brokers_tell_what_was_done(kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[ClusterPlan] = []
-    look = ClusterPlan.look
+    compare = ClusterPlan.compare
 
     async def late(plan: ClusterPlan) -> None:
-        """The second and third look are at what was before."""
+        """The second and third comparison see what was before."""
         looks.append(plan)
-        await look(plan)
+        await compare(plan)
         if len(looks) in (2, 3):
             plan.steps = list(looks[0].steps)
 
-    monkeypatch.setattr(ClusterPlan, "look", late)
+    monkeypatch.setattr(ClusterPlan, "compare", late)
     text = "topics: {there: {configs: {retention.ms: 1h}}}"
     done = kcli.apply(text, "--execute")
     assert (done.code, len(looks)) == (0, 4)

@@ -276,7 +276,7 @@ async def test_D45_a_look_for_new_partitions_does_not_hold_up_ctrl_c() -> None:
     stop = Stop()
     reading = Reading.__new__(Reading)
     reading.commits = None
-    reading._arrivals = SimpleNamespace(wait=0.0, look=asyncio.Event().wait)  # type: ignore[assignment]  # brokers are silent
+    reading._arrivals = SimpleNamespace(wait=0.0, new=asyncio.Event().wait)  # type: ignore[assignment]  # brokers are silent
     asyncio.get_running_loop().call_later(0.01, stop.interrupt)
     async with asyncio.timeout(10):
         await reading._now_and_then(stop)

@@ -55,17 +55,17 @@ def test_it_is_said_once_a_line_for_a_reason_and_when_it_is_over(
     consumer = Consumer()
     watch = Unfetched(consumer)  # type: ignore[arg-type]
     consumer.states = dict.fromkeys((A, B, C, D), LEADERLESS)
-    watch.look()
+    watch.report()
     loop.now = LONG - 0.1
-    watch.look()
+    watch.report()
     assert capsys.readouterr().err == ""
     loop.now = LONG
-    watch.look()
-    watch.look()
+    watch.report()
+    watch.report()
     text = "kcli: t[0], t[1], t[2] and 1 more: not fetched for 5 s: no leader (LEADER_NOT_AVAILABLE)\n"
     assert capsys.readouterr().err == text
     consumer.states = {A: WELL, B: LEADERLESS, C: FetchState("paused", 1, 0.0, "")}
-    watch.look()
+    watch.report()
     assert capsys.readouterr().err == "kcli: t[0]: fetched again\n"
     consumer.states[D] = FetchState("full", 1, 0.0, "77 bytes wait for a poll")
     watch.close()
@@ -81,7 +81,7 @@ def test_a_passing_reason_is_not_said(loop: Loop, capsys: pytest.CaptureFixture[
     for second in range(30):
         loop.now = float(second)
         consumer.states[A] = LEADERLESS if second % 4 else WELL
-        watch.look()
+        watch.report()
     consumer.states[A] = FetchState("ended", 1, 0.0, "")
     watch.close()
     assert capsys.readouterr().err == ""

@@ -10,7 +10,7 @@ import pytest
 from kcli.cli.main import main
 from kcli.lag.formats.recording import line as recorded
 from tests.cli.admin_fixture import Line, line
-from tests.lag.test_history import look
+from tests.lag.test_history import snapshot_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,8 +51,8 @@ def test_without_any_nothing_is_said(line: Line) -> None:
 
 def test_nor_are_they_in_what_looks_again_and_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "r.ndjson"
-    shot = look({0: 5}, 10, members=(), group=COPY)
-    shot.groups += look({0: 10}, 10).groups
+    shot = snapshot_of({0: 5}, 10, members=(), group=COPY)
+    shot.groups += snapshot_of({0: 10}, 10).groups
     file.write_text(recorded(1.0, shot))
     for words, groups in (((), ["g"]), (("--internal",), [COPY, "g"]), ((COPY,), [COPY])):
         assert main(["lag", "--replay", str(file), "--by", "group", "--format", "ndjson", *words]) == 0

@@ -35,7 +35,7 @@ from kcli.model import TopicPartition
 from kcli.settings import GroupSettings
 from kcli.text.numbers import human_time
 from tests.cli.conftest import Shell, inside
-from tests.lag.test_history import look
+from tests.lag.test_history import snapshot_of
 from tests.programs import KCLI, Background
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def recorded(path: Path, *, seconds: int, rate: int, speed: int, backlog: int = 
     with path.open("w") as out:
         for t in range(0, seconds, 5):
             end = backlog + rate * t
-            out.write(line(1_700_000_000.0 + t, look({0: min(speed * t, end)}, end)))
+            out.write(line(1_700_000_000.0 + t, snapshot_of({0: min(speed * t, end)}, end)))
     return str(path)
 
 
@@ -207,7 +207,7 @@ def test_a_status_that_goes_to_and_fro_does_not_flood_stderr(
         for n in range(120):
             end += 1 if n % 3 else 500
             committed = end if n % 3 else committed
-            out.write(line(1_700_000_000.0 + 5 * n, look(dict.fromkeys(range(4), committed), end)))
+            out.write(line(1_700_000_000.0 + 5 * n, snapshot_of(dict.fromkeys(range(4), committed), end)))
     assert main(["lag", "g", "--by", "partition", "--replay", str(file), "--format", "ndjson"]) == 0
     shown = capsys.readouterr()
     seen = [json.loads(row)["status"] for row in shown.out.splitlines() if '"partition":0' in row]
@@ -226,7 +226,7 @@ def test_a_share_group_that_is_through_is_idle_however_old_its_start_is(tmp_path
     file = tmp_path / "r.ndjson"
     with file.open("w") as out:
         for n in range(20):
-            shot = look({0: 10}, 100)
+            shot = snapshot_of({0: 10}, 100)
             shot.groups[0].described.type = "share"
             shot.groups[0].samples[0].counted = 0
             out.write(line(1_700_000_000.0 + 5 * n, shot))
@@ -259,7 +259,7 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
     class Silent:
         looks = 0
 
-        async def look(self) -> LagSnapshot:
+        async def refresh(self) -> LagSnapshot:
             self.looks += 1
             await asyncio.sleep(0 if self.looks == 1 else 3600)
             return LagSnapshot(time=1.0)
@@ -268,7 +268,9 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster, history: Silent())
     plan = SimpleNamespace(assertion=LagAssertion(0, None), timeout=0.1, interval=0.01, looks=None)
     async with asyncio.timeout(10):
-        seen = [look async for look in watch._looks(plan, Stop(), None, watch.Memory(History(), None))]  # type: ignore[arg-type]
+        seen = [
+            snapshot_of async for snapshot_of in watch._snapshots(plan, Stop(), None, watch.Memory(History(), None))
+        ]  # type: ignore[arg-type]
     assert len(seen) == 1
     assert "brokers did not respond in time" in capsys.readouterr().err
 
@@ -277,7 +279,7 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
     class Gone:
         looks = 0
 
-        async def look(self) -> LagSnapshot:
+        async def refresh(self) -> LagSnapshot:
             self.looks += 1
             if self.looks > 1:
                 raise ConnectError("nobody there")
@@ -285,7 +287,7 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
 
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster, history: Gone())
     plan = SimpleNamespace(assertion=LagAssertion(0, None, 60.0), timeout=None, interval=0.01, looks=None)
-    looks = watch._looks(plan, Stop(), None, watch.Memory(History(), None))  # type: ignore[arg-type]
+    looks = watch._snapshots(plan, Stop(), None, watch.Memory(History(), None))  # type: ignore[arg-type]
     assert (await anext(looks)).time == 1.0
     with pytest.raises(ConnectError):
         await asyncio.wait_for(anext(looks), 10)
@@ -309,7 +311,7 @@ def test_what_stands_still_is_kept_each_minute_also_after_a_clock_was_set_back()
 
 def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
-    file.write_text(line(1.0, look({0: 5}, 10)) + "oops\n")
+    file.write_text(line(1.0, snapshot_of({0: 5}, 10)) + "oops\n")
     ran = inside("lag", "--replay", str(file))
     assert ran.code == 1
     assert f"{file}:2: not a line of a lag recording" in ran.err
@@ -318,8 +320,8 @@ def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
 @pytest.mark.parametrize("left", [1, 40, -3])
 def test_a_recording_that_was_cut_off_is_replayed_up_to_its_last_whole_line(tmp_path: Path, left: int) -> None:
     file = tmp_path / "r.ndjson"
-    whole = line(1.0, look({0: 5}, 10)) + line(2.0, look({0: 7}, 10))
-    cut = line(3.0, look({0: 10}, 10)).replace('"g"', '"gé"').encode()
+    whole = line(1.0, snapshot_of({0: 5}, 10)) + line(2.0, snapshot_of({0: 7}, 10))
+    cut = line(3.0, snapshot_of({0: 10}, 10)).replace('"g"', '"gé"').encode()
     left = cut.index("é".encode()) + 1 if left == 40 else left  # in the middle of a letter
     file.write_bytes(whole.encode() + cut[:left])
     ran = inside("lag", "--replay", str(file), "--by", "group", "--format", "ndjson")
@@ -400,7 +402,7 @@ class Flaky:
         self._history = History()
         self._looks = 0
 
-    async def look(self) -> LagSnapshot:
+    async def refresh(self) -> LagSnapshot:
         self._looks += 1
         await self.turns[self._looks - 1].wait()
         if self._looks == 2:
@@ -408,7 +410,7 @@ class Flaky:
         if self._looks == 3:
             return LagSnapshot(time=15.0, brokers={1: ConnectError("nobody there")})
         time = 5.0 * self._looks
-        return LagSnapshot(time=time, groups=self._history.add(time, look({0: 3}, 10)))
+        return LagSnapshot(time=time, groups=self._history.add(time, snapshot_of({0: 3}, 10)))
 
 
 async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served(
@@ -431,7 +433,7 @@ async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served
     common = {"assertion": None, "timeout": None, "interval": 0.01, "looks": None, "watch": True}
     plan = SimpleNamespace(**common, options=LagOptions(quiet=True), prometheus=("127.0.0.1", 0))
     stop = Stop()
-    looks = partial(watch._looks, plan, stop, None, watch.Memory(History(), None))  # type: ignore[arg-type]
+    looks = partial(watch._snapshots, plan, stop, None, watch.Memory(History(), None))  # type: ignore[arg-type]
     serving = asyncio.create_task(serve(plan, stop, looks))  # type: ignore[arg-type]
     async with asyncio.timeout(30):
         told = ""

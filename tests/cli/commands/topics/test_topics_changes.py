@@ -122,11 +122,11 @@ def test_a_size_of_which_a_part_is_not_known_is_not_said(
 
 
 def test_a_size_of_which_a_part_has_no_leader_is_not_said() -> None:
-    from kcli.admin.topics.stats import TopicLooks
+    from kcli.admin.topics.stats import TopicStatsReader
     from kcli.admin.topics.topics import Partition, Topic
 
     topic = Topic(topic="t", partitions=[Partition(topic="t", partition=n, leader=1 - 2 * n) for n in range(2)])
-    row = TopicLooks()._row(topic, {}, {}, {("t", 0, 1): 100}, 1.0)
+    row = TopicStatsReader()._row(topic, {}, {}, {("t", 0, 1): 100}, 1.0)
     assert row.size is None
     assert row.problem.startswith("1 without leader")
 

@@ -74,7 +74,7 @@ class Shop:
         """The dashboard, with the first snapshot in it."""
         board = Dashboard(self.session(**changes), profiles=profiles)
         async with board.run_test(size=size, notifications=True) as pilot:
-            await until(pilot, lambda: board.state.look is not None)
+            await until(pilot, lambda: board.state.snapshot is not None)
             yield pilot
 
     async def ask(self, question: Callable[[Client], Any]) -> Any:

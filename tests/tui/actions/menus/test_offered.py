@@ -20,7 +20,7 @@ from kcli.lag.status import TXN_BLOCKED
 from kcli.settings import GroupSettings, ProducerSettings
 from kcli.tui import routes
 from kcli.tui.actions.menus import of_group
-from kcli.tui.alerts.hushed import Hushed
+from kcli.tui.alerts.silences import Silences
 from kcli.tui.widgets.frames import Tabs
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import until, visit
@@ -169,7 +169,7 @@ def split(line: str) -> list[str]:
 
 
 def test_the_menu_of_a_group_that_waits_for_a_transaction_leads_to_those_that_are_open() -> None:
-    state = SimpleNamespace(hushed=Hushed())
+    state = SimpleNamespace(silences=Silences())
     page = cast("Page", SimpleNamespace(session=SimpleNamespace(live=False), state=state, begin=None, go=None))
     group = GroupStanding(described=Described(group="ledger"))
     assert "Open transactions" not in [act.label for act in of_group(page, "ledger", list, group)]

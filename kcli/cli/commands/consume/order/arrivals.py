@@ -36,7 +36,7 @@ class Arrivals:
         """Seconds until it is time to look."""
         return max(self._at - monotonic(), 0.0)
 
-    async def look(self) -> set[TopicPartition]:
+    async def new(self) -> set[TopicPartition]:
         """New partitions, if a refresh is due. A failed refresh is repeated later: reading raises its own errors."""
         if monotonic() < self._at:
             return set()

@@ -14,7 +14,7 @@ from kcli.errors import KcliError
 from kcli.model import OffsetAndMetadata
 
 if TYPE_CHECKING:
-    from kcli.admin.groups.reset_plan import Standing
+    from kcli.admin.groups.reset_plan import PartitionOffsets
     from kcli.changes.offset_forms import Form, Prepare
     from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
     from kcli.model import Cluster, TopicPartition
@@ -42,7 +42,7 @@ def prepare_of(options: TimeFieldOptions, moment: int, connection: ConnectionOpt
         async with by_registry(field, connection):
             answers = await firsts(cluster, field, ranges, moment, jitter, quiet=connection.quiet)
 
-        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        def form(at: TopicPartition, standing: PartitionOffsets) -> Wanted | KcliError:
             answer = failed.get(at) or answers[at]
             return answer if isinstance(answer, KcliError) else _wanted(answer, field.field)
 

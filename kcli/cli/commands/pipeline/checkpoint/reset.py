@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, ClassVar
 
 from kcli.admin.cluster.cluster import cluster_id
-from kcli.admin.groups.reset_plan import Standing, standings
+from kcli.admin.groups.reset_plan import PartitionOffsets, standings
 from kcli.changes.change import Plan
 from kcli.changes.offset_forms import Wanted, now_ms, place
 from kcli.changes.offsets import OffsetRow, decide
@@ -145,10 +145,10 @@ def _sunk(state: Checkpoint) -> bool:
     return bool(sink.folder) and rewinding.sunk(state, sink.folder)
 
 
-def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:
+def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> PartitionOffsets | KcliError:
     if isinstance(bounds, KcliError):
         return bounds
-    return Standing(start=bounds[0], end=bounds[1], old=None if old is None else OffsetAndMetadata(offset=old))
+    return PartitionOffsets(start=bounds[0], end=bounds[1], old=None if old is None else OffsetAndMetadata(offset=old))
 
 
 def _form(text: str) -> Prepare:

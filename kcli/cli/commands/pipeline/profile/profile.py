@@ -12,9 +12,9 @@ from kcli.cli.commands.pipeline.profile.rows import (
     FieldRow,
     KeyRow,
     PartitionRow,
+    ProfiledTopicRow,
     SizeRow,
     StepRow,
-    TopicRow,
     field_rows,
     key_row,
     partition_row,
@@ -90,7 +90,7 @@ def profile_topic(options: ProfileOptions) -> int:
         return show(frame, job.input, "a profile")
     form, frame.format = frame.format, None
     frame.session(job.name)
-    job.input.look()
+    job.input.prepare()
     job.spans = job.input.span
     code = drive(frame, job)
     if job.result is not None and code == 0:
@@ -163,5 +163,5 @@ def document(result: Profile) -> Document:
     document.of(KeyRow).extend(map(key_row, result.keys))
     document.of(StepRow).extend(map(step_row, result.rate))
     document.of(FieldRow).extend(field_rows(result.fields))
-    document.of(TopicRow).append(topic_row(result))
+    document.of(ProfiledTopicRow).append(topic_row(result))
     return document

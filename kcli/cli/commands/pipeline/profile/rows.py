@@ -6,7 +6,7 @@ from typing import overload
 
 from kcli.cli.output.tables.rows import Row, column, duration, shape
 from kcli.pipeline.jobs.fields import Field, Fields
-from kcli.pipeline.jobs.profile import Key, Partition, Profile, Sizes, Step
+from kcli.pipeline.jobs.profile import Key, Partition, Profile, RateStep, Sizes
 
 
 class PartitionRow(Row, section="partitions"):
@@ -63,7 +63,7 @@ class FieldRow(Row, section="fields"):
     examples: list[str] = column("Some values.")
 
 
-class TopicRow(Row, section="topic"):
+class ProfiledTopicRow(Row, section="topic"):
     topic: str = column("Name of the topic.", rank=1)
     partitions: int = column("How many.", unit="count")
     records: int = column("Records.", unit="count")
@@ -81,7 +81,9 @@ class TopicRow(Row, section="topic"):
     json_share: float | None = column("Share of them that are JSON objects, 0 to 1.")
 
 
-SHAPE = shape("pipeline.profile", "Profile of a topic.", PartitionRow, SizeRow, KeyRow, StepRow, FieldRow, TopicRow)
+SHAPE = shape(
+    "pipeline.profile", "Profile of a topic.", PartitionRow, SizeRow, KeyRow, StepRow, FieldRow, ProfiledTopicRow
+)
 
 
 def partition_row(counted: Partition) -> PartitionRow:
@@ -99,7 +101,7 @@ def key_row(key: Key) -> KeyRow:
     return KeyRow.of(key)
 
 
-def step_row(step: Step) -> StepRow:
+def step_row(step: RateStep) -> StepRow:
     """A step of the rate."""
     return StepRow.of(step, time=_time(step.begin))
 
@@ -132,12 +134,12 @@ def _null_share(path: str, field: Field, objects: int) -> float | None:
     return round(max(1 - field.seen / objects, 0.0), 6)
 
 
-def topic_row(profile: Profile) -> TopicRow:
+def topic_row(profile: Profile) -> ProfiledTopicRow:
     """The topic as a whole."""
     partitions, fields = profile.partitions, profile.fields
     records, seconds = profile.records, profile.seconds
     mean = records / len(partitions) if partitions else 0
-    return TopicRow(
+    return ProfiledTopicRow(
         topic=profile.topic,
         partitions=len(partitions),
         records=records,

@@ -27,7 +27,7 @@ from kcli.model import TopicPartition
 from kcli.paths import private
 from kcli.pipeline.jobs.checkpoints import Sink
 from kcli.pipeline.jobs.locks import held
-from kcli.pipeline.jobs.work import Action, Look, Stream
+from kcli.pipeline.jobs.work import Action, Stream, StreamState
 from kcli.pipeline.progress import Progress, Sum
 from kcli.system.signals import ENDING, HANGUP, heeded
 from kcli.text.numbers import size as size_of
@@ -172,7 +172,7 @@ class Run:
         self.frame, self.job, self.watch, self.signals, self.metrics = frame, job, watch, signals, metrics
         self.begun = monotonic()
         self.seen: Progress
-        self.stood: Look | None = None
+        self.stood: StreamState | None = None
 
     def through(self, work: Action | Stream, live: Listener) -> int:
         """Start it, look at it until it ends, and say what came of it. Returns the exit code."""
@@ -186,7 +186,7 @@ class Run:
             if self.frame.streaming and group and ends:
                 self._show_group(group, ends)
             self.seen = summed.take(live.poll(), monotonic())
-            self.stood = work.look()
+            self.stood = work.state()
             self._tell(self.seen, self.stood, work)
             cut = work.cancelled or (self.signals.asked and self.frame.mode == "once")
             if work.cancelled and not self.frame.streaming:
@@ -217,9 +217,9 @@ class Run:
                 work.drain() if answered == 1 else work.stop()
             elif work.cancelled and not self.frame.streaming:
                 work.stop()  # while Spark plans it has no task yet that could be cancelled
-            seen, look = summed.take(live.poll(), monotonic()), work.look()
-            self.watch.at(seen, look, work.tasks())
-            self._tell(seen, look, work)
+            seen, state = summed.take(live.poll(), monotonic()), work.state()
+            self.watch.at(seen, state, work.tasks())
+            self._tell(seen, state, work)
             sleep(POLL)
 
     def _stop_file_came(self) -> bool:
@@ -240,9 +240,9 @@ class Run:
         except KcliError as problem:
             complain(f"--commit-group {group}: {problem}")
 
-    def _tell(self, seen: Progress, look: Look | None, work: Action | Stream) -> None:
+    def _tell(self, seen: Progress, state: StreamState | None, work: Action | Stream) -> None:
         if self.metrics is not None:
-            self.metrics.at(seen, look, work)
+            self.metrics.at(seen, state, work)
 
     def _say(self, asked: int) -> None:
         if self.frame.quiet:

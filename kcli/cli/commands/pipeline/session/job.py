@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.cli.output.messages import complain
 from kcli.model import TopicPartition
 from kcli.pipeline.errors import busy, record_of
-from kcli.pipeline.jobs.work import Action, Again, Look, Stream
+from kcli.pipeline.jobs.work import Action, Again, Stream, StreamState
 from kcli.pipeline.progress import Progress
 from kcli.values import Value
 
@@ -85,7 +85,7 @@ def widening(
     return again
 
 
-def with_unknown(frame: Frame, outcome: Outcome, seen: Look | BadRows | Script | None) -> Outcome:
+def with_unknown(frame: Frame, outcome: Outcome, seen: StreamState | BadRows | Script | None) -> Outcome:
     """The outcome with what was `seen` of records that have fields which no column has; they are told."""
     if seen is not None and seen.unknown:
         outcome.unknown = seen.unknown

@@ -15,7 +15,7 @@ from kcli.pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from kcli.cli.commands.pipeline.session.job import Job, Outcome
-    from kcli.pipeline.jobs.work import Action, Look, Stream
+    from kcli.pipeline.jobs.work import Action, Stream, StreamState
     from kcli.pipeline.metrics.stream_metrics import Batch
 
 
@@ -31,7 +31,7 @@ class Metrics:
         self._totals = Totals(pipeline, self._begun)
         self.page = self._totals.page(Progress(), None)
 
-    def at(self, seen: Progress, look: Look | None, work: Action | Stream) -> None:
+    def at(self, seen: Progress, look: StreamState | None, work: Action | Stream) -> None:
         """The figures now, and the batches that ended since."""
         from kcli.pipeline.metrics.stream_metrics import batch_of
 

@@ -14,7 +14,7 @@ from kcli.cli.output.messages import complain
 from kcli.cli.output.tables.rows import Row, column, duration
 from kcli.errors import Hint
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs.work import Look
+from kcli.pipeline.jobs.work import StreamState
 from kcli.pipeline.progress import Figures, Progress
 from kcli.text.numbers import size as size_of
 
@@ -64,7 +64,7 @@ class Watch:
         with Console(stderr=True).status(label):
             yield
 
-    def at(self, progress: Progress, look: Look | None, tasks: tuple[int, int], *, last: bool = False) -> None:
+    def at(self, progress: Progress, look: StreamState | None, tasks: tuple[int, int], *, last: bool = False) -> None:
         """The figures now. `tasks` (done, all) are shown where no task reports by itself."""
         if self._lines and (last or monotonic() - self._printed >= EVERY):
             self._printed = monotonic()
@@ -79,7 +79,7 @@ class Watch:
             complain(worded(note, Hint("spark-option")))
         self._told = len(progress.notes)
 
-    def _draw(self, progress: Progress, look: Look | None, tasks: tuple[int, int]) -> None:
+    def _draw(self, progress: Progress, look: StreamState | None, tasks: tuple[int, int]) -> None:
         if self._bars is None:
             self._bars = bars()
             self._bars.start()
@@ -138,7 +138,7 @@ def sentence(figures: Figures) -> str:
     return ", ".join(parts)
 
 
-def rows_of(progress: Progress, look: Look | None, state: str) -> list[ProgressRow]:
+def rows_of(progress: Progress, look: StreamState | None, state: str) -> list[ProgressRow]:
     """A row for all of it, which has no topic, then one for each partition."""
     rows = [_row(None, progress.whole, state)]
     rows[0].written = progress.written or None
@@ -162,7 +162,7 @@ def _row(at: TopicPartition | None, figures: Figures, state: str) -> ProgressRow
     )
 
 
-def lines(progress: Progress, look: Look | None, state: str) -> None:
+def lines(progress: Progress, look: StreamState | None, state: str) -> None:
     """The rows, a JSON line each, at once. Raises BrokenPipeError when the reader left."""
     from json import dumps
 

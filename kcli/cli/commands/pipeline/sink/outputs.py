@@ -150,7 +150,7 @@ class Output:
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Make it last."""
-        stood = work.look()
+        stood = work.state()
         return Outcome(records=-1 if stood is None else stood.rows)
 
     def undo(self) -> None:
@@ -230,7 +230,7 @@ class IntoTopic(Output):
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """How many were sent."""
-        stood = work.look()
+        stood = work.state()
         return Outcome(records=self._rows if stood is None else stood.rows)
 
     def stream(self, frame: DataFrame) -> Stream:
@@ -314,7 +314,7 @@ class IntoFiles(Output):
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""
-        stood = work.look()
+        stood = work.state()
         size = self.folder.settle()
         return Outcome(
             records=self._rows if stood is None else stood.rows,

@@ -34,7 +34,7 @@ class Quarantine:
         """Where the tasks write."""
         return self._folder.target.removeprefix("file://")
 
-    def look(self, topics: Collection[str]) -> None:
+    def prepare(self, topics: Collection[str]) -> None:
         """Nothing of the cluster's."""
 
     def begin(self) -> None:
@@ -63,7 +63,7 @@ class QuarantineTopic:
         self.topic = place.removeprefix(TOPIC)
         self._topic = Target(frame, self.topic, None)
 
-    def look(self, topics: Collection[str]) -> None:
+    def prepare(self, topics: Collection[str]) -> None:
         """Raise UsageError for a topic that is read, KcliError for one that is not there."""
         if self.topic in topics:
             raise UsageError(f"--quarantine {self.target}: that topic is read; name another one")

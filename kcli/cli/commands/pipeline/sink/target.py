@@ -45,7 +45,7 @@ class Target:
             async with Client(self.connection.client()) as client:
                 if create:
                     await self._create(client)
-                await self.look(client)
+                await self.prepare(client)
 
         asyncio.run(ask())
 
@@ -58,7 +58,7 @@ class Target:
             raise made
         await wait_for_topics(client.cluster, [self.topic])
 
-    async def look(self, client: Client) -> None:
+    async def prepare(self, client: Client) -> None:
         """How many partitions it has, and in which cluster it is."""
         self.count = len(await partitions(client.cluster, self.topic))
         self._cluster = await cluster_id(client.cluster)

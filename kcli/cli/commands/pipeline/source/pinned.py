@@ -107,11 +107,11 @@ class Pinned:
 
     def _note_pinned(self, topic: str, found: Difference, samples: Sequence[bytes]) -> None:
         """Count the newest records that have what the schema does not name, or name otherwise."""
-        from kcli.pipeline.jobs.fields import look
+        from kcli.pipeline.jobs.fields import fields_of
 
         if not (found.added or found.widened or found.changed):
             return
-        fields = look(samples)
+        fields = fields_of(samples)
         counts = {path: seen.seen for path, seen in fields.paths.items()}
         said = [f"{path} ({kind}, {counts.get(path, 0):,} times)" for path, kind in found.added.items()]
         if said:

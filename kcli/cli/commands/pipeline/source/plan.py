@@ -34,18 +34,18 @@ MOST = 24
 SHAPE = shape("pipeline.plan", "What a pipeline would read, by partition.", RangeRow)
 
 
-class Looked(Protocol):
+class Source(Protocol):
     """A source of one topic or of several."""
 
     span: Span
     sizes: dict[TopicPartition, float]
 
-    def look(self, *, measure: bool = False) -> None: ...
+    def prepare(self, *, measure: bool = False) -> None: ...
 
 
-def show(frame: Frame, source: Looked, destination: str) -> int:
+def show(frame: Frame, source: Source, destination: str) -> int:
     """Look and print. Returns the exit code."""
-    source.look(measure=True)
+    source.prepare(measure=True)
     write_plan(source.span, source.sizes, destination, frame.format, frame.view, quiet=frame.quiet)
     if not frame.quiet:
         total = sum(end - start for start, end in source.span.values())

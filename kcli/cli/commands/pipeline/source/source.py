@@ -166,13 +166,13 @@ class Source:
         """The same in a sentence."""
         return ", ".join(self.named)
 
-    def look(self, *, measure: bool = False) -> None:
+    def prepare(self, *, measure: bool = False) -> None:
         """Fix the range; take samples where a schema has to be made of them; with `measure` bytes per record too.
         Raises KcliError."""
 
         async def ask() -> None:
             async with Client(self.frame.connection.client()) as client:
-                await self._look(client)
+                await self._check(client)
                 if measure:
                     self.sizes = await sizes(client, self.selection, self.span)
                 if self._formats["value"] == ("json", ""):
@@ -192,7 +192,7 @@ class Source:
         if sentence is not None:
             complain(sentence)
 
-    async def _look(self, client: Client) -> None:
+    async def _check(self, client: Client) -> None:
         selection = self.selection
         partitions = await selection.some_places(client.cluster)
         given = selection.range

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcli.proto.messages.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
 
 
-async def look(line: CommandLine, stop: Stop) -> int:
+async def list_metadata(line: CommandLine, stop: Stop) -> int:
     """-L. Raises Fatal."""
     from kcli.client import Client
 

@@ -14,7 +14,7 @@ LEAST = 1 << 20
 """Bytes from which a file is none of ours."""
 
 
-class Hush(NamedTuple):
+class Silence(NamedTuple):
     """`status` is what was acknowledged, "" for a group that is muted whatever its status is; `time` is seconds since
     the epoch."""
 
@@ -28,11 +28,11 @@ def switch(kind: str) -> str:
     return f"switch/{kind}"
 
 
-class Hushed:
+class Silences:
     """Begins without a file; `open` reads that of a cluster, and from then on changes are kept there."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Hush] = {}
+        self._of: dict[str, Silence] = {}
         self._path = ""
 
     def open(self, cluster_id: str) -> None:
@@ -46,16 +46,18 @@ class Hushed:
             read = json.loads(files.read(self._path, LEAST))
         except (ValueError, RecursionError):
             return
-        for group, hush in read.items() if isinstance(read, dict) else ():
-            status, reason, time = map(hush.get, Hush._fields) if isinstance(hush, dict) else (None, None, None)
+        for group, silence in read.items() if isinstance(read, dict) else ():
+            status, reason, time = (
+                map(silence.get, Silence._fields) if isinstance(silence, dict) else (None, None, None)
+            )
             if isinstance(status, str) and isinstance(reason, str) and isinstance(time, (int, float)):
-                self._of[group] = Hush(status, reason, float(time))
+                self._of[group] = Silence(status, reason, float(time))
 
-    def put(self, group: str, hush: Hush | None) -> None:
+    def put(self, group: str, silence: Silence | None) -> None:
         """Hush a group, or no longer (None). Raises OSError for a file that cannot be written."""
         self._of.pop(group, None)
-        if hush is not None:
-            self._of[group] = hush
+        if silence is not None:
+            self._of[group] = silence
         if not self._path:
             return
         os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
@@ -63,16 +65,16 @@ class Hushed:
             json.dump({name: one._asdict() for name, one in self._of.items()}, file)
         os.replace(self._path + ".new", self._path)
 
-    def of(self, group: str, status: str) -> Hush | None:
+    def of(self, group: str, status: str) -> Silence | None:
         """Why a group with this status is quiet; None where it is not. An acknowledged status that changed is news."""
-        hush = self._of.get(group)
-        return hush if hush is not None and hush.status in ("", status) else None
+        silence = self._of.get(group)
+        return silence if silence is not None and silence.status in ("", status) else None
 
     def off(self, kind: str) -> bool:
         """Whether alerts about a kind of incident, or a status of groups, are switched off."""
         return self.of(switch(kind), "") is not None
 
-    def why(self, name: str, status: str) -> Hush | None:
+    def why(self, name: str, status: str) -> Silence | None:
         """Why there are no alerts of this status of a group, or of this kind of incident; None where there are."""
         return self.of(name, status) or self.of(switch(status), "")
 

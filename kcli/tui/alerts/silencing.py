@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcli.lag.events import Event
 from kcli.tui.actions.acts import Act
-from kcli.tui.alerts.hushed import Hush
+from kcli.tui.alerts.silences import Silence
 from kcli.tui.text.formatting import status as status_text
 from kcli.tui.text.incidents import WRONG
 from kcli.tui.text.printable import printable
@@ -17,21 +17,23 @@ if TYPE_CHECKING:
     from kcli.tui.screens.page import Page
 
 
-def hushing(page: Page, standing: GroupStanding | None) -> list[Act]:
+def silencing(page: Page, standing: GroupStanding | None) -> list[Act]:
     """Acknowledge the status of a group, mute it; or undo that."""
     if standing is None:
         return []
     group, now = standing.described.group, standing.status
-    return hushing_of(page, group, now, page.state.hushed.of(group, now), wrong=now in WRONG)
+    return silencing_of(page, group, now, page.state.silences.of(group, now), wrong=now in WRONG)
 
 
-def hushing_of(page: Page, name: str, status: str, quiet: Hush | None, *, wrong: bool) -> list[Act]:
+def silencing_of(page: Page, name: str, status: str, quiet: Silence | None, *, wrong: bool) -> list[Act]:
     """The same of a group or an incident by its name; `quiet` is why there are no alerts of it."""
     if not page.session.live:
         return []
     if quiet is not None:
-        return [Act("M", "Alert of it again", "", partial(hush, page, name, None, "alerts are on again"))]
-    mute = Act("M", "Mute it: no alerts", "", partial(hush, page, name, Hush("", "", page.session.clock()), "muted"))
+        return [Act("M", "Alert of it again", "", partial(silence, page, name, None, "alerts are on again"))]
+    mute = Act(
+        "M", "Mute it: no alerts", "", partial(silence, page, name, Silence("", "", page.session.clock()), "muted")
+    )
     what = status_text(status)[0] if status in WRONG else status
     ack = Act("K", f"Acknowledge {what} …", "", partial(acknowledge, page, name, status))
     return [ack, mute] if wrong else [mute]
@@ -43,7 +45,7 @@ def acknowledge(page: Page, name: str, status: str) -> None:
 
     def told(reason: str | None) -> None:
         if reason is not None:
-            hush(page, name, Hush(status, reason, page.session.clock()), f"{status} acknowledged: {reason}")
+            silence(page, name, Silence(status, reason, page.session.clock()), f"{status} acknowledged: {reason}")
 
     what = status_text(status)[0] if status in WRONG else status
     page.app.push_screen(
@@ -51,10 +53,10 @@ def acknowledge(page: Page, name: str, status: str) -> None:
     )
 
 
-def hush(page: Page, name: str, entry: Hush | None, words: str, *, noted: bool = True) -> None:
+def silence(page: Page, name: str, entry: Silence | None, words: str, *, noted: bool = True) -> None:
     """Keep it, write it into the timeline of the group, and draw the page anew."""
     try:
-        page.state.hushed.put(name, entry)
+        page.state.silences.put(name, entry)
     except OSError as problem:
         page.notify(f"It is forgotten at the end: {problem.strerror}", severity="warning", markup=False)
     if noted and not name.startswith("cluster/"):
