@@ -230,7 +230,7 @@ async def test_an_error_of_kclis_own_is_told_and_the_next_look_is_made(
 ) -> None:
     async with world.open(app=Counting) as pilot:
         await shows(pilot, "billing")
-        original = Watch.snapshot
+        original = Watch.refresh
 
         async def broken(self: Watch) -> LagSnapshot:
             raise ZeroDivisionError("of nothing")

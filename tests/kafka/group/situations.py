@@ -423,9 +423,9 @@ async def _dashboard(kafka: Kafka, home: dict[str, str]) -> LagSnapshot:
             times: set[float] = set()
             while time.monotonic() < ends or len(times) < LOOKS:
                 await pilot.pause(0.1)
-                times |= {app.state.look.time} if app.state.look is not None else set()
-            assert app.state.look is not None
-            return app.state.look
+                times |= {app.state.snapshot.time} if app.state.snapshot is not None else set()
+            assert app.state.snapshot is not None
+            return app.state.snapshot
 
 
 # -- Kafka's own tools -------------------------------------------------------------------------------------------------
