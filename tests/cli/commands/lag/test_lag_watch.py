@@ -268,9 +268,8 @@ async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
     monkeypatch.setattr(watch, "watch_of", lambda plan, cluster, history: Silent())
     plan = SimpleNamespace(assertion=LagAssertion(0, None), timeout=0.1, interval=0.01, looks=None)
     async with asyncio.timeout(10):
-        seen = [
-            snapshot_of async for snapshot_of in watch._snapshots(plan, Stop(), None, watch.Memory(History(), None))
-        ]  # type: ignore[arg-type]
+        shots = watch._snapshots(plan, Stop(), None, watch.Memory(History(), None))  # type: ignore[arg-type]
+        seen = [shot async for shot in shots]
     assert len(seen) == 1
     assert "brokers did not respond in time" in capsys.readouterr().err
 
