@@ -130,6 +130,7 @@ async def test_the_page_of_a_topic_says_what_a_config_is_without_what_was_set(wo
         words = [line.split() for line in seen(pilot).replace("▌", " ").splitlines()]
         lines = {one[0]: one[1:] for one in words if one}
         assert lines["max.message.bytes"] == ["2000", "topic", "1048588"]
+        assert lines["retention.ms"] == ["5", "topic", "–"], "brokers keep its default in hours, and do not report it"
         assert lines["cleanup.policy"] == ["delete", "default", "delete"], "nothing sets it: it is the default"
 
 

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from kcli.admin.configs import Resource, describe_configs
 from kcli.errors import KcliError
+from kcli.text.numbers import DASH
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -108,9 +109,10 @@ def config_columns() -> list[Column]:
 
 
 def inherited(config: Config) -> str:
-    """The value without what is set here: of a config that nothing sets, the one it has."""
-    own = config.value if not config.set_here else None
-    return config.inherited or own or ""
+    """The value without what is set here: its own if nothing is, and – if the broker does not report it."""
+    if config.set_here:
+        return DASH if config.inherited is None else config.inherited
+    return config.inherited or config.value or ""
 
 
 def value_of(config: Config) -> Cell:
