@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from json import JSONDecoder
-
 from kcli.proto.plain.builder import Usual
 from kcli.proto.plain.walk import body, read_headers
 from kcli.proto.plain.writing import write, write_after
@@ -21,57 +18,6 @@ if TYPE_CHECKING:
     Column = Callable[[list[bytes]], Shown]
     Field = tuple[Callable[[bytes], str], Column]
     """Converts one key or value, and a column of them."""
-
-
-# Which keys and values `consume -J` shows as JSON, and how.
-
-
-OPENING = frozenset((b"{", b"[", b" ", b"\t", b"\r", b"\n"))
-SCALARS, SPACE = "tf-0123456789", " \t\r\n"
-BEGINS = OPENING | {one.encode() for one in SCALARS}
-"""First characters of JSON that is shown as such."""
-BASE64 = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*"base64"')
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-DEEPEST = 256
-JOINED = {",": ", ", ":": ": "}
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(name)
-
-
-_scan = JSONDecoder(parse_constant=_no_constant, parse_int=str, parse_float=str).decode
-
-
-def is_json(data: bytes, *, scalars: bool) -> bool:
-    """Whether a key or value is shown as JSON: an object or an array; with `scalars` also a number or a boolean.
-    Objects that could be mistaken for base64 bytes are not."""
-    if data[:1] not in (BEGINS if scalars else OPENING) or BASE64.match(data):
-        return False
-    try:
-        text = data.decode()
-        found = _scan(text)
-    except (ValueError, RecursionError):
-        return False
-    if isinstance(found, dict | list):
-        return text.count("{") + text.count("[") <= DEEPEST or _depth(text) <= DEEPEST
-    return scalars and found is not None and text[0] in SCALARS and text[-1] not in SPACE
-
-
-def _depth(text: str) -> int:
-    deepest = depth = 0
-    for token in TOKEN.findall(text):
-        depth += (token in "{[") - (token in "}]")
-        deepest = max(depth, deepest)
-    return deepest
-
-
-def as_json(data: bytes) -> str:
-    """Return JSON on one line; if it already is, with its own spaces."""
-    text = data.decode().strip(SPACE)
-    if "\n" in text or "\r" in text:
-        return "".join(JOINED.get(token, token) for token in TOKEN.findall(text))
-    return text
 
 
 CONTROLS = bytes((*range(32), 127))
@@ -108,6 +54,8 @@ def write_readable(
     object, an array, or as a value a number or a boolean. Everything else is as in `write_json`. Returns like
     `write_values`.
     """
+
+    from kcli.proto.plain.readable import BEGINS, OPENING, as_json, is_json
 
     text = texts()
 
@@ -150,7 +98,7 @@ def _write(
     kind = ',"timestamp_type":"append","key":' if h.attributes & 8 else ',"timestamp_type":"create","key":'
     show_key, show_value = of_key[0], of_value[0]
     if keys or values:
-        pass
+        from kcli.proto.plain.readable import as_json
 
     def show(row: Walked) -> bytes:
         offset, timestamp, key, key_length, value, value_length, at, count = row
