@@ -41,7 +41,7 @@ BACK = (60.0, 45.0, 30.0, 15.0)
 BACK_MOST = 2000
 """Partitions for which they are looked up, those with the most lag first: a broker reads a log for each."""
 NEAR, NEARLY = 5.0, 0.1
-"""Samples show the right time if they are off by at most so many seconds, and that fraction of the age."""
+"""Samples show the right time if they are off by at most this many seconds and this fraction of the age."""
 
 
 class LagSnapshot(Value):

@@ -107,7 +107,7 @@ class Gate:
         self._update()
 
     def mute(self, seconds: float) -> None:
-        """The peer throttles us for so many seconds. Its responses keep coming."""
+        """The peer throttles us for this many seconds. Its responses keep coming."""
         until = self._loop.time() + seconds
         if until > self._muted_until and not self._ended:
             self._muted_until, self.asked = until, seconds

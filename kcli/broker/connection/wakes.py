@@ -25,7 +25,7 @@ PAUSE = 1.0
 
 
 class Wakes:
-    """Sets the socket's SO_RCVLOWAT (socket(7)): the socket becomes readable when so many bytes have arrived, or the
+    """Sets the socket's SO_RCVLOWAT (socket(7)): the socket becomes readable when this many bytes have arrived, or the
     stream has ended. Only on systems that grow the buffer for it: others could wait forever for more than their buffer
     holds."""
 

@@ -50,7 +50,7 @@ async def introduce(connection: SecuredConnection, access: Access, host: str, se
 
 
 async def authenticate(connection: SecuredConnection, access: Access, host: str, seconds: float) -> float:
-    """Authenticate within so many seconds. Returns the end of the session (loop time), or FOR_EVER. Raises AuthError
+    """Authenticate within this many seconds. Returns the end of the session (loop time), or FOR_EVER. Raises AuthError
     (final), ConnectError, OtherForm."""
     assert access.sasl is not None
     try:

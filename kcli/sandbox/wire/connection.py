@@ -168,7 +168,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.resume_reading()
 
     def go_deaf(self, seconds: float) -> None:
-        """Read nothing for so many seconds (a fault)."""
+        """Read nothing for this many seconds (a fault)."""
         self._deaf = True
         self._listen()
         asyncio.get_running_loop().call_later(seconds, self._hear_again)
@@ -224,7 +224,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
 
     async def next_frame(self, seconds: float | None) -> None:
-        """Wait for a frame, at most so many seconds."""
+        """Wait for a frame, at most this many seconds."""
         self._more = asyncio.get_running_loop().create_future()
         if seconds is None:
             await self._more

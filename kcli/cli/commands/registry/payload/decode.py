@@ -47,9 +47,9 @@ echo 00000000070e046869 | kcli registry decode --input hex
 kcli registry decode --input base64 --value-schema file:note.avsc < payloads.txt""",
 )
 def decode(options: DecodeOptions) -> int:
-    """Read payloads from a FILE or stdin and print each as a line of JSON. The schema is the one that the payload's
-    frame names, from the registry, or --value-schema. If a payload cannot be decoded, kcli prints the reason instead,
-    and the exit code is 1.
+    """Read payloads from a FILE or stdin and print each as a line of JSON. The frame of a payload says which schema of
+    the registry to use; for payloads without a frame, give --value-schema. If a payload cannot be decoded, kcli prints
+    the reason instead, and the exit code is 1.
     """
     payloads = payloads_of(content_of(options.words), options.input or RAW)
     return run_to_end(_decoded(options, payloads))
