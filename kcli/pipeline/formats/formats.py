@@ -240,6 +240,10 @@ def at_once(cells: pa.Array, kind: pa.DataType, *, unexpected: str = "ignore") -
         return None
     if table.num_rows != len(cells) or not table.column("n").combine_chunks().equals(numbers):
         return None
+    try:
+        table.validate()  # Arrow 26 makes an invalid array of [null, null] where it infers a list of nulls
+    except pa.ArrowInvalid:
+        return None
     column = table.column("v").combine_chunks()
     whole = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     return None if _minus_zero(whole) else whole

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kcli.pipeline.formats import formats
@@ -61,6 +61,7 @@ ROWS = st.fixed_dictionaries(
 
 @pytest.mark.parametrize("kind", [QUICK, SLOW], ids=["by Arrow", "one by one"])
 @given(rows=st.lists(ROWS, max_size=60))
+@example(rows=[{"name": [None, None]}])  # Arrow infers a list of nulls, which is shorter than its offsets say
 @settings(max_examples=80, deadline=None)
 def test_records_with_fields_that_no_column_has_are_found(kind: pa.DataType, rows: list[Any]) -> None:
     cells = pa.array([json.dumps(row).encode() for row in rows], pa.binary())
