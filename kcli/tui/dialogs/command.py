@@ -164,8 +164,11 @@ class Command(ModalScreen[Route | Choice | None]):
         lacking = missing(where, self._known) if where is not None and self._whole else ""
         if where is None or lacking:
             kind, _, name = lacking.partition(" ") if lacking else ("place", "", typed.strip())
-            near = did_you_mean(f"{kind} {name}" if lacking else name, [*self._known, *self._choices])
+            places = [*self._known, *self._choices]
+            if lacking:
+                places = [place.removeprefix(f"{kind} ") for place in places if place.startswith(f"{kind} ")]
+            near = did_you_mean(name, places) or "."
             pages = "" if lacking else f" Pages: {NAMES}."
-            self._say(f"There is no {kind} called {printable(name)}{printable(near)}.{pages}", "bad")
+            self._say(f"There is no {kind} called {printable(name)}{printable(near)}{pages}", "bad")
         else:
             self.dismiss(where)

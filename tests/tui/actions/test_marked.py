@@ -87,7 +87,8 @@ async def test_marked_topics_are_deleted_by_one_plan(world: World) -> None:
         table.cursor = 0
         await pilot.press("a")
         text = await shows(pilot, "Actions on 2 marked topics")
-        assert "$ kcli topics delete tmp-a tmp-c --execute" in text
+        await pilot.press("j")
+        await shows(pilot, "$ kcli topics delete tmp-a tmp-c --execute")
         assert "Trim" not in text
         await pilot.press("D")
         await until(pilot, lambda: isinstance(pilot.app.screen, Changing))
