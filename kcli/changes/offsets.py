@@ -72,12 +72,13 @@ class OffsetRow(Row):
 
     @property
     def again(self) -> int | None:
-        """Offsets in the log that were read and will be read again; None where it is not known where the log begins."""
+        """Offsets in the log that were read and will be read again; None where it is not known where the log begins or
+        ends."""
         if self.before is None or self.after is None:
             return 0
-        if self.start is None:
+        if self.start is None or self.end is None:
             return None
-        return max(self.before.offset - max(self.after.offset, self.start), 0)
+        return max(min(self.before.offset, self.end) - max(self.after.offset, self.start), 0)
 
     @property
     def lag(self) -> int | None:

@@ -184,6 +184,8 @@ class Track:
         move."""
         waits = tuple(map(round, self.waits)) if self.slow else ()
         done, since = self.done.values[-1], max(self.done.times[-1], self.idle_until)
+        if self.sample.owned:
+            since = max(since, self.begun)
         if done >= (self.sample.end or 0):
             return NOWHERE, 0.0, False, waits
         return done, since, max(self.since, member_moved) > since, waits

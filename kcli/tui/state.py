@@ -33,7 +33,7 @@ class Trouble(NamedTuple):
 
 
 class State:
-    """One cluster, or a recording: `session` is where its data come from, `look` the newest snapshot, `trails` the lag
+    """One cluster, or a recording: `session` is where its data come from, `snapshot` the newest one, `trails` the lag
     up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
     `topics` are the names of all topics, None until they were asked for, `numbers` the ids of brokers, `silences` what
     has no alerts, `incidents` what is wrong with the cluster besides groups, `told` the alerts of this session: time,

@@ -451,3 +451,30 @@ def test_a_partition_that_goes_from_one_member_to_the_next_says_since_when_the_l
         (found,) = history.add(1900.0 + 5.0 * n, owned("b"))
     assert found.status == STUCK, "each may fail at the same record"
     assert explained(found, LagSnapshot()) == "t[0] has not moved for 15m10s; its reader was assigned it 10s ago"
+
+
+def test_the_next_watch_counts_from_when_a_partition_got_its_member_too() -> None:
+    history = History()
+    for n in range(180):
+        history.add(1000.0 + 5.0 * n, owned(""))
+    for n in range(8):
+        history.add(1900.0 + 5.0 * n, owned("new"))
+    (found,) = again(history).add(1940.0, owned("new"))
+    assert (found.status, found.partitions[0].still) == (STUCK, 40.0)
+
+
+@pytest.mark.xfail(strict=True, reason="a standstill does not say whether there was a member")
+def test_a_member_that_joined_between_two_watches_did_not_stand_still_before() -> None:
+    history = History()
+    for n in range(180):
+        history.add(1000.0 + 5.0 * n, owned(""))
+    (found,) = again(history).add(5000.0, owned("new"))
+    assert found.status != STUCK
+
+
+@pytest.mark.xfail(strict=True, reason="a look that finds no member forgets the time of earlier ones")
+def test_members_that_crash_at_one_record_again_and_again_are_stuck_whether_or_not_a_look_finds_none() -> None:
+    history = History()
+    for n in range(180):
+        (found,) = history.add(1000.0 + 5.0 * n, owned(f"m{n // 5}" if n % 5 else ""))
+    assert found.status == STUCK

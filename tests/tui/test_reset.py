@@ -175,6 +175,7 @@ def test_how_much_is_read_again_counts_what_is_in_the_log_and_what_is_unknown_is
 
     assert _again(Plan(rows=[row(2000, 500, 800), row(100, 90, 0)])) == "reads 1,210 records again"
     assert _again(Plan(rows=[row(None, 0, 0), row(5, 9, 0)])) == ""
+    assert _again(Plan(rows=[row(9500, 8900, 0)])) == "reads 100 records again", "it was past the end, at 9000"
     unknown = _again(Plan(rows=[row(100, 90, 0), row(100, 90, None)]))
     assert unknown == "reads 10 records again; how many it reads again of 1 partition is unknown"
 

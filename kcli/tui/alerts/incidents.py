@@ -171,6 +171,7 @@ class Inspection:
         self._interval, self._down, self._post = interval, down, post
         self._weight = 1.0
         self._found: dict[str, list[Incident]] = {}
+        self._answered: set[str] = set()  # questions
         self._begun: dict[tuple[str, str], tuple[float, bool]] = {}  # by a clock that is never set
 
     async def run(self, client: Client, is_paused: Callable[[], bool]) -> None:
@@ -205,16 +206,18 @@ class Inspection:
                         self._take(name, await ask(cluster))
                     rest = pause(max(pace.interval(self._interval()), least * self._weight))
                 except KcliError as problem:
-                    self._take(name, Found([], str(problem), lambda one: True))
+                    self._take(name, Found([], str(problem), lambda one: True), answered=False)
             await asyncio.sleep(rest)
 
-    def _take(self, question: str, answer: Found) -> None:
-        now, older = time.monotonic(), self._found.get(question)
+    def _take(self, question: str, answer: Found, *, answered: bool = True) -> None:
+        now, older = time.monotonic(), self._found.get(question, [])
         found, keys = list(answer.incidents), {one.key for one in answer.incidents}
-        found += [one for one in older or () if one.kind != UNKNOWN and one.key not in keys and answer.keeps(one)]
+        found += [one for one in older if one.kind != UNKNOWN and one.key not in keys and answer.keeps(one)]
         if answer.problem:
             found.append(Incident(UNKNOWN, question, answer.problem, PAGES[question]))
-        first = {one.key for one in found} if older is None else ()
+        first = {one.key for one in found} if question not in self._answered else ()
+        if answered:
+            self._answered.add(question)
         self._found[question] = found
         every = [one for some in self._found.values() for one in some]
         self._begun = {one.key: self._begun.get(one.key, (now, one.key in first)) for one in every}

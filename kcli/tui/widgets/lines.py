@@ -63,8 +63,10 @@ class Lines(Widget):
         """The lines as they are drawn in this number of cells."""
         if width != self._drawn_for:
             wrap_one = self._folded if self._aligned else wrapped
-            self._drawn = [part for line in self.lines for part in wrap_one(line, width)]
-            if self._aligned and isinstance(self.parent, Widget) and len(self._drawn) > self.parent.size.height:
+            most = self.parent.size.height if self._aligned and isinstance(self.parent, Widget) else None
+            if most is None or len(self.lines) <= most:  # to fold a line takes a look at all of them
+                self._drawn = [part for line in self.lines for part in wrap_one(line, width)]
+            if most is not None and max(len(self.lines), len(self._drawn)) > most:
                 self._drawn = self.lines  # each is seen, be it cut
             self._drawn_for = width
         return self._drawn

@@ -14,7 +14,7 @@ from kcli.client import Client
 from kcli.errors import KcliError
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.tui.alerts import incidents
-from kcli.tui.alerts.incidents import Incident, News, of_disks, of_replicas
+from kcli.tui.alerts.incidents import Found, Incident, Inspection, News, of_disks, of_replicas
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.alerts import Alerts
 from kcli.tui.screens.clusters import Clusters
@@ -234,3 +234,21 @@ def test_news_last_two_answers_and_what_was_there_before_is_none() -> None:
     assert news.see([old, down]) == ([down], [])
     assert news.see([down]) == ([], [])
     assert news.see([down]) == ([], [old])
+
+
+def test_what_the_first_answer_says_was_there_before_also_after_questions_that_failed() -> None:
+    async def none_down(*_: object) -> dict[int, str]:
+        return {}
+
+    posted: list[list[Incident]] = []
+    one = Inspection(lambda: 1.0, none_down, posted.append)
+    one._take("disks", Found([], "no broker answers", lambda _: True), answered=False)
+    one._take("disks", Found([Incident("DISK FULL", "broker 1 /d", "", "broker 1")]))
+    one._take("disks", Found([], "no broker answers", lambda _: True), answered=False)
+    one._take("disks", Found([Incident("DISK FULL", name, "", name[:8]) for name in ("broker 1 /d", "broker 2 /d")]))
+    assert [[(found.name, found.before) for found in some if found.kind == "DISK FULL"] for some in posted] == [
+        [],
+        [("broker 1 /d", True)],
+        [("broker 1 /d", True)],
+        [("broker 1 /d", True), ("broker 2 /d", False)],
+    ]

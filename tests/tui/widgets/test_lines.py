@@ -37,3 +37,22 @@ async def test_a_remark_without_room_goes_on_below_itself_while_there_are_lines_
             place = drawn[0].index("no member")
             assert drawn[1].startswith(" " * place)
             assert drawn[1][place:].strip().endswith("wait here")
+
+
+async def test_what_cannot_be_seen_whole_is_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To fold a line takes a look at all of them: 2,000 took seconds."""
+    folded = []
+
+    def fold(_: Lines, line: Line, width: int) -> list[Line]:
+        folded.append(width)
+        return [line]
+
+    monkeypatch.setattr(Lines, "_folded", fold)
+    app = Pane()
+    async with app.run_test(size=(66, 9)) as pilot:
+        app.query_one(Lines).put(ROWS * 1000)
+        await pilot.pause()
+        assert not folded
+        app.query_one(Lines).put(ROWS)
+        await pilot.pause()
+        assert folded

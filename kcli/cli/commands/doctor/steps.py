@@ -67,7 +67,7 @@ class StepRow(Row, section="steps"):
 
 
 class Check(Value):
-    """A rung of the checks. `milliseconds` is None where nothing was tried."""
+    """One of the checks. `milliseconds` is None where nothing was tried."""
 
     step: str = ""
     address: str = ""

@@ -217,7 +217,6 @@ def hanging_columns() -> list[Column]:
     return [
         *partition_columns(),
         Column("first", "FROM OFFSET", lambda r: r.producer.open_since, exact, right=True, letter="O", rank=0),
-        Column("since", "OPEN SINCE", _started, draw=lambda r: _at(_started(r)), letter="S", rank=1),
         Column("idle", "IDLE", lambda r: r.age, duration, right=True, letter="I", rank=0),
         Column("name", "TRANSACTIONAL ID", lambda r: r.name, printable, letter="T", rank=2),
         Column("producer", "PRODUCER ID", producer, right=True, letter="D", rank=3),
@@ -307,16 +306,6 @@ def _columns() -> list[Column]:
     ]
 
 
-def _started(row: OpenTransaction) -> int | None:
-    """When it began, as its coordinator says: that of one that hangs may know another transaction, or none."""
-    return row.known.started if row.known is not None and not row.hangs and row.known.started >= 0 else None
-
-
 def _written(row: Waiting) -> Cell:
-    return _at(None if row.producer is None else row.producer.last_timestamp)
-
-
-def _at(time: int | None) -> Cell:
-    """A time in ms, DASH where it is unknown."""
-    when = None if time is None else moment(time)
+    when = None if row.producer is None else moment(row.producer.last_timestamp)
     return Cell(DASH if when is None else dated(when), "dim")
