@@ -473,7 +473,7 @@ class Records(WithPane):
             return
         if self.around is None:
             offset = self._by_offset
-            self.start = Bound("offset", found[0].offset) if offset else Bound("time", found[0].timestamp)
+            self.start = Bound("offset", found[0].offset) if offset else from_time(found[0].timestamp)
         self._hold(held=True)
         self._load(found)
         self.retitle()
@@ -614,7 +614,7 @@ class Records(WithPane):
         if row is None:
             return None
         here = TopicPartition(row.topic, row.partition)
-        others = Bound("offset", row.offset) if self._by_offset else Bound("time", row.timestamp)
+        others = Bound("offset", row.offset) if self._by_offset else from_time(row.timestamp)
         starts: dict[TopicPartition, Bound | int] = dict.fromkeys(self._tail.following, others)
         return starts | {here: max(row.offset - BEFORE, 0)}
 
@@ -716,6 +716,11 @@ def newest_of(found: list[Seen], spans: Mapping[TopicPartition, tuple[int, int]]
     cut = max((one.timestamp for at, one in oldest.items() if 0 < one.offset <= spans[at][0]), default=0)
     first = next((n for n, record in enumerate(found) if record.timestamp >= cut), len(found))
     return found[first:][-most:]
+
+
+def from_time(timestamp: int) -> Bound:
+    """Where other partitions begin beside a record: one without a timestamp has -1, which as a place is the end."""
+    return Bound("time", timestamp) if timestamp >= 0 else Bound("earliest")
 
 
 def option_of(place: Bound) -> str:

@@ -26,7 +26,7 @@ from kcli.tui.actions.saving import save
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.dialogs.records import Export, Seek, place_of
 from kcli.tui.screens import records as page
-from kcli.tui.screens.records import Records, from_words, option_of
+from kcli.tui.screens.records import Records, from_time, from_words, option_of
 from kcli.tui.tail import Seen
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until, visit
@@ -471,3 +471,8 @@ def test_places_as_the_command_has_them() -> None:
     places = [Bound("earliest"), Bound("offset", 5), Bound("relative", 9), Bound("time", OLD)]
     assert [option_of(one) for one in places] == ["beginning", "5", "-9", f"@{OLD}"]
     assert from_words(Bound("offset", 5)) == "5"
+
+
+def test_a_record_without_a_timestamp_is_no_place_at_the_end() -> None:
+    """In ListOffsets -1 is the end of a partition, and -2 its start."""
+    assert [from_time(time) for time in (OLD, 0, -1)] == [Bound("time", OLD), Bound("time", 0), Bound("earliest")]
