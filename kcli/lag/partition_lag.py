@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from kcli.model import TopicPartition
 
-    Stood = tuple[int, float, bool, tuple[float, ...]]
-    """The offset of a partition, since when it could have moved and did not, whether its member moved meanwhile, and
-    the waits of its track. The offset is NOWHERE if there is nothing to read, and only the waits count."""
+    Stood = tuple[int, float, bool | None, tuple[float, ...]]
+    """The offset of a partition, since when it could have moved and did not, whether its member moved meanwhile (None
+    if it had no member), and the waits of its track. The offset is NOWHERE if there is nothing to read, and only the
+    waits count."""
 
 UNREAD = (BEHIND, GROWING, STALLED, STUCK, ORPHANED)
 """Statuses of a partition with unread records."""
@@ -85,6 +86,7 @@ class Track:
         "begun",
         "done",
         "idle_until",
+        "left",
         "moved",
         "peak",
         "rewound",
@@ -101,7 +103,10 @@ class Track:
         self.since = 0.0
         self._owner: str | None = None  # "" without a member, None while unknown
         self.assigned = 0.0  # when its present member was seen to get it; 0 if it had it from the start
-        self.begun = 0.0  # when it was seen to get a member after it had none
+        # start of its time with members: when it was seen to get one after it had none, less the time that earlier
+        # members stood still if they left a moment ago, as those do that crash at one record again and again
+        self.begun = 0.0
+        self.left = (0.0, 0.0)  # when it was seen without a member, and for how many seconds that one stood still
         self._commit = 0
         self._by_member = False  # whether a member made the last commit
         self.sample = Sample()
@@ -116,8 +121,13 @@ class Track:
         self.sample = sample
         if sample.owned is not None:
             owner = (sample.member_id or "?") if sample.owned else ""
-            if self._owner is not None and owner not in ("", self._owner):
-                self.assigned, self.begun = time, self.begun if self._owner else time
+            if self._owner and not owner:
+                self.left = time, self._still_owned(time)
+            elif self._owner is not None and owner not in ("", self._owner):
+                self.assigned = time
+                if not self._owner:
+                    left, stood = self.left
+                    self.begun = time - (stood if left and time - left <= PATIENCE else 0.0)
             self._owner = owner
         if sample.error is not None or sample.end is None:
             return
@@ -153,15 +163,23 @@ class Track:
         self.moved, self.since = self.moved - by, self.since - by
         self.rewound_at, self.idle_until = self.rewound_at - by, self.idle_until - by
         self.assigned, self.begun = self.assigned - by, self.begun - by
+        self.left = self.left[0] - by, self.left[1]
 
     def still(self, now: float) -> float:
         """Return for how many seconds the commit has not moved although records were waiting.
 
-        Time without a member does not count. Time of earlier members does: each may fail at the same record.
+        If it has a member, time without one does not count. Time of earlier members does: each may fail at the same
+        record.
         """
-        moved = self.done.times[-1] if len(self.done) else now
-        begun = self.begun if self.sample.owned else 0.0
-        return max(now - max(moved, self.idle_until, begun), 0.0)
+        if self.sample.owned:
+            return self._still_owned(now)
+        return max(now - max(self._changed(now), self.idle_until), 0.0)
+
+    def _still_owned(self, now: float) -> float:
+        return max(now - max(self._changed(now), self.idle_until, self.begun), 0.0)
+
+    def _changed(self, now: float) -> float:
+        return self.done.times[-1] if len(self.done) else now
 
     def steps(self, now: float, window: float, member_moved: float) -> dict[str, Any]:
         """Return the facts for the status that follow from its commits."""
@@ -188,7 +206,8 @@ class Track:
             since = max(since, self.begun)
         if done >= (self.sample.end or 0):
             return NOWHERE, 0.0, False, waits
-        return done, since, max(self.since, member_moved) > since, waits
+        moved = max(self.since, member_moved) > since if self.sample.owned is not False else None
+        return done, since, moved, waits
 
     @property
     def slow(self) -> bool:
@@ -200,6 +219,8 @@ class Track:
         partition at the same offset with unread records, it has not moved in the meantime either, because ends do not
         decrease; otherwise nothing is known about that time."""
         done, since, member_moved, self.waits = stood
+        if member_moved is None and self.sample.owned:
+            return  # it got a member since then, nobody saw when
         first = len(self.done) == 1 and self.done.times[0] == self.idle_until > since
         if first and self.done.values[0] == done < (self.sample.end or 0):
             self.done.times[0] = self.idle_until = since

@@ -463,7 +463,6 @@ def test_the_next_watch_counts_from_when_a_partition_got_its_member_too() -> Non
     assert (found.status, found.partitions[0].still) == (STUCK, 40.0)
 
 
-@pytest.mark.xfail(strict=True, reason="a standstill does not say whether there was a member")
 def test_a_member_that_joined_between_two_watches_did_not_stand_still_before() -> None:
     history = History()
     for n in range(180):
@@ -472,7 +471,6 @@ def test_a_member_that_joined_between_two_watches_did_not_stand_still_before() -
     assert found.status != STUCK
 
 
-@pytest.mark.xfail(strict=True, reason="a look that finds no member forgets the time of earlier ones")
 def test_members_that_crash_at_one_record_again_and_again_are_stuck_whether_or_not_a_look_finds_none() -> None:
     history = History()
     for n in range(180):

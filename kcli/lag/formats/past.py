@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kcli.lag.watch import LagSnapshot
     from kcli.model import Cluster
 
-    Topics = dict[str, list[tuple[float, bool, tuple[float, ...], dict[str, int]]]]
+    Topics = dict[str, list[tuple[float, bool | None, tuple[float, ...], dict[str, int]]]]
 
 VERSION = "kcli.lag.past/1"
 KEPT = 86_400.0
@@ -298,7 +298,7 @@ def read_standstills(path: str) -> Standstills | None:
 
 def _by_time(some: dict[TopicPartition, Stood]) -> Topics:
     """Group partitions and offsets by topic and time, because those of a group often stop together."""
-    topics: dict[str, dict[tuple[float, bool, tuple[float, ...]], dict[str, int]]] = {}
+    topics: dict[str, dict[tuple[float, bool | None, tuple[float, ...]], dict[str, int]]] = {}
     for at, (done, since, member_moved, waits) in some.items():
         places = topics.setdefault(at.topic, {}).setdefault((round(since, 3), member_moved, waits), {})
         places[str(at.partition)] = done
@@ -308,6 +308,6 @@ def _by_time(some: dict[TopicPartition, Stood]) -> Topics:
 def _places(topics: Topics) -> Iterator[tuple[TopicPartition, Stood]]:
     for topic, times in topics.items():
         for since, member_moved, waits, places in times:
-            stood = float(since), bool(member_moved), tuple(map(float, waits))
+            stood = float(since), None if member_moved is None else bool(member_moved), tuple(map(float, waits))
             for partition, done in places.items():
                 yield TopicPartition(str(topic), int(partition)), (int(done), *stood)
