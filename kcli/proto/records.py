@@ -26,7 +26,7 @@ from kcli.proto.plain.records import contains, count_visible, pick, read_columns
 from kcli.proto.plain.replace import replace_fields
 from kcli.proto.plain.scan import any_compressed, crc32c, ends, scan, show, shown_records
 from kcli.proto.plain.seal import write_header, write_stamp
-from kcli.proto.plain.single import Appender, Counted, Intake, OpenTopic, Stay, Taken
+from kcli.proto.plain.single import Counted, Intake, OpenBatch, OpenTopic, Stay, Taken
 from kcli.proto.plain.spread import spread_rows
 from kcli.proto.plain.tally import Tally
 from kcli.proto.plain.values import write_many, write_values
@@ -34,7 +34,6 @@ from kcli.proto.plain.walk import Header, read_headers
 
 __all__ = [
     "NAME",
-    "Appender",
     "AvroReader",
     "Builder",
     "Counted",
@@ -42,6 +41,7 @@ __all__ = [
     "Header",
     "Intake",
     "Messages",
+    "OpenBatch",
     "OpenTopic",
     "Promise",
     "ProtobufReader",

@@ -27,11 +27,11 @@ from kcli.tui.messages import (
     Go,
     Inspected,
     KeepProfile,
-    NewLook,
     Noted,
     Reported,
     SnapshotArrived,
     SnapshotFailed,
+    StateUpdated,
     TopicsListed,
     Unseen,
     posting,
@@ -235,7 +235,7 @@ class Dashboard(App[int]):
     def action_timely(self) -> None:
         """Plots show time lag, or lag again."""
         self.state.timely = not self.state.timely
-        self._tell(NewLook)
+        self._tell(StateUpdated)
 
     def _heed_signals(self) -> None:
         """A signal to the process, or a closed window, leaves a clean terminal too."""
@@ -264,7 +264,7 @@ class Dashboard(App[int]):
 
     # -- what the session tells ---
 
-    def _tell(self, what: type[NewLook | Changed]) -> None:
+    def _tell(self, what: type[StateUpdated | Changed]) -> None:
         """Tell every page that is open."""
         for page in self.screen_stack:
             if isinstance(page, Page):
@@ -282,7 +282,7 @@ class Dashboard(App[int]):
         before, self.state.snapshot = self.state.snapshot, message.snapshot
         if self.session.live:  # a recording rings no bell
             self._alerting.see(message.snapshot)
-        self._tell(NewLook)
+        self._tell(StateUpdated)
         if before is not None and before is not message.snapshot:
             self.session.free(list(before.groups))
 

@@ -95,7 +95,7 @@ class TopicsListed(Message):
         self.names = names
 
 
-class NewLook(Message, bubble=False):
+class StateUpdated(Message, bubble=False):
     """To a page: the state has another snapshot."""
 
 

@@ -31,7 +31,7 @@ class Desk:
         for partition, builder in enumerate(self.builders):
             outcome = core.SharedOutcome(("t", partition), None)
             outcome.keep(0, -1)
-            self.topics["t"].appenders[partition] = core.Appender(builder, outcome, partition)
+            self.topics["t"].open_batches[partition] = core.OpenBatch(builder, outcome, partition)
         self.intake = core.Intake(
             self.topics, self.taken, self.counted, self.engine, lambda: self.version, self.check,
             self.close, self.renew, 1500, most,
@@ -46,29 +46,29 @@ class Desk:
         self.shut(partition)
 
     def renew(self, topic: str, opened: Any, partition: Any) -> Any:
-        """The appender of the next batch; partition 2 has to be looked at first."""
+        """The open_batch of the next batch; partition 2 has to be looked at first."""
         self.renewed.append(partition)
         if partition == 2:
             return None
         builder = self.builders[partition] = self.core.Builder()
         outcome = self.core.SharedOutcome((topic, partition), None)
         outcome.keep(100, -1)
-        opened.appenders[partition] = self.core.Appender(builder, outcome, partition)
-        return opened.appenders[partition]
+        opened.open_batches[partition] = self.core.OpenBatch(builder, outcome, partition)
+        return opened.open_batches[partition]
 
     def shut(self, partition: int) -> None:
         """The batch takes no more."""
-        self.topics["t"].appenders[partition].open = False
+        self.topics["t"].open_batches[partition].open = False
 
     def send(self, value: Any, key: Any = None, headers: Any = (), partition: Any = None, timestamp: Any = 7) -> Any:
         promise = self.intake.take("t", value, key, headers, partition, timestamp)
         return None if promise is None else repr(promise.result())
 
     def state(self) -> tuple[Any, ...]:
-        appenders = self.topics["t"].appenders.values()
+        open_batches = self.topics["t"].open_batches.values()
         return (
             self.taken.bytes, self.taken.records, self.counted.accepted, self.stay.left, self.intake.in_a_row,
-            [one.spare for one in appenders], [builder.size for builder in self.builders], self.closed, self.checked,
+            [one.spare for one in open_batches], [builder.size for builder in self.builders], self.closed, self.checked,
             self.renewed,
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from kcli.errors import UsageError
-from kcli.pipeline.formats.json_document import DecimalText, IntegerText
+from kcli.pipeline.formats.json_document import JsonDecimal, JsonInteger
 from kcli.pipeline.formats.json_time import day_of, instant_of, local_of
 
 Cell = Callable[[Any, "Notes"], Any]
@@ -141,7 +141,7 @@ def _whole(kind: pa.DataType) -> Cell:
     what = named(kind)
 
     def read(value: Any, notes: Notes) -> int:
-        if type(value) is not IntegerText or not least <= (number := int(value)) <= most:
+        if type(value) is not JsonInteger or not least <= (number := int(value)) <= most:
             raise _misfit(value, what)
         return number - 256 if most == 255 and number > 127 else number  # a Java byte wraps
 
@@ -149,8 +149,8 @@ def _whole(kind: pa.DataType) -> Cell:
 
 
 def _double(value: Any) -> float:
-    if type(value) in (IntegerText, DecimalText) or (type(value) is str and value in _NUMBERS):
-        if type(value) is IntegerText:
+    if type(value) in (JsonInteger, JsonDecimal) or (type(value) is str and value in _NUMBERS):
+        if type(value) is JsonInteger:
             return float(int(value)) if len(value) < 300 else float(value)  # -0 becomes 0
         return _NUMBERS[value] if value in _NUMBERS else float(value)
     raise _misfit(value, "DOUBLE")
@@ -220,9 +220,9 @@ def _written(value: Any) -> str:
 
 
 def _literal(value: Any) -> str:
-    if type(value) is IntegerText:
+    if type(value) is JsonInteger:
         return str(int(value))
-    if type(value) is DecimalText:
+    if type(value) is JsonDecimal:
         return _real(_double(value))
     if type(value) is str:
         return _quoted(value)
@@ -282,7 +282,7 @@ def _time(kind: pa.DataType) -> Cell:
         instant = None
         if type(value) is str:
             instant = instant_of(value) if kind.tz else local_of(value)
-        elif type(value) is IntegerText and kind.tz and -(2**63) <= int(value) < 2**63:
+        elif type(value) is JsonInteger and kind.tz and -(2**63) <= int(value) < 2**63:
             instant = (int(value) * 1_000_000 + 2**63) % 2**64 - 2**63  # Java's multiplication wraps
         if instant is None:
             raise _misfit(value, what)

@@ -19,31 +19,31 @@ class Malformed(ValueError):
     """The text is not a JSON object."""
 
 
-class IntegerText(str):
+class JsonInteger(str):
     """A number without fraction or exponent, as text."""
 
     __slots__ = ()
 
 
-class DecimalText(str):
+class JsonDecimal(str):
     """Any other number, as text."""
 
     __slots__ = ()
 
 
-def _whole(text: str) -> IntegerText:
+def _whole(text: str) -> JsonInteger:
     if len(text) > MOST_DIGITS:
         raise Malformed("a number of more than 1000 digits")
-    return IntegerText(text)
+    return JsonInteger(text)
 
 
-def _real(text: str) -> DecimalText:
+def _real(text: str) -> JsonDecimal:
     if len(text) > MOST_DIGITS:
         raise Malformed("a number of more than 1000 digits")
-    return DecimalText(text)
+    return JsonDecimal(text)
 
 
-_QUICK = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_whole, parse_float=_real, parse_constant=DecimalText)
+_QUICK = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_whole, parse_float=_real, parse_constant=JsonDecimal)
 
 
 def document(text: str) -> tuple[tuple[str, Any], ...] | None:
@@ -108,7 +108,7 @@ class _Careful:
         if kind == "real":
             return _real(text)
         if kind == "odd":
-            return DecimalText(_ODD.get(text, text))
+            return JsonDecimal(_ODD.get(text, text))
         if kind == "string":
             return _unescaped(text[1:-1])
         if kind == "word":

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kcli.proto.batch import seal
 from kcli.proto.columns import RecordMetadata
-from kcli.proto.core import Appender, Builder, Promise, SharedOutcome
+from kcli.proto.core import Builder, OpenBatch, Promise, SharedOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ class ProducerBatch:
     all batches: the parts of batch 7 are 7.0 and 7.1, written as (7, 0) and (7, 1)."""
 
     __slots__ = (
-        "appender",
         "at",
         "builder",
         "charged",
@@ -51,6 +50,7 @@ class ProducerBatch:
         "maybe_written",
         "not_before",
         "number",
+        "open_batch",
         "outcome",
         "parts",
         "raw",
@@ -78,7 +78,7 @@ class ProducerBatch:
         self.charged = 0  # bytes taken from the budget, set when no record can be added
         self.spare = 0  # bytes taken from the budget beyond the records' size
         self.outcome: SharedOutcome | None = None  # the promises of records that were sent singly
-        self.appender: Appender | None = None  # while such records can be added by the fast path
+        self.open_batch: OpenBatch | None = None  # while such records can be added by the fast path
         self.sent = False  # at least once
         self.resent = False  # more than once
         self.sent_to = -1  # node of the last attempt
@@ -100,9 +100,9 @@ class ProducerBatch:
 
     def end(self) -> None:
         """End the batch: no more records can be added."""
-        if self.appender is not None:
-            self.appender.open = False
-            self.spare += self.appender.spare
+        if self.open_batch is not None:
+            self.open_batch.open = False
+            self.spare += self.open_batch.spare
         self.count = self.builder.count
         self.charged = self.builder.size + self.spare
 

@@ -7,7 +7,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError, UsageError
 from kcli.proto.columns import AT_A_TIME, OVERHEAD, now_ms
-from kcli.proto.core import Appender, Intake, OpenTopic, SharedOutcome
+from kcli.proto.core import Intake, OpenBatch, OpenTopic, SharedOutcome
 from kcli.text.checked import shown
 
 TYPE_CHECKING = False
@@ -329,12 +329,12 @@ class Room(Intake):
         opened, version = self._placement.opened.get(topic), self._leaders_version()
         if opened is None or opened.version != version or opened.everyone is not everyone:
             opened = self._placement.opened[topic] = OpenTopic(everyone, self._placement.sticky(topic), version)
-        if batch.appender is None:
-            batch.appender = Appender(batch.builder, batch.outcome, queue)
-        opened.appenders[queue.at.partition] = batch.appender
+        if batch.open_batch is None:
+            batch.open_batch = OpenBatch(batch.builder, batch.outcome, queue)
+        opened.open_batches[queue.at.partition] = batch.open_batch
         opened.limit = self._sizing.limit(topic)
 
-    def _renew(self, topic: str, opened: OpenTopic, queue: PartitionQueue) -> Appender | None:
+    def _renew(self, topic: str, opened: OpenTopic, queue: PartitionQueue) -> OpenBatch | None:
         """Return access to a queue's new batch after the last one ended. None if other input opened it, or if the
         topic's metadata was discarded: then the first record of a batch makes all checks again."""
         if queue.open is not None or self._placement.known(topic, None) is not opened.everyone:
@@ -342,6 +342,8 @@ class Room(Intake):
         loop = self._engine.loop
         batch = self._accumulator.open(queue, loop.time())
         outcome = batch.outcome = SharedOutcome(queue.at, loop)
-        appender = batch.appender = opened.appenders[queue.at.partition] = Appender(batch.builder, outcome, queue)
+        open_batch = batch.open_batch = opened.open_batches[queue.at.partition] = OpenBatch(
+            batch.builder, outcome, queue
+        )
         opened.limit = self._sizing.limit(topic)
-        return appender
+        return open_batch

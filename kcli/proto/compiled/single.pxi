@@ -46,8 +46,8 @@ cdef class Stay:
         self.current = -1
 
 
-cdef class Appender:
-    """As plain.single.Appender."""
+cdef class OpenBatch:
+    """As plain.single.OpenBatch."""
 
     cdef Builder builder
     cdef SharedOutcome outcome
@@ -63,14 +63,14 @@ cdef class OpenTopic:
     """As plain.single.OpenTopic."""
 
     cdef readonly object everyone
-    cdef readonly dict appenders
+    cdef readonly dict open_batches
     cdef readonly int64_t version
     cdef public int64_t limit
     cdef int partitions
     cdef Stay stay
 
     def __init__(self, everyone, Stay stay, int64_t version):
-        self.everyone, self.partitions, self.stay, self.version, self.appenders = everyone, len(everyone), stay, version, {}
+        self.everyone, self.partitions, self.stay, self.version, self.open_batches = everyone, len(everyone), stay, version, {}
 
 
 cdef class Intake:
@@ -121,28 +121,28 @@ cdef class Intake:
             if stay.left <= 0:
                 return None
             partition = stay.current
-        found = PyDict_GetItemWithError(opened.appenders, partition)
+        found = PyDict_GetItemWithError(opened.open_batches, partition)
         if found == NULL:
             return None
         cdef int64_t size = OVERHEAD + PyBytes_GET_SIZE(value) + (0 if key is None else PyBytes_GET_SIZE(key))
-        cdef Appender appender = <Appender> found
+        cdef OpenBatch open_batch = <OpenBatch> found
         cdef Taken taken = self.taken
-        cdef int64_t before = appender.builder.used - RESERVED if appender.open else 0
+        cdef int64_t before = open_batch.builder.used - RESERVED if open_batch.open else 0
         if size > self.largest or before + size > opened.limit or taken.waiters:
             return None
         if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
             return None
-        if not appender.open:
-            appender = self.renew(topic, opened, appender.queue)
-            if appender is None:
+        if not open_batch.open:
+            open_batch = self.renew(topic, opened, open_batch.queue)
+            if open_batch is None:
                 return None
         if timestamp is None:
             stamp = now_ms()
-        return self.append(opened, appender, stay, size, stamp, key, value)
+        return self.append(opened, open_batch, stay, size, stamp, key, value)
 
-    cdef Promise append(self, OpenTopic opened, Appender appender, Stay stay, int64_t size, int64_t stamp, bytes key, bytes value):
+    cdef Promise append(self, OpenTopic opened, OpenBatch open_batch, Stay stay, int64_t size, int64_t stamp, bytes key, bytes value):
         """A record of at most `size` bytes, for which there is room."""
-        cdef Builder builder = appender.builder
+        cdef Builder builder = open_batch.builder
         cdef Py_ssize_t before = builder.used, grown
         cdef Promise promise = Promise.__new__(Promise)
         PyObject_GC_UnTrack(<PyObject*> promise)
@@ -150,12 +150,12 @@ cdef class Intake:
         grown = builder.used - before
         self.taken.bytes += size
         self.taken.records += 1
-        appender.spare += size - grown
+        open_batch.spare += size - grown
         if stay is not None:
             stay.left -= grown
         self.in_a_row += 1
         self.counted.accepted += 1
-        promise.outcome, promise.index, promise.timestamp = appender.outcome, builder.count - 1, stamp
+        promise.outcome, promise.index, promise.timestamp = open_batch.outcome, builder.count - 1, stamp
         if builder.used - RESERVED >= opened.limit or builder.count >= self.most:
-            self.close(appender.queue)
+            self.close(open_batch.queue)
         return promise

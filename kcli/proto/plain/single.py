@@ -40,7 +40,7 @@ class Stay:
     current, left = -1, 0
 
 
-class Appender:
+class OpenBatch:
     """Access to an open batch. `spare`: bytes that its records took from the limit beyond their size."""
 
     __slots__ = ("builder", "open", "outcome", "queue", "spare")
@@ -57,7 +57,7 @@ class OpenTopic:
     """The open batches of a topic, by partition, at one version of the leaders. `limit`: bytes of records at which a
     batch is full."""
 
-    __slots__ = ("appenders", "everyone", "limit", "partitions", "stay", "version")
+    __slots__ = ("everyone", "limit", "open_batches", "partitions", "stay", "version")
 
     def __init__(self, everyone: Any, stay: Stay, version: int) -> None:
         self.everyone = everyone
@@ -65,13 +65,13 @@ class OpenTopic:
         self.stay = stay
         self.version = version
         self.limit = 0
-        self.appenders: dict[int, Appender] = {}
+        self.open_batches: dict[int, OpenBatch] = {}
 
 
 class Intake:
     """`in_a_row` counts the records since the event loop last ran other callbacks. `free`: `check` could only raise
     because the engine failed, which is `engine.poison`. `close` ends a full batch of a queue; `renew` opens the next
-    one of a queue whose last one has ended, and returns its appender, or None if that needs more."""
+    one of a queue whose last one has ended, and returns its open batch, or None if that needs more."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Intake:
         version: Callable[[], int],
         check: Callable[[], None],
         close: Callable[[Any], None],
-        renew: Callable[[str, OpenTopic, Any], Appender | None],
+        renew: Callable[[str, OpenTopic, Any], OpenBatch | None],
         largest: int,
         most: int,
     ) -> None:
@@ -127,25 +127,25 @@ class Intake:
         elif partition is None:
             stay = opened.stay
             partition = stay.current if stay.left > 0 else -1
-        appender = opened.appenders.get(partition)
-        if appender is None:
+        open_batch = opened.open_batches.get(partition)
+        if open_batch is None:
             return None
         size = OVERHEAD + len(value) + (0 if key is None else len(key))
-        before, taken = appender.builder.size if appender.open else 0, self._taken
+        before, taken = open_batch.builder.size if open_batch.open else 0, self._taken
         if size > self._largest or before + size > opened.limit or taken.waiters:
             return None
         if taken.bytes + size > taken.max_bytes or taken.records >= taken.max_records:
             return None
-        if not appender.open:
-            appender = self._renew(topic, opened, appender.queue)
-            if appender is None:
+        if not open_batch.open:
+            open_batch = self._renew(topic, opened, open_batch.queue)
+            if open_batch is None:
                 return None
-        return self._append(opened, appender, stay, size, now_ms(timestamp), key, value)
+        return self._append(opened, open_batch, stay, size, now_ms(timestamp), key, value)
 
     def _append(
         self,
         opened: OpenTopic,
-        appender: Appender,
+        open_batch: OpenBatch,
         stay: Stay | None,
         size: int,
         stamp: int,
@@ -153,17 +153,17 @@ class Intake:
         value: bytes,
     ) -> Promise:
         """Append a record of at most `size` bytes, for which there is room."""
-        builder, before = appender.builder, appender.builder.size
+        builder, before = open_batch.builder, open_batch.builder.size
         builder.append(stamp, key, value)
         grown = builder.size - before
         self._taken.bytes += size
         self._taken.records += 1
-        appender.spare += size - grown
+        open_batch.spare += size - grown
         if stay is not None:
             stay.left -= grown
         self.in_a_row += 1
         self._counted.accepted += 1
-        promise = Promise(appender.outcome, builder.count - 1, stamp)
+        promise = Promise(open_batch.outcome, builder.count - 1, stamp)
         if before + grown >= opened.limit or builder.count >= self._most:
-            self._close(appender.queue)
+            self._close(open_batch.queue)
         return promise

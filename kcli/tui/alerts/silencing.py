@@ -63,4 +63,4 @@ def silence(page: Page, name: str, entry: Silence | None, words: str, *, noted: 
         page.session.note(Event(time=page.session.clock(), group=name, kind="note", text=words))
         words = f"{name}: {words}"
     page.notify(printable(words), markup=False, timeout=3)
-    page.on_new_look()
+    page.on_state_updated()

@@ -209,7 +209,7 @@ class Page(TimedScreen):
         self._beat()
         if self.session.live:
             self.set_interval(1.0, self._beat)
-        self.on_new_look()
+        self.on_state_updated()
         self.retitle()
 
     @property
@@ -256,7 +256,7 @@ class Page(TimedScreen):
         """What came while another page was in front is drawn now."""
         self.on_changed()
         if self.is_mounted and self.state.snapshot is not self._look_drawn:
-            self.on_new_look()
+            self.on_state_updated()
         self._beat()
 
     def on_screen_suspend(self) -> None:
@@ -264,7 +264,7 @@ class Page(TimedScreen):
         if not self.is_seen:
             self.asking.stop()
 
-    def on_new_look(self) -> None:
+    def on_state_updated(self) -> None:
         """Draw the newest snapshot, and ask for what it does not hold; a page that is not seen does so when it is."""
         if not self.is_seen:
             self._look_drawn = None

@@ -170,8 +170,8 @@ def test_nothing_is_lost_and_nothing_is_twice_after_kills_in_mid_stream(
     table = spark.read.parquet(str(files))
     assert table.count() == RECORDS
     assert table.select("partition", "offset").distinct().count() == RECORDS
-    leavings = finalize(files)
-    assert leavings.missing == []
+    leftovers = finalize(files)
+    assert leftovers.missing == []
     raw = ds.dataset([str(path) for path in files.glob("*.parquet")], format="parquet").to_table(["value"])
     assert sorted(int(value) for value in raw["value"].to_pylist()) == list(range(RECORDS))
     # a topic: at least once
@@ -179,4 +179,4 @@ def test_nothing_is_lost_and_nothing_is_twice_after_kills_in_mid_stream(
     assert set(copied) == set(range(RECORDS))
     # exactly once: every record, once, in its partition, in order
     assert as_a_stranger_reads(kafka.bootstrap, once) == wanted
-    print(f"orphan files: {len(leavings.orphans)}, written again at least once: {copied.total() - RECORDS}")
+    print(f"orphan files: {len(leftovers.orphans)}, written again at least once: {copied.total() - RECORDS}")

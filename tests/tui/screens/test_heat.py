@@ -188,6 +188,6 @@ async def test_before_lag_is_known_no_row_is_there_for_the_cursor_to_stay_on(das
         await until(pilot, lambda: page._now is not None)
         assert not page.query_one(Grid).told
         board.state.snapshot = look
-        page.on_new_look()
+        page.on_state_updated()
         await until(pilot, lambda: page.query_one(Grid).told)
         assert page.query_one(Grid).cursor == 0

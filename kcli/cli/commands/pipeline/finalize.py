@@ -17,7 +17,7 @@ from kcli.cli.runtime.views import view_of
 from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
-    from kcli.pipeline.jobs.files.finalize import Leftovers
+    from kcli.pipeline.jobs.files.finalize import UnfinishedBatches
 
 
 class FolderRow(Row, section="folders"):
@@ -72,7 +72,7 @@ def finalize(options: FinalizeOptions) -> int:
     return 1 if document.errors else 0
 
 
-def _planned(folders: dict[str, Leftovers]) -> Document:
+def _planned(folders: dict[str, UnfinishedBatches]) -> Document:
     """What would be removed; a file of a whole batch that is missing is an error."""
     document = Document(shape=SHAPE)
     document.of(FolderRow).extend(

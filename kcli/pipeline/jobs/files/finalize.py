@@ -20,7 +20,7 @@ from kcli.system.files import DOCUMENT, read_text
 from kcli.values import Value, field
 
 
-class Leftovers(Value):
+class UnfinishedBatches(Value):
     """The result of `find_leftovers`: files (or folders) left by unfinished batches, their size, the files in the log
     (`committed`), and those of them that are `missing`."""
 
@@ -30,18 +30,18 @@ class Leftovers(Value):
     missing: list[str] = field(factory=list)
 
 
-def finalize(path: Path) -> Leftovers:
+def finalize(path: Path) -> UnfinishedBatches:
     """Find and delete such files. Raises UsageError like `find_leftovers`."""
-    leavings = find_leftovers(path)
-    remove(leavings)
-    return leavings
+    leftovers = find_leftovers(path)
+    remove(leftovers)
+    return leftovers
 
 
-def find_leftovers(path: Path) -> Leftovers:
+def find_leftovers(path: Path) -> UnfinishedBatches:
     """Return the files to delete. Raises UsageError for a folder that was not written by a Spark stream or an export,
     and while a pipeline writes there."""
     path = path.absolute()
-    leavings = Leftovers()
+    leftovers = UnfinishedBatches()
     parts, _, _ = parts_of(path.resolve())
     if not path.is_dir() and not parts:
         raise UsageError(f"{path}: folder not found")
@@ -49,17 +49,17 @@ def find_leftovers(path: Path) -> Leftovers:
         raise UsageError(f"{path} has no {LOG}: no stream wrote it, so there is nothing to finalize")
     locks.check(str(path))
     if (path / LOG).is_dir():
-        _against_the_log(path, leavings)
-    leavings.orphans += parts
-    for orphan in leavings.orphans:
+        _against_the_log(path, leftovers)
+    leftovers.orphans += parts
+    for orphan in leftovers.orphans:
         files = orphan.rglob("*") if orphan.is_dir() else [orphan]
-        leavings.sizes[orphan] = sum(file.stat().st_size for file in files if file.is_file())
-    return leavings
+        leftovers.sizes[orphan] = sum(file.stat().st_size for file in files if file.is_file())
+    return leftovers
 
 
-def remove(leavings: Leftovers) -> None:
+def remove(leftovers: UnfinishedBatches) -> None:
     """Delete what `find_leftovers` found, and folders that are then empty."""
-    for orphan in leavings.orphans:
+    for orphan in leftovers.orphans:
         if orphan.is_dir():
             shutil.rmtree(orphan)
             continue
@@ -69,7 +69,7 @@ def remove(leavings: Leftovers) -> None:
             orphan.parent.rmdir()
 
 
-def _against_the_log(path: Path, leavings: Leftovers) -> None:
+def _against_the_log(path: Path, leftovers: UnfinishedBatches) -> None:
     # Spark puts a random UUID into each name, so names are enough, even if the folder was moved
     named = committed(path)
     there = {
@@ -77,11 +77,11 @@ def _against_the_log(path: Path, leavings: Leftovers) -> None:
         for path in sorted(path.rglob("*"))
         if path.is_file() and LOG not in path.parts and not path.name.startswith((".", "_"))
     }
-    leavings.committed = len(named)
-    leavings.missing = sorted(named - set(there))
-    if named and len(leavings.missing) == len(named):
+    leftovers.committed = len(named)
+    leftovers.missing = sorted(named - set(there))
+    if named and len(leftovers.missing) == len(named):
         raise UsageError(f"{path / LOG} names {len(named)} files, and none of them is here: nothing was done")
-    leavings.orphans = [path for name, path in there.items() if name not in named]
+    leftovers.orphans = [path for name, path in there.items() if name not in named]
 
 
 def committed(path: Path) -> set[str]:
