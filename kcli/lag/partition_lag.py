@@ -210,6 +210,11 @@ class Track:
         return done, since, moved, waits
 
     @property
+    def left_alone(self) -> bool:
+        """Whether it has no member, and its commits are those of members that have left."""
+        return self.sample.owned is False and self._by_member
+
+    @property
     def slow(self) -> bool:
         """Whether it commits so rarely that the next watch would take it for stuck."""
         return len(self.waits) > 1 and COMMITS * min(self.waits) > PATIENCE
@@ -289,7 +294,9 @@ def stand(
     since = max(log.end.unbroken(now - window, slack), track.done.unbroken(now - window, slack))
     if track.sample.error is None and track.sample.end is not None:
         in_rate, out_rate = log.in_rate(now, window, slack), rate(track.done, now, window, slack)
-        if out_rate is None:
+        if track.left_alone:
+            out_rate = 0.0
+        elif out_rate is None:
             out_rate, few = mean(track.done, now, window, slack, SHOWN * window), True
         trend, growing = _trend(track.done, log.end, since)
     steps = track.steps(now, window, member_moved)

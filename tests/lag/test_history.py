@@ -476,3 +476,12 @@ def test_members_that_crash_at_one_record_again_and_again_are_stuck_whether_or_n
     for n in range(180):
         (found,) = history.add(1000.0 + 5.0 * n, owned(f"m{n // 5}" if n % 5 else ""))
     assert found.status == STUCK
+
+
+def test_a_group_whose_members_left_reads_nothing_and_is_not_called_self_assigned() -> None:
+    history = History()
+    for n in range(12):
+        history.add(1000.0 + 5.0 * n, owned("m", 100 * n))
+    (found,) = history.add(1060.0, owned("", 1100))
+    assert (found.status, found.out_rate) == ("ORPHANED", 0.0)
+    assert explained(found, LagSnapshot()) == "no member reads for this group, and 8,900 offsets wait"
