@@ -68,7 +68,7 @@ def orders() -> list[dict[str, Any]]:
         {
             "id": 100_000_000 + n, "customer": f"customer-{rng.randrange(10_000):05}", "quantity": rng.randrange(1, 99),
             "price": rng.randrange(1, 100_000) / 100, "paid": True, "state": rng.choice(["PAID", "SHIPPED"]),
-            "at": 1_790_000_000_000 + n, "note": rng.choice(["at the open_batch", "ring twice!"]),
+            "at": 1_790_000_000_000 + n, "note": rng.choice(["at the door", "ring twice!"]),
         }
         for n in range(POOL)
     ]  # fmt: skip

@@ -26,10 +26,10 @@ START_LIMIT = 180.0  # seconds; a virtual machine among many takes more than one
 CLUSTER_ID = "a2NsaS10ZXN0LWNsdXN0ZQ"
 LOG4J = """
 status = error
-open_batch.console.type = Console
-open_batch.console.name = console
-open_batch.console.layout.type = PatternLayout
-open_batch.console.layout.pattern = [%d] %p %m (%c)%n
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d] %p %m (%c)%n
 rootLogger.level = info
 rootLogger.appenderRef.console.ref = console
 """
