@@ -7,6 +7,7 @@ core that the thread which draws takes meanwhile, which they do not. The limits 
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import sys
 import time
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PARTITIONS = 10
+LINES = 40
+COUNT = re.compile(rb"\x1b\[%d;\d{3}H(\x1b\[[\d;]*m| )*\d" % (LINES - 2))
+"""Digits at the right of the filter's line."""
 KEY, FILTER = 0.05, 0.1
 """Seconds of a core at the 99th percentile of keys, and of a filter's letter."""
 OPENING = 5.0
@@ -119,7 +123,7 @@ def percentile(some: list[float], share: float = 0.99) -> float:
 
 def watch(bootstrap: str, topics: int, seconds: float) -> Seen:
     """Watch the page of topics for `seconds`: two thirds of a minute without a key, then keys, and again."""
-    board = Terminal([sys.executable, "-m", "kcli", "tui", "topics", "-b", bootstrap], 140, 40)
+    board = Terminal([sys.executable, "-m", "kcli", "tui", "topics", "-b", bootstrap], 140, LINES)
     keys, letters, memory = Times([], []), Times([], []), []
     idle = []
     try:
@@ -149,12 +153,17 @@ def move(board: Terminal, keys: Times) -> None:
             press(board, key, keys, lambda drawn: cursor_line(drawn) is not None)
 
 
+def counted(drawn: bytes) -> bool:
+    """Whether the number of rows beside the filter was drawn: after the first letter only the digits that change."""
+    return b" of " in drawn or COUNT.search(drawn) is not None
+
+
 def narrow(board: Terminal, letters: Times) -> None:
     """Type a filter letter by letter; each changes how many rows there are."""
     board.press(b"/")
     board.rest(0.3)
     for letter in (b"0", b"7", b"7"):
-        press(board, letter, letters, lambda drawn: b" of " in drawn)
+        press(board, letter, letters, counted)
     board.press(b"\x1b")  # out of the filter, with all rows again
     board.rest(1.0)
 
