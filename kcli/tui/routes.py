@@ -203,15 +203,19 @@ def places(
 
 
 def offered(text: str, known: Sequence[str], most: int) -> list[str]:
-    """The places that fit what was typed, the closest first: those of which a word begins with it, those that hold it,
-    then those that hold its letters in their order."""
+    """The places that fit what was typed, the closest first: those of which a word is it, or begins with it, those that
+    hold it, then those that hold its letters in their order."""
     typed = text.strip().lower()
     if not typed:
         return list(known[:most])
     begins = re.compile(rf"(?<![^\W_]){re.escape(typed)}")
     holding = ((begins.search(name.lower()), name.lower().find(typed), name) for name in known)
-    ranked = ((word is None, word.start() if word else at, len(name), name) for word, at, name in holding if at >= 0)
-    found = [name for _, _, _, name in nsmallest(most, ranked)]
+    ranked = (
+        (typed not in name.lower().split(), word is None, word.start() if word else at, len(name), name)
+        for word, at, name in holding
+        if at >= 0
+    )
+    found = [name for *_, name in nsmallest(most, ranked)]
     if len(found) < most:
         letters = re.compile(".*?".join(map(re.escape, typed.replace(" ", ""))), re.IGNORECASE)
         scattered = ((len(match[0]), len(name), name) for name in known if (match := letters.search(name)))

@@ -220,6 +220,7 @@ def test_the_closest_places_come_first() -> None:
     assert routes.offered("ord", words, 4) == ["topic orders", "records orders", "topic late-orders", "records clicks"]
     assert routes.offered("TPAYM", known, 9) == ["topic payments"]
     assert routes.offered("xyz", known, 9) == []
+    assert routes.offered("prod", ["Produce a record", "profile prod"], 9)[0] == "profile prod"
     many = [f"topic orders-{n}" for n in range(30_000)]
     begun = time.perf_counter()
     assert routes.offered("ord77", many, 10)[0] == "topic orders-77"
