@@ -122,8 +122,9 @@ class _Search:
 
     @property
     def searched(self) -> tuple[int, int]:
-        """How many offsets were passed, and of how many."""
-        spans = [(min(self._places[at], end) - self._starts[at], end - self._starts[at])
+        """How many offsets are behind what was released, and of how many."""
+        places = self.places
+        spans = [(min(places[at], end) - self._starts[at], end - self._starts[at])
                  for at, end in self._ends.items() if at in self._starts and end > self._starts[at]]  # fmt: skip
         return sum(span[0] for span in spans), sum(span[1] for span in spans)
 
@@ -321,8 +322,9 @@ class Tail:
             newest = max((float(batch.max_timestamp) for batch in fetched.batches), default=-math.inf)
             if fetched.error is None:
                 search.take(at, new, newest, fetched.next_offset)
+        found = search.released(self._keep - len(self._ring))
         self.counts.searched, self.counts.total = search.searched
-        return search.released(self._keep - len(self._ring))
+        return found
 
     def _wanted_of(self, fetched: Fetched) -> Iterator[tuple[Batch, str, int]]:
         """What the filter wants of a partition's batches; all is counted."""

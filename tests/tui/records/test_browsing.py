@@ -406,7 +406,9 @@ def test_a_search_releases_records_in_the_order_of_a_merge(draw: DataObject) -> 
         new = [Seen(0, "t", n, i, logs[n][i], None, None, ()) for i in range(places[n], stop)]
         search.take(ats[n], new, float(max(one.timestamp for one in new)), stop)
         places[n] = stop
-        got += search.released(1000)
+        got += search.released(draw.draw(integers(0, 6)))
+        assert search.searched == (len(got), sum(map(len, logs))), "what is held back is not behind it"
+    got += search.released(1000)
     keys = {(n, i): i if by_offset else max(log[: i + 1]) for n, log in enumerate(logs) for i in range(len(log))}
     assert len(got) == len(keys)
     order = [keys[one.partition, one.offset] for one in got]
