@@ -97,6 +97,18 @@ async def test_a_tombstone_is_null_and_the_form_stays_for_the_next_record(world:
     assert await last(world, 0) == (None, None, [])
 
 
+async def test_a_tick_at_null_that_is_taken_back_gives_the_text_back(world: World) -> None:
+    async with world.open() as pilot:
+        screen = await form(pilot)
+        value, tick = screen.query_one("#value", TextArea), screen.query_one("#null-value", Checkbox)
+        value.text = '{"order": 7}'
+        await pilot.pause()
+        tick.value = True
+        await until(pilot, lambda: not value.text)
+        tick.value = False
+        await until(pilot, lambda: value.text == '{"order": 7}')
+
+
 async def test_what_goes_wrong_is_one_sentence_and_nothing_is_sent(world: World) -> None:
     async with world.open() as pilot:
         screen = await form(pilot, "")

@@ -111,6 +111,7 @@ class Produce(Dialog):
         self._valid = ""  # the last text that was JSON
         self._own: dict[str, FieldSchema] = {}  # the schemas of the record that is edited
         self._locked: dict[str, Locked] = {}
+        self._erased: dict[str, str] = {}  # texts that a tick at null took away
         self._headers: tuple[str, list[tuple[str, str | None]]] = ("", [])  # the text and what it means, at first
         self._last: Draft | None = None  # the record under edit, as it was sent last
 
@@ -447,14 +448,20 @@ class Produce(Dialog):
         self._check()
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
-        """What is null has no text."""
-        if event.value and event.checkbox.id == "null-key":
-            self._unlock("key")
-            self.query_one("#key", Input).value = ""
-        elif event.value and event.checkbox.id == "null-value":
-            self._unlock("value")
-            self.query_one("#value", TextArea).text = ""
+        """What is null has no text; it has its text again when the tick is taken back."""
+        key, value = self.query_one("#key", Input), self.query_one("#value", TextArea)
+        if event.checkbox.id == "null-key":
+            key.value = self._text_beside_null("key", key.value, event.value)
+        elif event.checkbox.id == "null-value":
+            value.text = self._text_beside_null("value", value.text, event.value)
         self._check()
+
+    def _text_beside_null(self, kind: str, text: str, null: bool) -> str:
+        if not null:
+            return text or self._erased.pop(kind, "")
+        self._erased[kind] = "" if kind in self._locked else text
+        self._unlock(kind)
+        return ""
 
     def action_indent(self) -> None:
         """The value in several lines; what was on one line is sent so."""
