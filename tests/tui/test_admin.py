@@ -10,6 +10,7 @@ import pytest
 
 from kcli import codes
 from kcli.acls import Acl
+from kcli.admin.acl_check import Authorizer
 from kcli.admin.acls import create_acls
 from kcli.admin.quotas import alter_quotas, entity
 from kcli.admin.reassign.reassignments import Ongoing, Share
@@ -129,6 +130,9 @@ async def test_acls_and_the_principals_that_may_use_a_resource(sandbox: SandboxT
         assert may["read", "User:*"] == (False, "no ACL allows it")
         assert may["write", "User:ANONYMOUS"] == (True, "super user")
         await shows(pilot, "$ kcli acls who-can read topic orders -b")
+        page: Any = pilot.app.screen
+        page.fetched(([], Authorizer(super_users=None)))  # as Kafka, which hides this setting
+        await shows(pilot, "but not to super users, which the broker does not list")
 
 
 async def test_hosts_of_acls_are_seen_on_80_cells_whatever_else_is_long(sandbox: SandboxThread) -> None:

@@ -154,10 +154,13 @@ class Access(Page):
         super().__init__(state, route)
         self.kind, self.name_of = route.kind, route.name
         self._acls: int | None = None
+        self._beside = Authorizer()
 
     @property
     def heading(self) -> str:
         told = "" if self._acls is None else f"  {self._acls} ACL{'s' * (self._acls != 1)} apply"
+        if told and self._beside.super_users is None:
+            told += ", but not to super users, which the broker does not list"
         return f"Access to {self.kind} {printable(self.name_of)}{told}"
 
     @property
@@ -181,7 +184,7 @@ class Access(Page):
 
     def fetched(self, answer: tuple[list[Acl], Authorizer]) -> None:
         acls, beside = answer
-        self._acls = len(acls)
+        self._acls, self._beside = len(acls), beside
         self.query_one(Rows).put(access_rows(self.kind, acls, beside))
         self.retitle()
 
