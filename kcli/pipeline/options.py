@@ -307,7 +307,7 @@ def _quarantine(given: Mapping[str, str]) -> str:
     """Return the folder, or the topic, for records that did not fit; "" for none."""
     place = given.get("quarantine", "").strip()
     if place and _on_bad(given) == "fail":
-        raise UsageError("option quarantine goes with onBad=quarantine, or with onBad=null")
+        raise UsageError("option quarantine requires onBad=quarantine or onBad=null")
     if not place and _on_bad(given) == "quarantine":
         raise UsageError(f"option onBad=quarantine takes quarantine, a folder or {TOPIC}NAME")
     if place and not os.path.isabs(place) and (place == TOPIC or not place.startswith(TOPIC)):

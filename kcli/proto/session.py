@@ -188,9 +188,9 @@ def _let_go(held: bytearray) -> bool:
 def diagnose(head: bytes, limit: int) -> str:
     """Return what the first bytes of an impossible frame show about the peer."""
     if head.startswith(b"HTTP"):
-        return "this port speaks HTTP, not Kafka: check the port number"
+        return "this port uses HTTP, not Kafka: check the port number"
     if head[:1] in (b"\x15", b"\x16") and head[1:2] == b"\x03":
-        return "this port speaks TLS, and kcli spoke plaintext: use security.protocol=SSL or SASL_SSL"
+        return "this port uses TLS, but kcli used plaintext: use security.protocol=SSL or SASL_SSL"
     (size,) = _SIZE.unpack_from(head)
     if size < 0:
         return f"the peer announced a frame of {size} bytes: it does not speak Kafka"

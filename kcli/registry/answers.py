@@ -156,7 +156,7 @@ def sound(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("it has a text with half of a character in it") from None
+        raise ValueError("it contains an unpaired surrogate") from None
     return text
 
 

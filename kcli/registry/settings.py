@@ -215,7 +215,7 @@ class _Reader:
             return
         if fields["credentials"]:
             other = "bearer.auth.credentials.source" if source else named[0]
-            raise UsageError(f"{fields['credentials']} and {other} exclude each other: name one of them")
+            raise UsageError(f"{fields['credentials']} and {other} cannot be combined: set only one of them")
         if source == "SASL_OAUTHBEARER_INHERIT":
             sasl = self._inherited()
             if sasl is None or sasl.oauth is None:

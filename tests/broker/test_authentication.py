@@ -97,7 +97,7 @@ async def test_B15_sasl_where_there_is_none_and_none_where_there_is() -> None:
     async with Sandbox() as sandbox:
         assert "does not authenticate on this port" in str(await told(sandbox, password()))
     async with Sandbox(sasl=ALICE) as sandbox:
-        assert "it may want authentication" in str(await told(sandbox, None))
+        assert "it may require authentication" in str(await told(sandbox, None))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -137,7 +137,9 @@ async def test_B16_a_password_that_was_prepared_before_it_was_stored_is_found_to
 async def test_what_lets_others_in_is_not_sent_in_the_clear_to_a_host_learned_from_metadata(mechanism: str) -> None:
     sasl = password("PLAIN") if mechanism == "PLAIN" else bearer(unsecured("alice"))
     access = Access(Security(sasl=sasl))
-    with pytest.raises(AuthError, match=r"where others can read it: use security.protocol=SASL_SSL, or set allow"):
+    with pytest.raises(
+        AuthError, match=r"unencrypted, so that others can read it: use security.protocol=SASL_SSL, or set allow"
+    ):
         access.may_speak(loopback=False)
     access.may_speak(loopback=True)
     Access(Security(sasl=sasl.replace(allow_insecure=True))).may_speak(loopback=False)
@@ -157,7 +159,7 @@ async def test_what_lets_others_in_is_not_sent_in_the_clear_to_a_host_learned_fr
         (bearer(token_endpoint="http://idp.test/token"), "is not https"),
         (bearer(token_endpoint="ftp://idp.test/token"), "is not an https URL"),
         (bearer(token_endpoint="https://idp.test/token"), "wants a client id and a client secret"),
-        (Sasl(mechanism="AWS_MSK_IAM"), "over TLS only"),
+        (Sasl(mechanism="AWS_MSK_IAM"), "only over TLS"),
     ],
 )
 def test_settings_that_cannot_work_are_refused_before_anything_is_connected(sasl: Sasl, words: str) -> None:

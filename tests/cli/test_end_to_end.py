@@ -296,7 +296,7 @@ def test_a_report_that_takes_no_more_is_a_failure_and_the_records_are_sent(
 ) -> None:
     topic = kcli.topic()
     done = kcli("produce", topic, "--report", "/dev/full", *options, stdin=b"a\nb\n")
-    said = b"kcli: --report /dev/full: No space left on device; what is in it is not all\n"
+    said = b"kcli: --report /dev/full: No space left on device; the report is incomplete\n"
     assert (done.returncode, done.stderr) == (1, said)
     assert kcli.ok("consume", topic, "-e", "--isolation", "read_committed") == b"a\nb\n"
 
@@ -339,7 +339,7 @@ def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: She
         while kcli.ok("count", topic).strip() != b"2":
             assert time.monotonic() < deadline
         process.send_signal(signal.SIGINT)
-        assert b"waiting for the answers to 2 records" in process.stderr.readline()
+        assert b"waiting for responses to 2 records" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         said = (130, b"kcli: stopped: 2 records read: 0 acknowledged, 0 failed, 2 unknown, 0 not sent\n")
         assert end(process) == said
@@ -383,7 +383,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
         (["consume", "T", "-o", "x"], b"", 2, "-o x: expected beginning"),
         (["consume", "T", "-f", "%q"], b"", 2, "unknown token %q"),
         (["consume", "T", "-J", "-f", "%s"], b"", 2, "take one"),
-        (["consume", "T", "-o", "end", "--timeout-ms", "50"], b"", 4, "no record came for 50 ms"),
+        (["consume", "T", "-o", "end", "--timeout-ms", "50"], b"", 4, "no record arrived for 50 ms"),
         (["consume", "T", "-b", "127.0.0.1:1", "-e", "-X", "default.api.timeout.ms=300"], b"", 5, "127.0.0.1:1"),
         (["consume", "T", "-X", "nope=1"], b"", 2, "unknown property nope"),
     ],
@@ -447,7 +447,7 @@ def test_a_full_disk_is_said(kcli: Shell) -> None:
     kcli.ok("produce", topic, stdin=b"x\n")
     with open("/dev/full", "wb") as full:
         process = kcli.start("consume", topic, "-e", stdout=full.fileno())
-        said = b"kcli: /dev/full: No space left on device; no record was written whole\n"
+        said = b"kcli: /dev/full: No space left on device; no record was written completely\n"
         assert end(process) == (1, said)
 
 
@@ -490,9 +490,9 @@ def test_tail_on_a_terminal_shows_records_for_reading_and_a_pipe_gets_their_byte
 @pytest.mark.parametrize(
     ("redirected", "words", "code", "says"),
     [
-        ("<&-", "produce T", 1, "kcli: stdin is closed: there is nothing to read from\n"),
-        (">&-", "consume T -e", 1, "kcli: stdout is closed: there is nowhere to print to\n"),
-        (">&-", "topics", 1, "kcli: stdout is closed: there is nowhere to print to\n"),
+        ("<&-", "produce T", 1, "kcli: stdin is closed\n"),
+        (">&-", "consume T -e", 1, "kcli: stdout is closed\n"),
+        (">&-", "topics", 1, "kcli: stdout is closed\n"),
         (">&- 2>&-", "topics", 1, ""),
         (">&-", "produce T --value x", 0, ""),
         ("<&-", "count T", 0, ""),

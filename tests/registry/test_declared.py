@@ -105,7 +105,7 @@ def test_a_new_version_is_compared_before_it_is_registered(declaring: Declaring,
     assert [row["version"] for row in commands.rows("versions", name)] == [1, 2]
     old = commands.file("old.yaml", f"schemas: {{{name}: {{file: v1.avsc}}}}")
     refused = declaring.run("apply", old, code=1)
-    assert "the declared schema is version 1, and the latest one is 2" in refused.err
+    assert "the declared schema is version 1, but the latest is 2" in refused.err
 
 
 def test_an_export_with_schemas_changes_nothing(declaring: Declaring, subject: Names) -> None:
@@ -139,7 +139,7 @@ def test_pruning_deletes_subjects_in_scope(declaring: Declaring, subject: Names)
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("schemas: {s: {}}", "all.yaml:1: s: say file, schema or compatibility"),
+    ("schemas: {s: {}}", "all.yaml:1: s: add file, schema or compatibility"),
     ("schemas: {s: {file: nix.avsc}}", "nix.avsc: No such file"),
     ("schemas:\n  s:\n    schema: x\n    file: y", "all.yaml:3: s has both file and schema"),
     ("schemas: {s: {schema: x, compatibility: loose}}", "LOOSE is none of"),

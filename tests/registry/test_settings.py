@@ -169,7 +169,7 @@ def test_time_limits() -> None:
         (["schema.registry.url=https://a", "basic.auth.credentials.source=X"], "is one of USER_INFO, URL"),
         (
             ["schema.registry.url=https://a", "basic.auth.user.info=a:b", "bearer.auth.token=t"],
-            "basic.auth.user.info and bearer.auth.token exclude each other",
+            "basic.auth.user.info and bearer.auth.token cannot be combined",
         ),
         (["schema.registry.url=https://a", "bearer.auth.credentials.source=STATIC_TOKEN"], "takes one of bearer.auth"),
         (
@@ -181,7 +181,7 @@ def test_time_limits() -> None:
         (["schema.registry.url=http://a", "schema.registry.kind=glu"], "is one of confluent"),
         (
             ["schema.registry.url=https://a", "schema.registry.ssl.key.location=/k"],
-            "schema.registry.ssl.key.location has no certificate beside it: name schema.registry.ssl.cert",
+            "schema.registry.ssl.key.location has no certificate: set schema.registry.ssl.cert",
         ),
     ],
 )  # fmt: skip
@@ -242,10 +242,10 @@ def test_the_environment_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
 @each(
     ("line", "says"),
     [
-        ('bearer.auth.token.command = "steal"', "bearer.auth.token.command is taken from elsewhere"),
-        ('schema.registry.bearer.auth.token.file = "/t"', "bearer.auth.token.file is taken from elsewhere"),
-        ('schema.registry.basic.auth.user.info = { env = "X" }', "is taken from elsewhere"),
-        ('schema.registry.ssl.key.location = "/home/key.pem"', "is taken from elsewhere"),
+        ('bearer.auth.token.command = "steal"', "bearer.auth.token.command is read from elsewhere"),
+        ('schema.registry.bearer.auth.token.file = "/t"', "bearer.auth.token.file is read from elsewhere"),
+        ('schema.registry.basic.auth.user.info = { env = "X" }', "is read from elsewhere"),
+        ('schema.registry.ssl.key.location = "/home/key.pem"', "is read from elsewhere"),
         ('schema.registry.ssl.endpoint.identification.algorithm = ""', "turns a protection off"),
         ("schema.registry.allow.insecure.auth = true", "turns a protection off"),
     ],
@@ -260,6 +260,6 @@ def test_a_project_that_nobody_trusts_gets_no_secret_of_the_environment(files: P
     write(files / "project/.kcli.toml", 'registry = "https://evil"')
     environment = [("KCLI_BASIC_AUTH_USER_INFO", "basic.auth.user.info", "me:secret")]
     properties = read_properties(None, [], chosen("p"), environment)
-    with pytest.raises(UsageError, match=r"KCLI_BASIC_AUTH_USER_INFO: .* gets no secret from outside of it"):
+    with pytest.raises(UsageError, match=r"KCLI_BASIC_AUTH_USER_INFO: .* gets no secrets from elsewhere"):
         registry_of(properties)
     assert properties.security() is None

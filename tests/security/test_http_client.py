@@ -78,7 +78,7 @@ BROKEN: dict[str, Step] = {
     "a deflate bomb": packed(zlib.compress(bytes(64 * 1024 * 1024)), "deflate"),
     "JSON that is too deep": raw(b"[" * 100_000),
     "a number of 5,000 digits": raw(b"1" * 5000),
-    "half a character": raw(b'"\\ud800"'),
+    "an unpaired surrogate": raw(b'"\\ud800"'),
     "bytes that are no text": raw(b"\xff\xfe\x00"),
     "a page of HTML": raw(b"<html>\x1b]52;c;x\x07login</html>", Content_Type="text/html"),
     "a redirect": raw(b"", 302, Location="http://127.0.0.1:1/\x1b[31msteal"),

@@ -463,5 +463,5 @@ def test_what_is_no_format_is_refused(kafka: kcli.SyncClient) -> None:
         kafka.consumer("rows", value=wrong)
     with pytest.raises(kcli.UsageError, match="errors 'json': expected keep, raise or skip"):
         json(errors=wrong)
-    with pytest.raises(kcli.UsageError, match="register=True goes with schema="):
+    with pytest.raises(kcli.UsageError, match="register=True requires schema="):
         avro(register=True)

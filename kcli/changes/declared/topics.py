@@ -74,7 +74,7 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
         step = Step(stage=GROW, kind="topic", name=name, place=topic.place, key=name, value=topic.partitions)
         step.part("partitions", str(have), str(topic.partitions))
         if topic.partitions < have:
-            why = f"{name} has {have} partitions, and no topic can have fewer: create another with {topic.partitions}"
+            why = f"{name} has {have} partitions, which cannot be reduced: create another topic with {topic.partitions}"
             error = KcliError(f"{topic.place}: {why}, and copy the records").hinted("copy-topic", topic=name)
             step.fail(error, refused=True)
         yield step

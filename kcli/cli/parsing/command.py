@@ -139,7 +139,7 @@ def run_command(command: Command, line: Line) -> int:
     from kcli.grammar.zone import zone
 
     if options.local and options.utc:
-        raise UsageError("--local and --utc exclude each other")
+        raise UsageError("--local and --utc cannot be combined")
     zone.set(local=options.local, utc=options.utc)
     try:
         return function(options)

@@ -65,14 +65,14 @@ def wanted_of(given: Mapping[str, str], *, writes: bool = False) -> list[Wanted]
     if defaults and (
         writes or not any(given.get(f"{field}format", "").lower() == "protobuf" for field in ("key", "value"))
     ):
-        raise UsageError(f"option {EMIT} goes with valueFormat or keyFormat protobuf of a read")
+        raise UsageError(f"option {EMIT} requires valueFormat or keyFormat protobuf in a read")
     for field in ("key", "value"):
         form = given.get(f"{field}format", "").lower()
         reader = option_of(field, writes=writes)
         if form not in REGISTERED:
             for name in (f"{field}Subject", f"{field}SubjectStrategy", reader):
                 if given.get(name.lower(), ""):
-                    raise UsageError(f"option {name} goes with {field}Format {', '.join(REGISTERED)}")
+                    raise UsageError(f"option {name} requires {field}Format {', '.join(REGISTERED)}")
             continue
         bare, payload = bare_of(given.get(f"{field}schema", ""), field, form, writes=writes)
         text, _, message = given.get(reader.lower(), "" if bare else "latest").strip().partition("#")

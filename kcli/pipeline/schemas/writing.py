@@ -110,7 +110,7 @@ def front_of(schema: Schema, kind: str) -> bytes:
     if schema.id >= 0:
         return b"\0" + schema.id.to_bytes(4, "big")
     if kind != "glue":
-        raise UsageError(f"{schema.name} has no id, which the frame of a record needs")
+        raise UsageError(f"{schema.name} has no id, which the record's frame needs")
     return GLUE + bytes.fromhex(schema.guid.replace("-", ""))
 
 

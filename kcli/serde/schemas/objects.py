@@ -185,7 +185,7 @@ async def writing_schema(
     if schema.kind != of:
         raise SchemaRefused(f"{schema.name} is {schema.kind}, not {of}")
     if schema.id < 0:
-        raise UsageError(f"{schema.name}: it has no id, which the frame of a record needs")
+        raise UsageError(f"{schema.name}: it has no id, which the record's frame needs")
     return schema
 
 

@@ -89,7 +89,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         (group(BEHIND), "its member has not committed for 1m37s", "kcli groups members 'g 1'"),
         (group(BEHIND, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
         (group(GROWING, members=3), "none of its 3 members has committed for 1m37s", "kcli groups members 'g 1'"),
-        (group(BEHIND, still=3.0), "how fast it reads is not known", "kcli groups why 'g 1' --over 40s"),
+        (group(BEHIND, still=3.0), "its read rate is unknown", "kcli groups why 'g 1' --over 40s"),
         (
             group(BEHIND, still=3.0, out_rate=0.0),
             "it has not committed while it was watched",
@@ -131,7 +131,7 @@ def test_a_group_that_grows_at_no_known_pace_has_a_reason_for_that() -> None:
         ),
         (
             group(LOSING_DATA),
-            "t[0] has lost records: what the group would read next was deleted",
+            "t[0] has lost records: the next record of the group was deleted",
             "kcli configs get topic t",
         ),
     ],

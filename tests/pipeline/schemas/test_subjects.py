@@ -101,7 +101,7 @@ def test_an_association_goes_before_the_topic(said: bytes, subject: str) -> None
         ({"subscribe": "a,b", "valuesubjectstrategy": "associated"}, "option valueSubject is missing"),
         (
             {"valueformat": "json", "valuesubjectstrategy": "record"},
-            "option valueSubjectStrategy goes with valueFormat",
+            "option valueSubjectStrategy requires valueFormat",
         ),
         ({"readerschema": "latest#shop.Order"}, "option readerSchema: #shop.Order names a message of Protobuf, or"),
     ],
@@ -160,14 +160,14 @@ def test_a_line_names_the_strategies() -> None:
     assert Registered(payload).options() == {
         "valueSubjectStrategy": "record", "keySubjectStrategy": "associated", "readerSchema": "latest#shop.Order"
     }  # fmt: skip
-    with pytest.raises(UsageError, match="--value-subject-strategy goes with --value-format avro"):
+    with pytest.raises(UsageError, match="--value-subject-strategy requires --value-format avro"):
         Registered(PayloadOptions(value_subject_strategy="record"))
     options = WrittenOptions(to_value_format="avro", to_value_subject_strategy="topic-record")
     frame: Any = type("Frame", (), {"connector": "kcli"})
     assert WrittenFormats(options, frame).options({}) == {
         "valueFormat": "avro", "valueSubjectStrategy": "topic-record"
     }  # fmt: skip
-    with pytest.raises(UsageError, match="--to-key-subject-strategy goes with --to-key-format avro"):
+    with pytest.raises(UsageError, match="--to-key-subject-strategy requires --to-key-format avro"):
         WrittenFormats(options.replace(to_key_subject_strategy="record"), frame)
 
 

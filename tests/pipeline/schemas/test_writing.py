@@ -150,5 +150,5 @@ def test_a_schema_of_glue_is_named_by_its_uuid() -> None:
     known, glue = Known(schema=Schema(text=text, guid=guid)), RegistrySettings(kind="glue")
     frames = FramedField(SealedSchemas(reader=known, settings=glue)).frames(pa.array([{"n": 1}]))
     assert frames.to_pylist() == [b"\3\0" + bytes.fromhex(guid.replace("-", "")) + b"\2"]
-    with pytest.raises(UsageError, match=r"schema 00112233-.* has no id, which the frame of a record needs"):
+    with pytest.raises(UsageError, match=r"schema 00112233-.* has no id, which the record's frame needs"):
         FramedField(SealedSchemas(reader=known))

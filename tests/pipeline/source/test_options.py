@@ -75,7 +75,7 @@ def test_the_columns_follow_the_options():
         ({**SOME, "keyFormat": "xml"}, False, "option keyFormat xml: there are binary, string, json, msgpack"),
         ({**SOME, "onBad": "skip"}, False, "option onBad is fail, null or quarantine, not skip"),
         ({**SOME, "onBad": "quarantine"}, False, "option onBad=quarantine takes quarantine, a folder or topic:NAME"),
-        ({**SOME, "quarantine": "/bad"}, False, "option quarantine goes with onBad=quarantine, or with onBad=null"),
+        ({**SOME, "quarantine": "/bad"}, False, "option quarantine requires onBad=quarantine or onBad=null"),
         ({**SOME, "columns": "key,valueError"}, False, "valueError is about the column value, which is not read"),
         ({**SOME, "progressAddr": "here"}, False, "option progressAddr is HOST:PORT, not here"),
     ],

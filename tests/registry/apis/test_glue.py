@@ -129,7 +129,9 @@ def test_records_are_written_and_read_by_uuid(commands: Commands, subject: Names
         shell.ok("produce", "copy", "--input", "json", "--value-schema", "from-record", *by, stdin=decoded)
         (copied,) = shell.ok("consume", "copy", "-e", "--envelope").splitlines()
         assert json.loads(copied)["value"] == json.loads(line)["value"]
-        for words, says in ((["--value-schema", name, "--schema-in", "header"], b"is Confluent's form"),):
+        for words, says in (
+            (["--value-schema", name, "--schema-in", "header"], b"works only with Confluent's registry; omit it"),
+        ):
             wrong = shell("produce", "orders", *words, *by, stdin=b'{"id":7}')
             assert (wrong.returncode, says in wrong.stderr) == (2, True)
 
@@ -148,7 +150,7 @@ def test_a_deletion_is_for_good(commands: Commands, subject: Names) -> None:
     name = subject("orders")
     three(commands, name)
     refused = commands.run("delete", name, "--execute", code=2)
-    assert "has no soft deletion; add --permanent to delete for good" in refused.err
+    assert "does not support soft deletion; add --permanent to delete for good" in refused.err
     rows = commands.rows("delete", name, "--permanent")
     assert [(row["version"], row["result"]) for row in rows] == [(number, "would delete") for number in (1, 2, 3)]
     assert [row["version"] for row in commands.rows("versions", name)] == [1, 2, 3]

@@ -157,7 +157,7 @@ def test_a_schema_of_bytes_alone_has_no_length() -> None:
         (["null", "double"], "9007199254740993", "9007199254740993 is none of null, double"),
         (["null", "double"], "1e400", "1e400 is none of null, double"),
         (["null", "bytes"], '{"bytes":"\u0100"}', "is no text of this kind"),
-        ("string", '"\\ud800"', "half of a surrogate pair"),
+        ("string", '"\\ud800"', "unpaired surrogate"),
         (record(field("a", "int")), "{}", "has the field a, which is missing and has no default"),
         (record(field("amount", "int", default=1)), '{"amuont":1}', "has no field amuont; did you mean amount?"),
         (record(field("items", {"type": "array", "items": record(field("price", "double"), name="I")})),

@@ -87,7 +87,7 @@ def test_forms_that_are_taken(text: str, field: str, value: Any) -> None:
         ("shop.Order", '{"amount": true}', "true is not a double"),
         ("shop.Order", '{"paid": 1}', "1 is not a bool"),
         ("shop.Order", '{"who": 1}', "1 is not a string"),
-        ("shop.Order", '{"who": "\\ud800"}', "half a character"),
+        ("shop.Order", '{"who": "\\ud800"}', "an unpaired surrogate"),
         ("shop.Order", '{"raw": "?"}', "is not base64"),
         ("shop.Order", '{"state": "LOSST"}', "is none of shop.State: NEW, PAID, DONE, LOST"),
         ("shop.Order", '{"tags": ["a", 1]}', r"tags\[1\]: 1 is not a string"),

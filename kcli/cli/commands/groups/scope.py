@@ -57,7 +57,7 @@ class Scope:
             kind[topic] = _union(kind.get(topic, set()), numbers)
         self._names = Names(self.patterns)
         if self.all_topics and self.named:
-            raise UsageError("--topic and --all-topics exclude each other")
+            raise UsageError("--topic and --all-topics cannot be combined")
 
     @property
     def named(self) -> bool:
@@ -123,7 +123,7 @@ class Scope:
             return await self.matching(cluster)
         match = self._names.among(committed)
         if match.unmatched:
-            raise KcliError(f"{', '.join(match.unmatched)}: no topic matches of which the group has committed offsets")
+            raise KcliError(f"{', '.join(match.unmatched)}: no matching topic has committed offsets of the group")
         return match.names
 
 

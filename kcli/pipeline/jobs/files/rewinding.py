@@ -90,7 +90,7 @@ def sunk(checkpoint: Checkpoint, destination: str) -> bool:
     if "://" in destination:
         raise UsageError(
             f"batch {checkpoint.batch} is not complete, and this machine cannot see whether {destination} has its "
-            "files: let the pipeline end the batch first, then reset it"
+            "files: let the pipeline finish the batch, then reset it"
         )
     log = Path(destination) / LOG  # every tenth batch is in a file with the previous ones
     return any((log / f"{checkpoint.batch}{suffix}").exists() for suffix in ("", ".compact"))

@@ -312,7 +312,7 @@ class IcebergTable:
     def _there(self) -> Table:
         table = self.table()
         if table is None:
-            raise KcliError(f"{self.label}: there is no such table")
+            raise KcliError(f"{self.label}: this table does not exist")
         return table
 
 

@@ -78,19 +78,19 @@ def test_brokers_before_3_3_set_levels_without_checking_first(
 ) -> None:
     sandbox.faults.wire.speak_only("UpdateFeatures", 0, 0)
     found = document(capsys, "cluster", "features", "set", "share.version=0", "--dry-run", code=1)
-    assert "that takes Kafka 3.3" in found["errors"][0]["message"]
+    assert "that needs Kafka 3.3" in found["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["features", "set"], "name features"),
+        (["features", "set"], "missing argument: features"),
         (["features", "set", "share.version"], "expected FEATURE=LEVEL"),
-        (["features", "set", "share.version=x"], "a level is a whole number"),
+        (["features", "set", "share.version=x"], "a level must be a whole number"),
         (["features", "set", "a=1", "a=2"], "a is named twice"),
         (["features", "downgrade", "share.version"], "expected FEATURE=LEVEL"),
-        (["features", "upgrad", "a=1"], "takes options only"),
-        (["voters", "add"], "name one controller"),
+        (["features", "upgrad", "a=1"], " accepts only options"),
+        (["voters", "add"], "give one controller"),
         (["voters", "add", "1@host"], "expected ID@HOST:PORT"),
         (["voters", "add", "x@host:1"], "expected ID@HOST:PORT"),
         (["voters", "add", "1@host:1:short"], "is not an id"),
@@ -124,12 +124,12 @@ def test_a_controller_loses_its_vote_and_gets_it_again(
     assert roles() == ["leader", "observer", "voter"]
     assert [one["role"] for one in document(capsys, "cluster", "quorum")["nodes"]] == ["leader", "voter", "observer"]
     gone = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)
-    assert "those that vote are 1, 3" in gone["errors"][0]["message"]
+    assert "voters are 1, 3" in gone["errors"][0]["message"]
     (added,) = document(capsys, "cluster", "voters", "add", "2@127.0.0.1:9093", "--execute")["voters"]
     assert (added["directory_id"], added["listeners"]) == (plan["directory_id"], ["CONTROLLER://127.0.0.1:9093"])
     assert roles() == ["leader", "voter", "voter"]
     twice = document(capsys, "cluster", "voters", "add", "2@127.0.0.1:9093", "--execute", code=1)
-    assert "votes already" in twice["errors"][0]["message"]
+    assert "is already" in twice["errors"][0]["message"]
     unknown = document(capsys, "cluster", "voters", "add", "9@127.0.0.1:9093", "--execute", code=1)
     assert "does not fetch from the leader yet" in unknown["errors"][0]["message"]
 

@@ -73,7 +73,7 @@ def test_a_timeout_of_the_line_goes_before_it(shell: tuple[Shell, SandboxThread]
     run, sandbox = shell
     sandbox.faults.wire.alter("Fetch", without_records, times=100_000)
     done = run("consume", "t", "-e", "--timeout", "1s")
-    assert (done.returncode, b"no record came for 1000 ms" in done.stderr) == (4, True)
+    assert (done.returncode, b"no record arrived for 1000 ms" in done.stderr) == (4, True)
 
 
 def test_a_process_that_was_stopped_has_not_waited(monkeypatch: pytest.MonkeyPatch) -> None:

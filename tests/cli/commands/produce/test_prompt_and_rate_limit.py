@@ -53,7 +53,7 @@ def test_each_line_that_is_typed_is_stored_before_the_next_prompt(kcli: Shell) -
     code, screen = typed(kcli, [topic], ["one\n", "two\nthree\n", "\x04"], f"{topic}> ".encode())
     assert code == 0
     lines = screen.splitlines()
-    assert lines[:3] == ["One record a line; Ctrl-D ends.", f"{topic}> one", "  stored: partition 0, offset 0"]
+    assert lines[:3] == ["One record per line; Ctrl-D ends.", f"{topic}> one", "  stored: partition 0, offset 0"]
     assert "stored: partition 0, offset 2" in screen or "offsets 1-2" in screen
     assert lines[-1].startswith(f"{topic}> ") or lines[-2].startswith(f"{topic}> ")
     assert kcli.ok("consume", topic, "-e") == b"one\ntwo\nthree\n"

@@ -77,7 +77,7 @@ def test_a_table_that_is_there_is_added_to_or_replaced_in_one_commit(
     assert kcli("export", topic, "orders", *INTO) == 2
     assert "an Iceberg table is named NAMESPACE.TABLE" in capfd.readouterr().err
     assert kcli("export", topic, "raw.orders", "--file-format", "iceberg") == 2
-    assert "; --warehouse DIR or --catalog URL|NAME says where the table is" in capfd.readouterr().err
+    assert "; give the place of the table with --warehouse DIR or --catalog URL|NAME" in capfd.readouterr().err
 
 
 def test_a_stream_adds_what_came_and_a_batch_done_again_is_there_once(

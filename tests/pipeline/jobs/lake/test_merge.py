@@ -133,15 +133,18 @@ def test_what_cannot_be_merged_is_refused_before_anything_is_done(
     monkeypatch.chdir(tmp_path)
     delta = ["pipeline", "export", "orders", "out", "--file-format", "delta", "--dry-run", "-b", "localhost:1"]
     for words, why in (
-        (["--order-by", "n"], "--order-by goes with --merge COLUMN"),
-        (["--unwrap", "debezium"], "--unwrap goes with --merge COLUMN"),
+        (["--order-by", "n"], "--order-by requires --merge COLUMN"),
+        (["--unwrap", "debezium"], "--unwrap requires --merge COLUMN"),
         (["--merge", "id,id"], "expected columns, each once"),
-        (["--merge", "id", "--append"], "--append and --merge exclude each other"),
-        (["--merge", "id", "--unwrap", "debezium"], "--unwrap goes with --value-format json, avro"),
+        (["--merge", "id", "--append"], "--append and --merge cannot be combined"),
+        (["--merge", "id", "--unwrap", "debezium"], "--unwrap requires --value-format json, avro"),
         (["--merge", "id", "--value-format", "json", "--on-bad", "null"], "a bad value would look like a tombstone"),
-        (["--merge", "id", "--once", "--max-per-batch", "2000000"], "--merge takes at most 1,000,000 records at once"),
-        (["--merge", "id", "--file-size", "1MiB"], "the table's library writes the files of --merge"),
-        (["--merge", "id", "--file-format", "parquet"], "--merge goes with --file-format delta or iceberg"),
+        (
+            ["--merge", "id", "--once", "--max-per-batch", "2000000"],
+            "--merge handles at most 1,000,000 records at once",
+        ),
+        (["--merge", "id", "--file-size", "1MiB"], "--file-size cannot be used with --merge"),
+        (["--merge", "id", "--file-format", "parquet"], "--merge requires --file-format delta or iceberg"),
     ):
         assert main([*delta, *words]) == 2
         assert why in capfd.readouterr().err

@@ -79,13 +79,13 @@ def test_rows_that_do_not_say_which_is_later_are_refused(spark: SparkSession) ->
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--merge", "id"], "--merge goes with --file-format delta or iceberg"),
+        (["--merge", "id"], "--merge requires --file-format delta or iceberg"),
         (
             ["--merge", "id", "--file-format", "parquet", "--out", "o"],
-            "--merge goes with --file-format delta or iceberg",
+            "--merge requires --file-format delta or iceberg",
         ),
-        (["--order-by", "n", "--file-format", "delta", "--out", "o"], "--order-by goes with --merge COLUMN"),
-        (["--merge", "id", "--append", "--file-format", "delta", "--out", "o"], "--append and --merge exclude"),
+        (["--order-by", "n", "--file-format", "delta", "--out", "o"], "--order-by requires --merge COLUMN"),
+        (["--merge", "id", "--append", "--file-format", "delta", "--out", "o"], "--append and --merge cannot"),
     ],
     ids=["print", "parquet", "alone", "append"],
 )
