@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def not_a_port(port: int) -> str:
     """Return the error for an advertised port that is impossible; "" for a valid one."""
-    return "" if 0 < port < 65536 else f"{port} is not a valid port (1 to 65535): check the broker's advertised.listeners"
+    return (
+        "" if 0 < port < 65536 else f"{port} is not a valid port (1 to 65535): check the broker's advertised.listeners"
+    )
 
 
 async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
