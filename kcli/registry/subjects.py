@@ -43,7 +43,7 @@ def subject_of(strategy: str, topic: str, part: str, record: str = "") -> str:
     if strategy in (TOPIC, ASSOCIATED):
         return f"{topic}-{part}"
     if not record:
-        raise UsageError(f"the strategy {strategy} takes a schema with a name: a record or a message")
+        raise UsageError(f"the strategy {strategy} needs a schema with a name: a record or a message")
     return record if strategy == RECORD else f"{topic}-{record}"
 
 

@@ -310,7 +310,7 @@ def test_what_a_line_lacks(tmp_path: Path) -> None:
     ))  # fmt: skip
     assert "expected a subject and a file" in commands.run("register", "s", code=2).err
     assert "nix.avsc: No such file" in commands.run("register", "s", str(tmp_path / "nix.avsc"), code=2).err
-    assert "--type XML: it is AVRO" in commands.run("register", "s", "f", "--type", "XML", code=2).err
+    assert "--type XML: expected one of AVRO" in commands.run("register", "s", "f", "--type", "XML", code=2).err
     commands.run("list", code=5)
 
 

@@ -301,7 +301,7 @@ HOSTILE = {
     raw(b"1" * 5000): "is not JSON",
     raw(b"{}"): "is not what was asked for: expected a list",
     raw(b"[1]"): r"is not what was asked for: \[0\]: expected a text",
-    raw(b'["\\ud800"]'): "half of a character",
+    raw(b'["\\ud800"]'): "unpaired surrogate",
     raw(b"null"): "is not what was asked for",
     raw(b"[]", Content_Encoding="gzip", Content_Length="2"): "the answer cannot be unpacked",
 }

@@ -79,7 +79,7 @@ def test_a_local_schema_needs_no_registry(tmp_path: Path) -> None:
     assert (done.out, done.err) == (b"", 'kcli: value 2: id: "x" is not an int\n')
     assert "input line 1: not hex" in commands.run("decode", lines, "--input", "hex", code=2).err
     assert "unexpected argument" in commands.run("decode", lines, lines, code=2).err
-    assert "name the schema" in commands.run("encode", lines, code=2).err
+    assert "--value-schema" in commands.run("encode", lines, code=2).err
     none = commands.run("decode", hexes, code=2, env={"KCLI_SCHEMA_REGISTRY_URL": ""})
     assert "schema.registry.url" in none.err
 

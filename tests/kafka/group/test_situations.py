@@ -257,11 +257,11 @@ CASES = {
         members=(Reads("catches-up"),), pace=(5, 50), eta=True, holds=False,
     ),
     "grows": Case(
-        "GROWING", -1, "it falls behind by … offsets a second", "alter", commits={"grows": [0]},
+        "GROWING", -1, "it falls behind by … offsets per second", "alter", commits={"grows": [0]},
         members=(Reads("grows"),), pace=(100, 10), once="BEHIND", holds=False,
     ),
     "catches-up-beside-uncommitted": Case(
-        "BEHIND", -1, "it reads … offsets a second" + LAGS.format("500 offsets", "1 partition"), "groups",
+        "BEHIND", -1, "it reads … offsets per second" + LAGS.format("500 offsets", "1 partition"), "groups",
         commits={"beside-uncommitted": [0]},
         members=(Reads("beside-uncommitted"),), pace=(5, 50), holds=False,
     ),

@@ -146,7 +146,7 @@ def test_a_schema_without_a_name_is_registered_under_none(registry: Registry, tm
     given = {"kafka.bootstrap.servers": "127.0.0.1:9", "topic": "ids", "valueFormat": "avro"}
     given |= {"schemaRegistry": registry.url, "writerSchema": f"file:{tmp_path}/a.avsc", "registerSchemas": "true"}
     source = KcliDataSource(given | {"valueSubjectStrategy": "record"})
-    with pytest.raises(UsageError, match="the strategy record takes a schema with a name"):
+    with pytest.raises(UsageError, match="strategy record needs a schema with a name"):
         source.writer(StructType([StructField("value", LongType())]), overwrite=False)
     reading = given | {"subscribe": "ids", "readerSchema": given["writerSchema"], "valueSubjectStrategy": "record"}
     for name in ("topic", "writerSchema", "registerSchemas"):

@@ -310,9 +310,9 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
     [
         (("a",), "missing arguments: kcli copy SRC DST"),
         (("a", "a"), "SRC and DST are the same topic"),
-        (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes a second, such as 500 or 10MB"),
-        (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes a second"),
-        (("a", "b", "--rate", "nan"), "--rate nan: expected records or bytes a second"),
+        (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes per second, such as 500 or 10MB"),
+        (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes per second"),
+        (("a", "b", "--rate", "nan"), "--rate nan: expected records or bytes per second"),
         (("a", "b", "--exactly-once", "--to-bootstrap", "h:1"), "--exactly-once works only within"),
         (
             ("a", "b", "--exactly-once", "--no-resume"),

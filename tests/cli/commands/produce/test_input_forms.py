@@ -338,8 +338,8 @@ def test_places_are_text_without_repeat_and_that_is_said(kcli: Shell) -> None:
         ("--tombstone k FILE", "--tombstone cannot be combined with files"),
         ("--value v -f %s", "--value cannot be combined with files, --whole, --input or -f"),
         ("-f %s -K :", "-f describes the whole line"),
-        ("--rate 0", "--rate 0: expected records a second"),
-        ("--rate 5/y", "--rate 5/y: expected records a second"),
+        ("--rate 0", "--rate 0: expected records per second"),
+        ("--rate 5/y", "--rate 5/y: expected records per second"),
         ("--input json-values -K :", "--input json-values says it all"),
     ],
 )

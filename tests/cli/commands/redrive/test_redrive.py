@@ -306,7 +306,7 @@ def test_limits_and_the_rate(letters: Letters) -> None:
         (("a", "b"), "missing argument: kcli redrive DLQ"),
         (("a", "--transactional-id", "x"), "--transactional-id requires --exactly-once"),
         (("a", "--exactly-once", "--no-resume"), "--exactly-once cannot be combined"),
-        (("a", "--rate", "fast"), "--rate fast: expected records or bytes a second"),
+        (("a", "--rate", "fast"), "--rate fast: expected records or bytes per second"),
         (("a", "--where", "x"), "--where x: column 1: unknown name x"),
     ],
 )
