@@ -287,7 +287,7 @@ class Client:
             if isinstance(start, str) and (group is not None or settings is None):
                 own = own.replace(reset=start)
         elif start is not None or stop_at_end:
-            raise UsageError("which topics? start and stop_at_end need topics: consumer('orders', …)")
+            raise UsageError("start and stop_at_end need topics: consumer('orders', …)")
         self._make_room(own)
         client, observer = self.settings, self._observer
         consumer = Consumer(

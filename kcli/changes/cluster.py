@@ -98,7 +98,7 @@ def _level(verb: str, name: str, level: int | None, known: Mapping[str, Feature]
     how = UPGRADE if new > old else UNSAFE_DOWNGRADE if unsafe else SAFE_DOWNGRADE
     if verb != "set" and (verb == "upgrade") != (how == UPGRADE):
         row.about = name
-        row.settle(KcliError(f"{name} is at {old}, so {new} is not a {verb}"))
+        row.settle(KcliError(f"cannot {verb} {name} to {new}: it is at {old}"))
         return row
     row.how = how
     return row

@@ -88,7 +88,7 @@ def acls_of(of: dict[str, Any]) -> list[Acl]:
         raise UsageError("add what is allowed or denied: allow: [read, describe]")
     for principal in map(str, _some(of["principal"])):
         if ":" not in principal:
-            raise UsageError(f"{principal}: a principal is TYPE:NAME, such as User:{principal}")
+            raise UsageError(f"{principal}: expected TYPE:NAME, such as User:{principal}")
     wanted = [one for permission in PERMISSIONS for one in _some(of.get(permission, []))]
     for kind in dict(resources):
         for operation in wanted:

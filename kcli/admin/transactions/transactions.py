@@ -109,7 +109,9 @@ def _listed(broker: Broker, answer: ListTransactionsResponse) -> list[Listed]:
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
     if answer.unknown_state_filters:
-        raise KcliError(f"broker {broker.node_id} knows no state {', '.join(answer.unknown_state_filters)}")
+        raise KcliError(
+            f"broker {broker.node_id} does not support the state filter {', '.join(answer.unknown_state_filters)}"
+        )
     return [
         Listed(
             name=state.transactional_id,

@@ -17,6 +17,7 @@ from kcli.changes.declared.step import ADD, REMOVE, Stage, Step
 from kcli.declared.model import Settings, Topic
 from kcli.declared.secrets import HIDDEN
 from kcli.errors import KcliError
+from kcli.text.numbers import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
     if topic.replication is not None and topic.replication != replicas:
         step = Step(stage=GROW, kind="topic", name=name, place=topic.place)
         step.part("replication", str(replicas), str(topic.replication))
-        why = f"{name} has {replicas} replicas of each partition, not {topic.replication}: reassign them"
+        why = f"{name} has {counted(replicas, 'replica')} of each partition, not {topic.replication}: reassign them"
         error = KcliError(f"{topic.place}: {why}").hinted("reassign-topic", topic=name, replicas=topic.replication)
         yield step.fail(error, refused=True)
 

@@ -95,6 +95,6 @@ def test_a_file_is_checked_without_spark_or_a_cluster(tmp_path, capsys):
     file = tmp_path / "p.yaml"
     file.write_text(GOOD.replace("profile: prod\n", "bootstrap: nowhere:1\n"))
     assert main(["pipeline", "run", str(file), "--check"]) == 0
-    assert "nothing is wrong" in capsys.readouterr().err
+    assert "no mistakes found" in capsys.readouterr().err
     assert main(["pipeline", "run", str(tmp_path / "none.yaml")]) == 2
     assert "none.yaml" in capsys.readouterr().err

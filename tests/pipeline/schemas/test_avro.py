@@ -163,5 +163,5 @@ def test_what_is_missing_is_one_sentence(spark: SparkSession, topics: Topics, re
     assert code == 2
     given = {"kafka.bootstrap.servers": topics.bootstrap, "subscribe": filled, "valueFormat": "avro"}
     sentence, code = fails(lambda: spark.read.format("kcli").options(**given).load())
-    assert sentence.startswith("option valueFormat avro takes schemaRegistry")
+    assert sentence.startswith("option valueFormat avro requires schemaRegistry")
     assert code == 2

@@ -145,7 +145,7 @@ def test_what_does_not_go_together_is_refused(kcli: Kcli, topic: str, capfd: pyt
         (("--value-subject", "x"), "--value-subject requires --value-format avro"),
         (("--schema-registry", "http://127.0.0.1:1"), "--schema-registry requires --value-format avro"),
         (("--value-format", "avro", "--value-schema", "id INT"), "option valueSchema is DDL for json and msgpack"),
-        (("--value-format", "avro"), "option valueFormat avro takes schemaRegistry"),
+        (("--value-format", "avro"), "option valueFormat avro requires schemaRegistry"),
     ):
         assert kcli("export", topic, "out", *words) == 2
         assert sentence in capfd.readouterr().err

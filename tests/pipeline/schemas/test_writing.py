@@ -131,7 +131,7 @@ def test_a_number_that_a_schema_cannot_hold_is_no_value_of_it() -> None:
         text='{"type":"record","name":"R","fields":[{"name":"n","type":"int"}]}', id=1, subject="r", version=1
     )
     field = FramedField(SealedSchemas(reader=Known(schema=schema)))
-    with pytest.raises(BadRow, match="a row's value is none of r version 1: n:"):
+    with pytest.raises(BadRow, match="r version 1: n:"):
         field.frames(pa.array([{"n": 2**40}]))
 
 

@@ -144,7 +144,7 @@ def test_the_doc_of_a_rule_says_why() -> None:
         ("message.id", "the rule r is neither true nor false: message.id"),
         ("message.mail > 1", "the rule r cannot be evaluated: found no matching overload"),
         ("x == 2", "the rule r cannot be evaluated: undeclared reference to 'x'"),
-        ("message.mark.matches('(')", "the rule r cannot be evaluated: ( is no regular expression: missing )"),
+        ("message.mark.matches('(')", "the rule r cannot be evaluated: ( is not a regular expression: missing )"),
         ("1 / 0 == 1", "the rule r cannot be evaluated: modulus or divide by zero"),
     ],
 )

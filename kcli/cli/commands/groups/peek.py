@@ -159,7 +159,7 @@ def _note(place: str, samples: list[Sample], of: int) -> str:
         ),
         "end": (
             f"no record to read at {span.end}: this is the end of the log",
-            f"in {count} of {of} partitions there is no record to read: the end of the log",
+            f"in {count} of {of} partitions there is no record to read: this is the end of the log",
         ),
     }[place]
     return f"{at}: {single}" if count == 1 else many

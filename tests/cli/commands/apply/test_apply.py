@@ -175,7 +175,7 @@ def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli)
     refused = kcli.apply("topics: {there: {partitions: 3, replication: 2}, new: {}}", "--execute")
     assert refused.code == 1
     assert {row["result"] for row in refused.rows if row["name"] == "there"} == {"refused"}
-    assert "f.yaml:1: there has 5 partitions, and their number cannot be reduced" in refused.err
+    assert "f.yaml:1: there has 5 partitions, which cannot be reduced" in refused.err
     assert "kcli reassign" in refused.err
     assert "nothing was changed; --keep-going applies the other 1 change" in refused.err
     assert kcli("topics", "describe", "new", "-J").code == 1
@@ -215,7 +215,10 @@ def test_a_plan_of_which_nothing_can_be_done_counts_no_changes(kcli: Kcli) -> No
             "quotas: [{user: a, producer_byte_rate: 5}, {user: a, consumer_byte_rate: 6}]",
             "a quota of user a is declared",
         ),
-        ('acls: [{principal: "User:a", allow: [cluster-action], topic: x}]', "cluster-action is nothing for a topic"),
+        (
+            'acls: [{principal: "User:a", allow: [cluster-action], topic: x}]',
+            "cluster-action is not a valid operation for a topic",
+        ),
     ],
 )
 def test_what_no_broker_would_take_is_told_before(kcli: Kcli, text: str, says: str) -> None:

@@ -70,7 +70,7 @@ def test_all_or_none_of_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFix
     wrong = document(capsys, "cluster", "features", "upgrade", "share.versoin=1", code=1)
     assert "did you mean share.version" in wrong["errors"][0]["message"]
     back = features(capsys, "upgrade", "transaction.version=1", "--execute", code=1)
-    assert "is at 2, so 1 is no upgrade" in back[0]["error"]
+    assert "cannot upgrade transaction.version to 1: it is at 2" in back[0]["error"]
 
 
 def test_brokers_before_3_3_set_levels_without_checking_first(
@@ -87,17 +87,17 @@ def test_brokers_before_3_3_set_levels_without_checking_first(
         (["features", "set"], "missing argument: features"),
         (["features", "set", "share.version"], "expected FEATURE=LEVEL"),
         (["features", "set", "share.version=x"], "a level must be a whole number"),
-        (["features", "set", "a=1", "a=2"], "a is named twice"),
+        (["features", "set", "a=1", "a=2"], "a is given twice"),
         (["features", "downgrade", "share.version"], "expected FEATURE=LEVEL"),
         (["features", "upgrad", "a=1"], " accepts only options"),
         (["voters", "add"], "give one controller"),
         (["voters", "add", "1@host"], "expected ID@HOST:PORT"),
         (["voters", "add", "x@host:1"], "expected ID@HOST:PORT"),
         (["voters", "add", "1@host:1:short"], "is not an id"),
-        (["voters", "remove", "1", "2"], "one at a time"),
+        (["voters", "remove", "1", "2"], "one voter at a time"),
         (["voters", "remove", "x"], "expected ID"),
         (["unregister"], "name at least one broker"),
-        (["unregister", "x"], "named by its id"),
+        (["unregister", "x"], "expected the id of a broker"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_told_what_does(

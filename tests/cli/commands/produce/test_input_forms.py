@@ -96,7 +96,7 @@ def test_a_line_of_another_form_stops_or_is_skipped(kcli: Shell) -> None:
     topic = kcli.topic()
     done = kcli("produce", topic, "-f", "%k %s", stdin=b"a 1\nb\nc 3\n")
     assert (done.returncode, kcli.ok("consume", topic, "-e")) == (1, b"1\n")
-    assert done.stderr.startswith(b"kcli: stdin: input line 2: has no ' ' behind its %k; no record after it was sent\n")
+    assert done.stderr.startswith(b"kcli: stdin: input line 2: has no ' ' after its %k; no record after it was sent\n")
     done = kcli("produce", topic, "-f", "%k %s", "--on-error", "skip", stdin=b"a 1\nb\nc 3\n")
     assert (done.returncode, kcli.ok("consume", topic, "-e")) == (1, b"1\n1\n3\n")
 
@@ -245,7 +245,7 @@ def test_input_that_is_cut_off_is_an_error_after_what_was_whole(kcli: Shell, cod
     for stop in (len(data) // 2, len(data) - 1):
         done = kcli("produce", topic, stdin=data[:stop])
         assert done.returncode == 1
-        assert b"is cut off" in done.stderr
+        assert b"is truncated" in done.stderr
     assert kcli.ok("consume", topic, "-e", "-c", "3") == b"".join(lines.splitlines(keepends=True)[:3])
 
 
@@ -340,7 +340,7 @@ def test_places_are_text_without_repeat_and_that_is_said(kcli: Shell) -> None:
         ("-f %s -K :", "-f describes the whole line"),
         ("--rate 0", "--rate 0: expected records per second"),
         ("--rate 5/y", "--rate 5/y: expected records per second"),
-        ("--input json-values -K :", "--input json-values says it all"),
+        ("--input json-values -K :", "--input json-values"),
     ],
 )
 def test_what_does_not_go_together_is_a_usage_error(kcli: Shell, words: str, said: str) -> None:

@@ -67,11 +67,11 @@ def test_a_line_that_is_no_record_is_said_and_the_prompt_stays(kcli: Shell) -> N
     assert code == 0, screen
     assert screen.splitlines()[1:5] == [
         f"{topic}> nokey",
-        "  not stored: input line 1: has no ' ' behind its %k",
+        "  not stored: input line 1: has no ' ' after its %k",
         f"{topic}> k v",
         "  stored: partition 0, offset 0",
     ]
-    assert "not stored: input line 3: has no ' ' behind its %k" in screen
+    assert "not stored: input line 3: has no ' ' after its %k" in screen
     assert kcli.ok("consume", topic, "-e", "-f", "%k=%s\n") == b"k=v\nl=w\n"
 
 

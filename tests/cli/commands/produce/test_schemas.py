@@ -105,9 +105,9 @@ def test_a_value_that_does_not_fit_says_the_line_and_the_field(
     ("words", "says"),
     [
         ("--schema-registry FOLDER", "need --value-schema or --key-schema"),
-        ("--value-schema topic", "no registry is named"),
+        ("--value-schema topic", "no registry is set"),
         ("--value-schema FOLDER/ids/7.avsc --register", "needs --schema-registry"),
-        ("--value-schema FOLDER/ids/7.avsc --value-format msgpack", "take one"),
+        ("--value-schema FOLDER/ids/7.avsc --value-format msgpack", "cannot be combined"),
     ],
 )
 def test_lines_that_make_no_sense(kcli: Shell, folder: str, words: str, says: str) -> None:

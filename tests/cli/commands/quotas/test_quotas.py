@@ -137,9 +137,9 @@ def test_what_was_before_comes_back_from_the_undo_file(
         (["--user", "a", f"{PRODUCE}=1XiB"], "a limit such as"),
         (["--user", "a", f"{PRODUCE}=many"], "a limit must be a number"),
         (["--user", "a", f"{PRODUCE}=-1"], "0 or more"),
-        (["--user", "a", f"{PRODUCE}=nan"], "is a number"),
+        (["--user", "a", f"{PRODUCE}=nan"], "must be a number"),
         (["--user", "a", f"{PRODUCE}=1.5"], "whole number"),
-        (["--user", "a", f"{PRODUCE}=1", "--delete", PRODUCE], "named twice"),
+        (["--user", "a", f"{PRODUCE}=1", "--delete", PRODUCE], "given twice"),
         (["--user", "a", PRODUCE], "expected QUOTA=VALUE"),
     ],
 )

@@ -242,7 +242,7 @@ def test_a_version_that_the_broker_does_not_speak_is_not_sent(
     assert main(["raw", "AlterConfigs"]) == 1
     assert "does not offer AlterConfigs" in capsys.readouterr().err
     assert main(["raw", "ListGroups", "--api-version", "4"]) == 1
-    assert "speaks ListGroups 0-3, and kcli 0-5; not 4" in capsys.readouterr().err
+    assert "supports ListGroups 0-3, and kcli 0-5; not 4" in capsys.readouterr().err
     assert raw(capsys, "ListGroups")["errorCode"] == 0
 
 

@@ -287,7 +287,7 @@ def test_a_config_that_is_no_number_is_said_and_stops_nothing(
 ) -> None:
     sandbox.call(lambda it: it.topics.by_name["orders"].configs.update({MIN_ISR: told}))
     assert main(["reassign", "plan", "orders", "--replication-factor", "1"]) == 0
-    warning = "WARNING: orders will have 1 replica, and min.insync.replicas is not known: "
+    warning = "WARNING: orders will have 1 replica, and min.insync.replicas is unknown: "
     assert (
         f"{warning}orders: the broker reports {MIN_ISR}={said}, which is not a number of replicas\n"
         in capsys.readouterr().err

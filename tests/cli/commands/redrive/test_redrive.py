@@ -217,7 +217,7 @@ def test_a_target_that_is_missing_stops_it_in_front_of_the_record(letters: Lette
     letters.write(("a", letters.orders, {}), ("b", "nowhere", {}), ("c", letters.orders, {}))
     code, rows, _, said = letters.run("--execute")
     assert (code, rows["nowhere"]["failed"], letters.values(letters.orders)) == (1, 1, ["a"])
-    assert "offset 1: nowhere: the topic does not exist; `kcli topics create nowhere` helps" in said
+    assert "offset 1: nowhere: the topic does not exist; `kcli topics create nowhere`" in said
     code, rows, totals, _ = letters.run("--execute", "--on-error", "skip")
     assert (code, rows["nowhere"]["failed"], totals["read"]) == (1, 1, 2)
     assert letters.values(letters.orders) == ["a", "c"]

@@ -233,7 +233,7 @@ def test_an_older_broker_is_told_the_producer_by_hand(
     ((producer),) = [one["producer_id"] for one in rows(capsys, "txn", "producers", "orders:0")]
     words = ["txn", "abort", "--topic", "orders", "--partition", "0", "--producer-id", str(producer)]
     assert main([*words, "--execute"]) == 2
-    assert "go together" in capsys.readouterr().err
+    assert "require each other" in capsys.readouterr().err
     (done,) = rows(capsys, *words, "--producer-epoch", "0", "--coordinator-epoch", "-1", "--execute")
     assert done["result"] == "aborted"
 
@@ -252,7 +252,7 @@ def test_an_older_broker_is_told_the_producer_by_hand(
         (["producers"], "name at least one TOPIC"),
         (["find-hanging", "--older-than", "soon"], "expected a duration"),
         (["list", "--producer-id", "x"], "expected a whole number"),
-        (["list", "--broker", "x"], "named by its id"),
+        (["list", "--broker", "x"], "expected the id of a broker"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_told_what_does(

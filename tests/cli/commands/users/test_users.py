@@ -204,7 +204,7 @@ WRONG = {
     "environment variable": ["set", "bob", "--password-env", "NOT_THERE_AT_ALL", "--execute"],
     "No such file": ["set", "bob", "--password-file", "nowhere", "--execute"],
     "is empty": ["set", "bob", "--password-file", "/dev/null", "--execute"],
-    "Kafka takes 16384 at most": ["set", "bob", "--iterations", "99999", "--dry-run"],
+    "Kafka allows at most 16384": ["set", "bob", "--iterations", "99999", "--dry-run"],
     "--mechanism PLAIN": ["set", "bob", "--mechanism", "plain", "--dry-run"],
     "one user at a time": ["set", "bob", "ann", "--dry-run"],
     "name at least one": ["delete"],

@@ -55,7 +55,7 @@ def test_with_it_a_plan_is_shown(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--jars", "missing.jar"), "--jars: missing.jar is no file"),
+        (("--jars", "missing.jar"), "--jars: missing.jar is not a file"),
         (("--packages", DELTA_PACKAGE, "--remote", "sc://h:1"), "--packages configures a Spark that kcli starts"),
         (("--packages", DELTA_PACKAGE, "--file-size", "1MB"), "sizes files when it merges them: add --compact 1h"),
         (

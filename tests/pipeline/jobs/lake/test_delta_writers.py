@@ -165,7 +165,7 @@ def test_the_second_driver_is_refused(make: Callable[..., Any], spark: SparkSess
     one, two = make(str(tmp_path / "t")), make(str(tmp_path / "t"))
     one.write(numbers(spark, 1), "error", commit_of(0, "one"), evolve=False)
     two.write(numbers(spark, 2), "append", commit_of(1, "two"), evolve=False)
-    with pytest.raises(NotCommitted, match="another process uses its checkpoint"):
+    with pytest.raises(NotCommitted, match="another process uses the checkpoint"):
         one.write(numbers(spark, 9), "append", commit_of(1, "one"), evolve=False)
     assert rows_of(tmp_path / "t") == [(1,), (2,)]
     assert two.last("q").id == "two"

@@ -180,5 +180,5 @@ def test_events_of_another_shape_are_said_to_be_none() -> None:
     assert event_schema(whole, "orders").simpleString() == (
         "struct<payload:struct<before:struct<id:bigint>,after:struct<id:bigint>,op:string,ts_ms:bigint>>"
     )
-    with pytest.raises(KcliError, match="the newest records of orders are no change events of Debezium"):
+    with pytest.raises(KcliError, match="the newest records of orders are not Debezium change events"):
         event_schema(row, "orders")
