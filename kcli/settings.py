@@ -173,7 +173,9 @@ class ProducerSettings(Checked):
     def too_large(self, size: int) -> str:
         """Return the reason why a record of this size is rejected."""
         if size > self.max_request_size:
-            return f"a record of {size} bytes is more than a request takes ({self.max_request_size}, max.request.size)"
+            return (
+                f"a record of {size} bytes is larger than a request can be ({self.max_request_size}, max.request.size)"
+            )
         most = f"({self.max_decompressed}, max.decompressed.bytes)"
         return f"a record of {size} bytes is more than consumers decompress {most}"
 

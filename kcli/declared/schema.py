@@ -55,7 +55,8 @@ DEFS: dict[str, Schema] = {
     "setting": {"anyOf": [VALUE, _list(VALUE), _ref("secret")]},
     "settings": {"type": "object", "properties": {"inherit": INHERIT}, "additionalProperties": _ref("setting"),
                  "description": "Values by name; *.ms accept 7d, 12h, 30m, 45s; *.bytes accept 1GiB, 10MB."},
-    "topic": _object("A topic. Settings that are not given get the broker default when it is created, and later stay unchanged.", {
+    "topic": _object("A topic. Settings that are not given get the broker default when it is created, and stay "
+                     "unchanged later.", {
         "partitions": COUNT, "replication": COUNT | {"description": "Replicas of each partition."},
         "configs": _map(_ref("setting")), "inherit": INHERIT,
     }),
@@ -91,8 +92,8 @@ SCHEMA: Schema = {
         "schema": {"const": ID},
         "taken": _list(_map(VALUE), "In an undo file: when, and of which cluster."),
         "scope": _object(
-            "The scope of these files: pruning removes resources that match it and are in no file. Patterns work like a "
-            "shell's; configs as KIND/NAME, quotas as `user alice`, acls by principal.",
+            "The scope of these files: pruning removes resources that match it and are in no file. Patterns work like "
+            "a shell's; configs as KIND/NAME, quotas as `user alice`, acls by principal.",
             {section: _list(NAME) for section in SECTIONS},
         ),
         "defaults": _object("What holds for each topic of this file that does not say otherwise.", {

@@ -354,7 +354,7 @@ class RegistryClient:
             rows += page
             if len(page) < size:
                 return rows
-        raise RegistryError(f"{about}: there are more than {MOST:,}; name a part of them by how they begin")
+        raise RegistryError(f"{about}: there are more than {MOST:,}; give a prefix to list a part of them")
 
     def _wrong(self, path: str, what: str) -> BadAnswer:
         return BadAnswer(f"{self.settings.name} answered another schema than {path} asks for: {what}")

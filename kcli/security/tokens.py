@@ -101,7 +101,7 @@ def _returned(function: Callable[[], str]) -> str:
     except Exception as problem:
         raise AuthError(f"the token function raised {type(problem).__name__}: {problem}") from problem
     if not isinstance(token, str) or not token.strip().isascii() or not token.strip():
-        raise AuthError(f"the token function returned no token but a value of type {type(token).__name__}")
+        raise AuthError(f"the token function did not return a token, but a value of type {type(token).__name__}")
     return token.strip()
 
 

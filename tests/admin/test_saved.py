@@ -69,8 +69,8 @@ def test_csv_may_be_quoted_have_a_header_empty_lines_and_windows_line_ends() -> 
         ('{"schema": "S", "offsets": [{"topic": "a"}]}', "f: offsets[0]: expected topic, partition and offset"),
         ('{"schema": "S", "offsets": [{"topic": 1, "partition": 0, "offset": 1}]}', "f: offsets[0]: expected a topic"),
         ('{"schema": "S", "offsets": [{"topic": "a", "partition": true, "offset": 1}]}', "f: offsets[0]: expected a t"),
-        ('{"schema": "S", "offsets": [{"topic": "a", "partition": 0, "offset": -1}]}', "f: offsets[0]: -1 is not an off"),
-        ('{"schema": "S", "offsets": [{"topic": "a", "partition": 0, "offset": 1.5}]}', "f: offsets[0]: 1.5 is not an of"),
+        ('{"schema": "S", "offsets": [{"topic": "a", "partition": 0, "offset": -1}]}', "f: offsets[0]: -1 is not"),
+        ('{"schema": "S", "offsets": [{"topic": "a", "partition": 0, "offset": 1.5}]}', "f: offsets[0]: 1.5 is not"),
         (
             '{"schema": "S", "offsets": [{"topic": "a", "partition": 0, "offset": 1, "leader_epoch": "x"}]}',
             "f: offsets[0]: expected leader_epoch to be a number",

@@ -548,7 +548,7 @@ def test_E21_a_group_whose_commit_is_past_the_log_reads_what_is_there(kcli: Shel
     kcli.ok("produce", topic, stdin=b"a\nb\n")
     done = kcli(*group)
     assert (done.returncode, done.stdout) == (0, b"a\nb\n")
-    assert b"offset 100 is out of range, the log holds 0 to 2; reading on at 0 (earliest)" in done.stderr
+    assert b"offset 100 is out of range, the log contains 0 to 2; continuing at 0 (earliest)" in done.stderr
     assert kcli.ok(*group) == b""
     assert kcli.ok("lag", f"past-{topic}", "--max-lag", "0", "--format", "csv").count(b"\n") == 2
 

@@ -201,7 +201,7 @@ async def test_a_place_in_a_partition_is_checked(place: Any, says: str) -> None:
             with pytest.raises(kcli.UsageError, match=f"end of t partition 0 {says}"):
                 consumer.stop_at({at: place})
         for wrong in ("t", 5, ("t", "0")):
-            with pytest.raises(kcli.UsageError, match="is no partition: expected a TopicPartition"):
+            with pytest.raises(kcli.UsageError, match="is not a partition: expected a TopicPartition"):
                 consumer.seek(wrong, 0)  # type: ignore[arg-type]
         assert consumer.assignment == {at}
 

@@ -181,7 +181,7 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
         ("producer_byte_rate: 10MiB/s", "producer_byte_rate: x", "f.yaml:27: producer_byte_rate: a limit must be"),
         ("user: alice\n", "ip: 10.0.0.1\n", "f.yaml:25: an ip quota cannot be combined"),
         ("allow: [read, describe]", "allow: [raed]", "f.yaml:30: acls 1: allow: unknown value raed; did you mean read"),
-        ("User:bob", "bob", "f.yaml:32: bob: a principal is TYPE:NAME, such as User:bob"),
+        ("User:bob", "bob", "f.yaml:32: bob: expected TYPE:NAME, such as User:bob"),
         ("  topic: [orders, mail]\n", "", "f.yaml:29: an ACL needs a topic, group,"),
         ("cluster: true", "cluster: kafka", "f.yaml:33: acls 3: cluster: expected true or false, not kafka"),
         ("deny: delete, ", "", "f.yaml:32: add what is allowed or denied"),
@@ -212,7 +212,7 @@ def test_what_is_wrong_is_told_with_its_line(old: str, new: str, says: str) -> N
         ("partitions = 6", "partitons = 6", "f.toml:8: topics: orders: unknown key partitons; did you mean"),
         ('"7d"', '"7x"', "f.toml:11: retention.ms: '7x' is not a duration"),
         ('allow = ["read", "describe"]', 'allow = ["raed"]', "f.toml:26: acls 1: allow: unknown value raed"),
-        ('principal = "User:bob"', 'principal = "bob"', "f.toml:29: bob: a principal is TYPE:NAME"),
+        ('principal = "User:bob"', 'principal = "bob"', "f.toml:29: bob: expected TYPE:NAME"),
         ("iterations = 8192", "iterations = 2026-01-01", "f.toml:18: users: alice: SCRAM-SHA-512: iterations: 2026-01"),
         ("partitions = 6", "partitions = ", "f.toml:8: Invalid value"),
         (

@@ -185,7 +185,7 @@ async def test_all_schemas() -> None:
 
 async def test_a_registry_without_a_request() -> None:
     with Scripted(refusal(404, 0, "Operation not supported.")) as server:
-        with pytest.raises(Unsupported, match=r"has no such request \(HTTP 404\)"):
+        with pytest.raises(Unsupported, match=r"does not support this request \(HTTP 404\)"):
             await call(server.url, lambda registry: registry.mode())
         assert await call(server.url, lambda registry: registry.identity()) == ("", "")
         assert await call(server.url, lambda registry: registry.associated("t", "value")) is None

@@ -336,10 +336,10 @@ def test_what_a_file_lacks(target: Commands) -> None:
         ("e.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: [{version: x, schema: y}]}}", "whole number"),
         ("f.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: [{version: 1, schema: y, type: XML}]}}", "XML"),
         ("g.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: "
-         "[{version: 1, schema: y}, {version: 1, schema: z}]}}", "is there twice"),
+         "[{version: 1, schema: y}, {version: 1, schema: z}]}}", "is listed twice"),
         ("h.yaml", "schema: kcli.registry/1\nsubjects: {s: {versions: [{version: 1, schema: y, "
          "references: [{name: s, subject: t, version: 1}]}]}, t: {versions: [{version: 1, schema: y, "
-         "references: [{name: s, subject: s, version: 1}]}]}}", "run in a circle"),
+         "references: [{name: s, subject: s, version: 1}]}]}}", "circular references"),
     ):  # fmt: skip
         done = target.run("import", target.file(name, text), code=1 if name[0] == "h" else 2)
         assert why in done.err, (name, done.err)

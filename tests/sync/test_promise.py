@@ -439,7 +439,7 @@ def test_the_reset_of_the_settings_is_where_reading_starts(kafka: kcli.SyncClien
         assert consumer.poll(0.5) == []
     with kafka.consumer("t", group="early", start="earliest", settings=latest) as consumer:
         assert next(consumer).offset == 0
-    with pytest.raises(kcli.UsageError, match="names no start"):
+    with pytest.raises(kcli.UsageError, match="requires a start"):
         kafka.consumer("t", settings=kcli.ConsumerSettings(reset="none"))
 
 

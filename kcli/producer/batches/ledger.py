@@ -76,7 +76,7 @@ class Ledger:
         about = f"{batch.at.topic}[{batch.at.partition}]"
         text = answer.message
         if answer.code is codes.MESSAGE_TOO_LARGE:
-            text = f"a record of {batch.size} bytes is more than the topic takes (max.message.bytes)"
+            text = f"a record of {batch.size} bytes is larger than the topic allows (max.message.bytes)"
         error = BrokerError(answer.code, about, text, api=PRODUCE, topic=batch.at.topic)
         own: dict[int, KcliError] = {}
         if answer.records:

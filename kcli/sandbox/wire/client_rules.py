@@ -109,7 +109,8 @@ class ConnectionChecks:
         current = self._rules.generations.get((request.group_id, request.member_id))
         if current is not None and generation != current:
             self._say(
-                f"{request.member_id} commits for generation {generation} of {request.group_id}, but is in generation {current}"
+                f"{request.member_id} commits for generation {generation} of {request.group_id}, but is in "
+                f"generation {current}"
             )
 
     def _produced(self, request: Any, response: Any) -> None:

@@ -41,13 +41,13 @@ def number(text: str, logical: str) -> int:
     if logical == "date":
         match = DAY.fullmatch(text)
         if match is None:
-            raise ValueError("is no date such as 2026-11-24")
+            raise ValueError("is not a date such as 2026-11-24")
         return _days(match)
     digits = {"millis": 3, "micros": 6, "nanos": 9}[logical.rpartition("-")[2]]
     if logical.startswith("time-"):
         clock = CLOCK.fullmatch(text)
         if clock is None:
-            raise ValueError("is no time of a day such as 10:20:30.123")
+            raise ValueError("is not a time of day such as 10:20:30.123")
         return _clock(clock, digits)
     return _timestamp(text, digits, local=logical.startswith("local-"))
 
@@ -56,10 +56,10 @@ def _timestamp(text: str, digits: int, *, local: bool) -> int:
     day = DAY.match(text)
     clock = CLOCK.match(text, 11) if day is not None and text[10:11] in ("T", " ") else None
     if day is None or clock is None:
-        raise ValueError("is no timestamp such as 2026-11-24T10:20:30.123" + ("" if local else "Z"))
+        raise ValueError("is not a timestamp such as 2026-11-24T10:20:30.123" + ("" if local else "Z"))
     zone = ZONE.fullmatch(text, clock.end())
     if local and clock.end() != len(text):
-        raise ValueError("has a zone, and a local timestamp has none")
+        raise ValueError("has a zone, but a local timestamp cannot have one")
     if not local and zone is None:
         raise ValueError("has no zone: write Z for UTC, or +01:00")
     shift = 0
@@ -99,7 +99,7 @@ def unscaled(text: str, logical: Logical) -> int:
         raise ValueError("has too many digits")
     if shift < 0:
         if digits[shift:].strip("0"):
-            raise ValueError(f"has more than {logical.scale} digits behind the point")
+            raise ValueError(f"has more than {logical.scale} digits after the decimal point")
         digits = digits[:shift] or "0"
     value: int = int(digits) * 10 ** max(shift, 0)
     if len(str(value)) > logical.precision:
@@ -130,5 +130,5 @@ def duration(value: dict[str, object]) -> bytes:
     """Return months, days and milliseconds."""
     parts = [value.get(name) for name in ("months", "days", "millis")]
     if len(value) != 3 or not all(type(part) is int and 0 <= part < 2**32 for part in parts):
-        raise ValueError('is no duration such as {"months": 1, "days": 2, "millis": 3}')
+        raise ValueError('is not a duration such as {"months": 1, "days": 2, "millis": 3}')
     return pack("<III", *parts)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Bad = Callable[[bytes, str], Any]
 
 BARE = b""  # name for the schema of payloads without a frame
-NO_FRAME = "no frame in front of it names a schema"
+NO_FRAME = "it has no frame that refers to a schema"
 
 
 class ObjectReader:

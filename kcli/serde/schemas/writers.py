@@ -72,7 +72,7 @@ class RecordWriter:
         """Values rejected by `conditions` raise BadValue; `specified` is as in `writer_of`."""
         schema, frame = label.schema, label.frame or b""
         if frame[:2] == b"\3\5":
-            raise UsageError("the frame of AWS Glue is not written for compressed payloads")
+            raise UsageError("kcli cannot write AWS Glue frames for compressed payloads")
         self._frame = label.frame
         self._id, self._guid = label.schema.id, label.schema.guid.replace("-", "").lower()
         referred = list(label.referred)

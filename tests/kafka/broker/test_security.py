@@ -132,7 +132,7 @@ async def test_B20_an_unknown_authority_a_wrong_name_and_an_expired_certificate_
 
 async def test_B1_plaintext_and_tls_that_meet_say_so(secured: SecuredKafka) -> None:
     told = await refusal(secured, "CLIENT", trusting(secured))
-    assert "the port may speak plaintext" in str(told)
+    assert "the port may use plaintext" in str(told)
     with pytest.raises(ConnectError, match="this port uses TLS"):
         await works(secured, "SSL")
 

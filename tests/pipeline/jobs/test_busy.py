@@ -69,7 +69,7 @@ def test_a_machine_that_stays_busy_ends_in_one_sentence(topics: Topics, tmp_path
     done = export(topics, tmp_path, slow(tmp_path, 99), topic)
     assert done.returncode == 1
     assert done.stderr.count("starting again") == 3
-    assert "kcli: this machine is too busy: Spark gives a Python process ten seconds to start" in done.stderr
+    assert "kcli: this machine is too busy" in done.stderr
 
 
 def test_what_a_busy_machine_did_not_plan_is_planned_again() -> None:

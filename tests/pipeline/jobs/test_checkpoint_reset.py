@@ -132,7 +132,7 @@ def test_a_pipeline_that_runs_another_cluster_and_sums_are_refused(lake, capsys)
     for one in (folder / "commits").iterdir():
         one.unlink()
     assert reset(folder, "0", "--execute") == 2
-    assert "no whole batch yet" in capsys.readouterr().err
+    assert "no complete batch yet" in capsys.readouterr().err
 
 
 def test_spark_goes_on_where_it_was_told_to(spark, topics, lake, tmp_path, capsys):

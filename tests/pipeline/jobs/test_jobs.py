@@ -152,7 +152,7 @@ def test_finalize_tells_of_files_that_are_missing_and_refuses_strange_folders(tm
     assert (tmp_path / "moved" / "part-z").exists()
     written(tmp_path / "broken", {"0": []}, ["part-z"])
     (tmp_path / "broken" / "_spark_metadata" / "0").write_text("v2\n{}")
-    with pytest.raises(UsageError, match="not a log"):
+    with pytest.raises(UsageError, match="not in the log format"):
         finalize.finalize(tmp_path / "broken")
     with pytest.raises(UsageError, match="nothing to finalize"):
         finalize.finalize(tmp_path)

@@ -92,7 +92,7 @@ def test_pinned_reads_by_the_first_schema_and_counts_what_it_does_not_read(
         "note (string, 10 times), user.vip (boolean, 10 times), in the 30 newest records"
     ) in capfd.readouterr().err
     fill(CENTS)
-    assert kcli(*line) == 1, "0.5 is no BIGINT: a bad record, which --on-bad decides about"
+    assert kcli(*line) == 1, "0.5 is not BIGINT: a bad record, which --on-bad decides about"
     err = capfd.readouterr().err
     assert "type changed in the newest records: total (double, bigint here); --on-bad sets" in err
     assert "bad value: field total: 20.5 is not BIGINT" in err
@@ -130,9 +130,7 @@ def test_evolve_adds_columns_to_a_folder_and_refuses_what_would_make_it_unreadab
     before, schema = files(tmp_path / "out"), kept(tmp_path)
     fill(CENTS)
     assert kcli(*line) == 1
-    assert "the column total is double, and earlier runs wrote bigint: Spark reads no folder with parquet files" in (
-        capfd.readouterr().err
-    )
+    assert "the column total is double, but earlier runs wrote bigint" in (capfd.readouterr().err)
     assert (files(tmp_path / "out"), kept(tmp_path)) == (before, schema)
     assert kcli(*line[:-1], "pinned", "--on-bad", "null") == 0
     assert len(rows_of(spark, tmp_path / "out", "parquet")) == 50

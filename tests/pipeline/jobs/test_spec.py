@@ -64,7 +64,7 @@ def test_the_line_goes_before_the_file() -> None:
     ("old", "new", "said"),
     [
         ("name: big", "nmae: big", "f.yaml:1: unknown key nmae; did you mean name"),
-        ("mode: once", "mode: twice", "f.yaml:3: mode: twice is none of batch, once, continuous"),
+        ("mode: once", "mode: twice", "f.yaml:3: mode: twice is not one of batch, once, continuous"),
         (
             "profile: prod",
             "password: x",

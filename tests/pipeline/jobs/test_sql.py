@@ -155,7 +155,7 @@ def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics: T
     ("sql", "said"),
     [
         ("SELECT nothing FROM `{topic}`", "`offset`"),
-        ("SELECT 1 FROM {topic}", "is written in back-quotes"),
+        ("SELECT 1 FROM {topic}", "in backticks"),
         ("SELEC 1", "SELEC"),
         ("SELECT 1; SELECT x", "statement 2"),
         (";", "no statement"),

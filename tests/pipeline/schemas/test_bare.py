@@ -174,8 +174,11 @@ def test_rules_are_run_about_bare_payloads_and_what_is_encrypted_is_refused(fold
 @each(
     ("given", "sentence"),
     [
-        ({"valueschema": "id INT"}, "option valueSchema is DDL for json and msgpack; the schema of avro is named by"),
-        ({"valueschema": "id:x"}, "option valueSchema is id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not"),
+        ({"valueschema": "id INT"}, "option valueSchema is DDL for json and msgpack; for avro, set"),
+        (
+            {"valueschema": "id:x"},
+            "option valueSchema must be id:N, file:PATH, SUBJECT[@VERSION] or topic[@VERSION], not",
+        ),
         ({"valueschema": "file:"}, "not file:"),
         ({"valueschema": "orders@x"}, "not orders@x"),
         ({"valueschema": "@1"}, "not @1"),

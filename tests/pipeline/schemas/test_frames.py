@@ -198,7 +198,12 @@ def plain(value: Any) -> Any:
     ("schema", "message", "payload", "found"),
     [
         (TWO, "B", b"\x0a\2hi\x10\5", {"x": "hi", "y": 5}),
-        (TWO, "", b"\x0a\2hi", "it has no message indexes, and A and B read it; #MESSAGE behind the reader's schema"),
+        (
+            TWO,
+            "",
+            b"\x0a\2hi",
+            "it has no message indexes, and A and B can all read it; add #MESSAGE to the reader's schema",
+        ),
         (TWO, "B", b"\x0a\2hi", {"x": "hi", "y": None}),
         (TWO, "A", b"\x20\1", "it is a message B.In, but values are read as A"),
         (TWO, "A", b"\x28\1", "its message indexes are not Confluent's"),

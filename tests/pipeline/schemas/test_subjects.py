@@ -91,9 +91,12 @@ def test_an_association_goes_before_the_topic(said: bytes, subject: str) -> None
 @each(
     ("given", "sentence"),
     [
-        ({"valuesubjectstrategy": "name"}, "option valueSubjectStrategy is topic, record, topic-record or associated"),
-        ({"valuesubjectstrategy": "record"}, "readerSchema has to give: latest#NAME"),
-        ({"valuesubjectstrategy": "record", "valuesubject": "x"}, "and valueSubject names it: give one of them"),
+        (
+            {"valuesubjectstrategy": "name"},
+            "option valueSubjectStrategy must be topic, record, topic-record or associated",
+        ),
+        ({"valuesubjectstrategy": "record"}, "readerSchema must be latest#NAME"),
+        ({"valuesubjectstrategy": "record", "valuesubject": "x"}, "and valueSubject both set the subject"),
         (
             {"subscribe": "a,b", "valuesubjectstrategy": "topic-record", "readerschema": "latest#N"},
             "option valueSubject is missing",
@@ -103,7 +106,7 @@ def test_an_association_goes_before_the_topic(said: bytes, subject: str) -> None
             {"valueformat": "json", "valuesubjectstrategy": "record"},
             "option valueSubjectStrategy requires valueFormat",
         ),
-        ({"readerschema": "latest#shop.Order"}, "option readerSchema: #shop.Order names a message of Protobuf, or"),
+        ({"readerschema": "latest#shop.Order"}, "option readerSchema: #shop.Order must name a Protobuf message, or"),
     ],
 )
 def test_what_leads_to_no_subject_is_refused(given: dict[str, str], sentence: str) -> None:

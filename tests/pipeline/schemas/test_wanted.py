@@ -43,7 +43,7 @@ def test_the_subject_is_that_of_the_topic_unless_said(given: dict[str, str], sub
     [
         ({**AVRO, "subscribe": "a,b"}, "option valueSubject is missing: with several topics"),
         ({"subscribepattern": "a.*", "keyformat": "avro"}, "option keySubject is missing"),
-        ({**AVRO, "readerschema": "7"}, "option readerSchema is latest, id:N or file:PATH, not 7"),
+        ({**AVRO, "readerschema": "7"}, "option readerSchema must be latest, id:N or file:PATH, not 7"),
         ({**AVRO, "readerschema": "id:x"}, "not id:x"),
         ({**AVRO, "readerschema": "file:"}, "not file:"),
         ({**AVRO, "valueschema": "id INT"}, "option valueSchema is DDL for json and msgpack"),

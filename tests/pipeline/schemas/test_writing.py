@@ -86,7 +86,7 @@ def test_a_row_that_the_schema_does_not_have_ends_the_job(
     with pytest.raises(Exception) as found:
         frame.write.format("kcli").mode("append").options(**options(topics, registry, topic)).save()
     error = told(found.value)
-    assert f"a row's value is none of {topic}-value version 1: id:" in str(error)
+    assert f"a row's value does not match {topic}-value version 1: id:" in str(error)
     assert topics.read(topic) == []
 
 

@@ -198,4 +198,4 @@ def test_a_table_that_is_more_than_its_files_is_refused(kcli, topics, tmp_path, 
         f"{json.dumps({'protocol': protocol})}\n{json.dumps({'metaData': about})}\n"
     )
     assert kcli("import", "lake", topics.make(1)) == 2
-    assert "has deletionVectors: only Delta's own jars read it" in capfd.readouterr().err
+    assert "uses deletionVectors, which only Delta's own jars can read" in capfd.readouterr().err

@@ -132,7 +132,8 @@ def test_what_may_be_of_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     before = sorted(os.listdir(tmp_path))
     assert Folder(str(tmp_path / "out"), "error").recover() == [
-        f"{tmp_path}/{other} belongs to an export on another machine: if none is running there, it was killed; remove the file"
+        f"{tmp_path}/{other} belongs to an export on another machine: if none is running there, it was "
+        "killed; remove the file"
     ]
     assert sorted(os.listdir(tmp_path)) == before, "another run may be just replacing the folder"
 

@@ -75,7 +75,7 @@ def test_schemas_are_found_and_registered(environment: None, tmp_path: Path) -> 
         assert "Azure does not list the schemas of a group" in commands.run("list", code=1).err
         assert "only when one is registered" in commands.run("check", "orders", new, code=1).err
         commands.run("check", "orders", new, "--level", "backward", code=3)
-        assert "kcli does not ask this of Azure" in commands.run("mode", "orders", code=1).err
+        assert "kcli does not support this request for Azure" in commands.run("mode", "orders", code=1).err
 
 
 def test_values_that_azure_names_by_its_header_are_read(environment: None) -> None:

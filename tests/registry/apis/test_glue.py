@@ -305,7 +305,7 @@ def test_without_credentials(environment: None, tmp_path: Path, monkeypatch: pyt
     for name in LOGIN:
         monkeypatch.delenv(name)
     with Scripted(answer_of(version())) as server:
-        assert "there are no credentials of AWS: set AWS_ACCESS_KEY_ID" in ask(server, tmp_path, "get", "o", code=5).err
+        assert "no AWS credentials: set AWS_ACCESS_KEY_ID" in ask(server, tmp_path, "get", "o", code=5).err
         assert server.asked == []
 
 
@@ -390,7 +390,7 @@ def test_versions_that_are_not_available_are_none(environment: None, tmp_path: P
         assert [row["version"] for row in commands.rows("versions", "orders")] == [1, 2]
         checked = commands.run("check", "orders", commands.file("n.avsc", NOTE), code=3)
         assert "(level FULL_TRANSITIVE)" in checked.err
-        assert "kcli does not ask this of AWS Glue" in commands.run("mode", "orders", code=1).err
+        assert "kcli does not support this request for AWS Glue" in commands.run("mode", "orders", code=1).err
 
 
 @pytest.mark.parametrize(("status", "code"), [("AVAILABLE", 0), ("FAILURE", 1)])

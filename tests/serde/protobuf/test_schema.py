@@ -161,7 +161,7 @@ def test_indexes_that_are_none(data: bytes) -> None:
         ("message M { int32 a = 0; }", "0 is no number for M.a"),
         ("message M { int32 a = 1; int32 b = 1; }", "the number 1 twice: a and b"),
         ("message M { Other a = 1; }", "Other, the type of a, is in none of its files"),
-        ("message M { map<float, int32> a = 1; }", "float is no type for the keys of a map"),
+        ("message M { map<float, int32> a = 1; }", "float is not a valid type for map keys"),
         ('syntax = "proto9"; message M {}', "the syntax proto9 is unknown"),
         ("message M {} ~", "unexpected '~'"),
         ("message M {} /* no end", "unexpected"),

@@ -93,7 +93,7 @@ class Folder:
             raise UsageError(f"{path} is a file; an export needs a folder")
         above = next(parent for parent in path.absolute().parents if parent.exists())
         if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
-            raise UsageError(f"{path}: {above} is not writable")
+            raise UsageError(f"{path}: cannot write in {above}")
         if self._part is not None and os.path.ismount(path):
             raise UsageError(f"{path} is a mount point, which cannot be renamed: use a folder in it")
         return sorted(os.listdir(path)) if path.exists() else []

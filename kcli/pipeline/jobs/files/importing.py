@@ -60,7 +60,7 @@ def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
         return form
     shown = ", ".join(sorted(form for form in forms if form)) if forms else ""
     named_so = f"{shown} and others" if shown else "nothing"
-    missing = UsageError(f"set file_format to the format of {places[0]}: its file names indicate {named_so}")
+    missing = UsageError(f"file_format is required for {places[0]}: its file names indicate {named_so}")
     raise missing.hinted(OPTION)
 
 

@@ -70,7 +70,7 @@ class IcebergTable:
     ) -> None:
         self.name = tuple(name.split("."))
         if len(self.name) < 2 or not all(self.name):
-            raise UsageError(f"{name}: expected NAMESPACE.TABLE, such as lake.orders")
+            raise UsageError(f"{name}: the name of an Iceberg table must be NAMESPACE.TABLE, such as lake.orders")
         self.label = name
         self.place = place
         root = place.root or place.catalog

@@ -53,7 +53,7 @@ def test_a_broker_that_sends_no_records_is_given_up(line: str, shell: tuple[Shel
     assert time.monotonic() - begun < 20
     assert done.returncode == 1, done.stderr
     assert b"t[1] at offset " in done.stderr
-    assert b": the broker reports more records, and sent none for 0.6 s" in done.stderr
+    assert b": the broker reports more records, but sent none for 0.6 s" in done.stderr
 
 
 def test_a_partition_that_advances_is_waited_for(shell: tuple[Shell, SandboxThread]) -> None:

@@ -29,7 +29,7 @@ WRONG = [
     ("export t out --append --overwrite", "--append and --overwrite cannot be combined"),
     ("export t out --once -o 5:9", "--once never stops; a range with an end requires --batch"),
     ("export t out -o stored", "-o stored: a pipeline does not use a group; --once resumes from its checkpoint"),
-    ("export t out -z fast", "-z fast: parquet has none, uncompressed, snappy"),
+    ("export t out -z fast", "-z fast: parquet supports none, uncompressed, snappy"),
     ("export t out --value-format msgpack", "--value-format msgpack needs --value-schema"),
     (
         "export t out --value-format avro --connector jvm",
@@ -46,8 +46,8 @@ WRONG = [
     ("export t out --once --connector jvm --commit-group g", "--commit-group requires kcli's connector"),
     ("export t out --once --master spark://h:7077", "--checkpoint DIR is needed"),
     ("export t out --once --name ../x", "--name ../x: expected a valid folder name"),
-    ("export t Makefile/out", "Makefile/out: nothing can be written in"),
-    ("export t pyproject.toml", "pyproject.toml is a file; an export is a folder of files"),
+    ("export t Makefile/out", "Makefile/out: cannot write in"),
+    ("export t pyproject.toml", "pyproject.toml is a file; an export needs a folder"),
     (
         "export t out --file-format delta --once --remote sc://h --checkpoint /x",
         "--file-format delta requires --master: the driver commits, and must run on this machine",
@@ -55,7 +55,7 @@ WRONG = [
     ("import Makefile t --file-format text --create --keep-partitions", "create the topic first"),
     ("import", "missing arguments: kcli pipeline import PATH TOPIC"),
     ("import nowhere.csv t", "nowhere.csv: file or folder not found"),
-    ("import Makefile t", "--file-format says the format of Makefile"),
+    ("import Makefile t", "--file-format is required for Makefile"),
     (
         "import Makefile t --file-format text --value json --value-column a",
         "--value json and --value-column cannot be combined: the value is the whole row",

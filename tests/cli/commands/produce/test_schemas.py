@@ -268,9 +268,9 @@ def rule(type: str, /, **more: object) -> str:
         (rule("CEL"), ["--without-rules"], ""),
         (rule("CEL", mode="READ"), [], ""),
         (rule("CEL", disabled=True), [], ""),
-        (rule("ENCRYPT"), [], "r (ENCRYPT) for writing: kcli does not encrypt, and stores no plain text in place of"),
-        (rule("ENCRYPT", mode="WRITEREAD"), ["--without-rules"], "stores no plain text"),
-        (rule("ENCRYPT_PAYLOAD"), ["--without-rules"], "stores no plain text"),
+        (rule("ENCRYPT"), [], "r (ENCRYPT) for writing: kcli does not encrypt, and does not store plain text"),
+        (rule("ENCRYPT", mode="WRITEREAD"), ["--without-rules"], "does not store plain text"),
+        (rule("ENCRYPT_PAYLOAD"), ["--without-rules"], "does not store plain text"),
     ],
 )
 @pytest.mark.parametrize("spec", ["notes-value", "FOLDER/ids/7.avsc"])

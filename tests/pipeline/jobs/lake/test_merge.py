@@ -88,9 +88,9 @@ def test_the_latest_of_a_key_is_by_offset_or_by_a_column(spark: SparkSession) ->
     for rows, why in (
         (
             [(0, 1, 7, 3.0), (1, 1, 7, 4.0)],
-            "merge by id: the key 7 is in orders[0] and orders[1], whose offsets say nothing",
+            "merge by id: the key 7 is in orders[0] and orders[1], whose offsets cannot be compared",
         ),
-        ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, and names no row"),
+        ([(0, 5, None, 3.0)], "orders[0] offset 5: the key id is null there, so it identifies no row"),
     ):
         with pytest.raises(Exception) as problem:
             latest(records(spark, rows), Merge(keys=("id",))).collect()
@@ -115,8 +115,8 @@ def test_an_event_that_is_no_change_of_a_row_ends_the_job(spark: SparkSession) -
     ((value, op),) = unwrapped_rows(spark, '{"op": "d", "before": null}')
     assert (tuple(value), op) == ((7, None), "d"), "a delete without a row is by the record's key"
     for text, why in (
-        ('{"op": "t"}', "op t empties the table, which a merge does not"),
-        ('{"op": "m"}', "no change event, whose op is c, u, r or d"),
+        ('{"op": "t"}', "op t truncates the table"),
+        ('{"op": "m"}', "not a change event: op must be c, u, r or d"),
         ('{"op": "u", "after": null}', "the change event has no `after`"),
         ('{"op": "u", "after": {"id": 7, "note": "__debezium_unavailable_value"}}', "set REPLICA IDENTITY FULL"),
     ):
@@ -164,7 +164,7 @@ def test_a_batch_that_the_driver_cannot_hold_is_refused(
     assert str(found.schema.field("at").type) == "timestamp[us, tz=UTC]"
     assert merging.collected(rows.where("id < 0"), "lake").num_rows == 0
     monkeypatch.setattr(merging, limit, value)
-    with pytest.raises(NotCommitted, match="lake: a batch has more keys than the driver merges"):
+    with pytest.raises(NotCommitted, match="lake: a batch has more keys than the driver can merge"):
         merging.collected(rows, "lake")
 
 

@@ -67,9 +67,9 @@ def test_rows_that_do_not_say_which_is_later_are_refused(spark: SparkSession) ->
     for sql, why in (
         (
             two,
-            "merge by id: the key 1 has several rows in a batch, and kcli cannot tell which is the latest: also SELECT _record",
+            "merge by id: the key 1 has several rows in a batch, and kcli cannot tell which is the latest",
         ),
-        ("SELECT CAST(NULL AS BIGINT) AS id", "SQL: the key id is null there, and names no row"),
+        ("SELECT CAST(NULL AS BIGINT) AS id", "SQL: the key id is null there, so it identifies no row"),
     ):
         with pytest.raises(Exception) as problem:
             rows(Merge(keys=("id",)), sql)

@@ -78,7 +78,7 @@ def test_a_bucket_that_is_missing_and_credentials_that_are_refused_are_one_sente
         storage_here().check("s3://other/tables")
     _post(f"{bucket}/moto-api/reset-auth", b"0")
     try:
-        with pytest.raises(KcliError, match="the store refuses the credentials; they come from AWS_ACCESS"):
+        with pytest.raises(KcliError, match="the store rejected the credentials, which come from AWS_ACCESS"):
             storage_here().check("s3://lake/tables")
     finally:
         _post(f"{bucket}/moto-api/reset-auth", b"100000000")
@@ -96,7 +96,7 @@ def test_a_dry_run_asks_the_store(
     assert main([*line, "s3a://other/orders"]) == 1
     assert "s3://other/orders: the bucket other does not exist" in capfd.readouterr().err
     assert main([*line, "gs://lake/orders"]) == 2
-    assert "files of a table lie in a folder of this machine, or in s3://" in capfd.readouterr().err
+    assert "a table needs a folder on this machine, or s3://" in capfd.readouterr().err
     line = ["pipeline", "export", topics.make(1), "raw.orders", "--file-format", "iceberg", "--dry-run"]
     assert main([*line, "--warehouse", "s3://other/tables"]) == 1
     assert "s3://other/tables: the bucket other does not exist" in capfd.readouterr().err
