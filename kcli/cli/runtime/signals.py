@@ -205,7 +205,7 @@ class Outages:
         silencing = self._cluster.silencing()
         for node_id in sorted(silencing.keys() - self._silent):
             complain(
-                f"broker {node_id} requests {silencing[node_id]:,.0f} s without requests (throttle_time_ms); kcli "
+                f"broker {node_id} requested a pause of {silencing[node_id]:,.0f} s (throttle_time_ms); kcli "
                 f"tries again after a request timeout. To see quotas: kcli quotas list"
             )
         self._silent = set(silencing)

@@ -84,7 +84,7 @@ def _held_by_cluster(reader: Reader, cursor: Cursor, node: int, silences: dict[i
         return "resolving", ""
     silence = silences.get(node, 0.0)
     if silence:
-        return "throttled", f"broker {node} asks for {silence:.0f} s without requests"
+        return "throttled", f"broker {node} requested a pause of {silence:.0f} s"
     fetcher = reader.fetchers.get(node)
     if (fetcher is not None and fetcher.full) or not cursor.fetchable:
         return FULL, ""

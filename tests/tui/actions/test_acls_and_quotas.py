@@ -238,7 +238,7 @@ async def test_marked_quotas_are_removed_and_another_is_set(sandbox: SandboxThre
         await confirmed(pilot, "2 quotas", "2 done")
         assert await quotas(sandbox) == {EVERY: {"connection_creation_rate": 20.0}}
         await pilot.press("escape", "u", "a", "+")
-        await shows(pilot, "whose quota is it?")
+        await shows(pilot, "enter at least one of them")
         await fill(pilot, user="bob", quota="consumer_byte_rate", limit="5MiB/s")
         await shows(pilot, "1 of 1 would change")
         await confirmed(pilot, "bob", "1 done")

@@ -55,7 +55,7 @@ class RemoveAcls(Change):
             if row.result == "absent":
                 row.note = "it was removed before"
         if made.apply is None:
-            raise KcliError("none of these ACLs exists (any more)")
+            raise KcliError("these ACLs do not exist (any more)")
         return made
 
     def label(self, row: Row) -> str:
@@ -207,7 +207,7 @@ class SetQuota(Change):
             return self.at
         names = {kind: given[kind].strip() for kind in QUOTAS_OF}
         if not any(names.values()):
-            raise UsageError("user, client id or address: whose quota is it?")
+            raise UsageError("user, client id or address: enter at least one of them")
         return Entity(parts=tuple((kind, None if name == DEFAULT else name) for kind, name in names.items() if name))
 
 
@@ -236,7 +236,7 @@ class RemoveQuotas(Change):
             changes.setdefault(at, {})[key] = None
         made = await quotas.plan(client.cluster, changes)
         if made.apply is None:
-            raise KcliError("none of these quotas is set (any more)")
+            raise KcliError("these quotas are not set (any more)")
         return made
 
     def label(self, row: Row) -> str:
