@@ -316,8 +316,7 @@ class RegistryClient:
             return read(value)
         except ValueError as problem:
             raise BadAnswer(
-                f"{answer.origin.url}: the answer to {method} {path} is not what was asked for: "
-                f"{harmless(str(problem))}"
+                f"{answer.origin.url}: unexpected response to {method} {path}: {harmless(str(problem))}"
             ) from None
 
     def _check(self, about: str, method: str, path: str) -> None:

@@ -243,7 +243,7 @@ async def test_B1_a_plaintext_listener_is_told_from_a_tls_one(pki: Pki) -> None:
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not use TLS on this port"),
         (b"\0\0\0\x10nonsense nonsense", "does not use TLS on this port"),
-        (b"\x15\x03\x03\x00\x02\x02\x46", "no version of TLS"),
+        (b"\x15\x03\x03\x00\x02\x02\x46", "no TLS version"),
         (b"\x15\x03\x03\x00\x02\x02\x28", "no cipher or version of TLS in common"),
         (b"", "closed the connection during the TLS handshake"),
     ],

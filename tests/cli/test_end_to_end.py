@@ -560,4 +560,4 @@ def test_E21_without_a_reset_policy_a_commit_past_the_log_is_an_error(kcli: Shel
     kcli("faults", "truncate", f"topic={topic}", "partition=0", "offset=0")
     done = kcli("consume", topic, "-g", f"none-{topic}", "-e", "-X", "auto.offset.reset=none")
     assert (done.returncode, done.stdout) == (1, b"")
-    assert b"offset 10 is out of range, the log holds 0 to 0" in done.stderr
+    assert b"offset 10 is out of range, the log contains 0 to 0" in done.stderr

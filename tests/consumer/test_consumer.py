@@ -164,7 +164,7 @@ async def test_E21_out_of_range_follows_the_policy_and_says_so(reset, first):
         while consumer.position(A) == 5:
             await consumer.poll(0.02)
         assert "offset 5 is out of range" in said[0]
-        assert f"reading on at {first}" in said[0]
+        assert f"continuing at {first}" in said[0]
 
 
 @pytest.mark.parametrize("reset", ["earliest", "latest", "none"])

@@ -166,7 +166,7 @@ def test_time_limits() -> None:
             "schema.registry.proxy is http://HOST:PORT or https://HOST:PORT",
         ),
         (["schema.registry.url=https://a", "basic.auth.user.info=nobody"], "basic.auth.user.info is USER:PASSWORD"),
-        (["schema.registry.url=https://a", "basic.auth.credentials.source=X"], "is one of USER_INFO, URL"),
+        (["schema.registry.url=https://a", "basic.auth.credentials.source=X"], "must be one of USER_INFO, URL"),
         (
             ["schema.registry.url=https://a", "basic.auth.user.info=a:b", "bearer.auth.token=t"],
             "basic.auth.user.info and bearer.auth.token cannot be combined",
@@ -178,7 +178,7 @@ def test_time_limits() -> None:
         ),
         (["schema.registry.url=http://a", "basic.auth.user.info=a:b"], "others can read them: use https"),
         (["schema.registry.url=http://a", "bearer.auth.token=t"], "others can read them: use https"),
-        (["schema.registry.url=http://a", "schema.registry.kind=glu"], "is one of confluent"),
+        (["schema.registry.url=http://a", "schema.registry.kind=glu"], "must be one of confluent"),
         (
             ["schema.registry.url=https://a", "schema.registry.ssl.key.location=/k"],
             "schema.registry.ssl.key.location has no certificate: set schema.registry.ssl.cert",

@@ -372,7 +372,7 @@ async def test_assigning_committing_and_reading_are_independent(sandbox: Sandbox
             while not (got := [one for one in await consumer.poll(5) if one.partition == 1]):
                 pass
             assert offsets(got) == list(range(30))
-            with pytest.raises(kcli.UsageError, match="by hand"):
+            with pytest.raises(kcli.UsageError, match="manually"):
                 await consumer.subscribe(["t"])
         async with client.consumer(group="by hand") as consumer:
             consumer.assign({AT: kcli.Bound("stored"), other: kcli.Bound("stored")})

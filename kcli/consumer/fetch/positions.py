@@ -284,6 +284,6 @@ class Positions:
         self.reader.say(
             f"{cursor.at.topic} partition {cursor.at.partition}: the log was truncated, position {position} no "
             "longer exists; "
-            + (f"continuing at the {self.reader.settings.reset}" if unknown else f"reading on at {lost}")
+            + (f"continuing at the {self.reader.settings.reset}" if unknown else f"continuing at {lost}")
         )
         self.reader.changed()

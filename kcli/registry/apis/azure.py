@@ -171,7 +171,7 @@ class AzureClient(RegistryClient):
         return Schema(kind=kind, text=text, guid=guid, subject=subject, version=int(number))
 
     def _odd(self, answer: Answer, what: str) -> BadAnswer:
-        return BadAnswer(f"{answer.origin.url}: the answer is not what was asked for: {harmless(what)}")
+        return BadAnswer(f"{answer.origin.url}: unexpected response: {harmless(what)}")
 
     def _check(self, about: str, method: str, path: str) -> None:
         """Reject every other request."""

@@ -258,7 +258,7 @@ class GlueClient(RegistryClient):
             return read(read_object(answer.body.decode() or "{}"))
         except (ValueError, RecursionError) as problem:
             raise BadAnswer(
-                f"{answer.origin.url}: the answer to {operation} is not what was asked for: {harmless(str(problem))}"
+                f"{answer.origin.url}: unexpected response to {operation}: {harmless(str(problem))}"
             ) from None
 
     def _allow(self, operation: str) -> None:

@@ -169,7 +169,7 @@ async def test_what_was_handed_out_is_released_when_the_block_is_left_by_an_exce
 async def test_E63_a_broker_without_share_groups_is_told_by_name_and_how_they_are_switched_on() -> None:
     async with world(share_version=0) as w:
         async with w.member() as consumer:
-            with pytest.raises(UnsupportedVersion, match=r"switched off .* upgrade --feature share.version=1"):
+            with pytest.raises(UnsupportedVersion, match=r"disabled .* upgrade --feature share.version=1"):
                 await consumer.poll(5)
     async with world() as w:
         w.sandbox.faults.wire.speak_only("ShareGroupHeartbeat", 0, 0)

@@ -123,7 +123,10 @@ def test_a_name_is_the_subject_itself(place: Commands, broker: Shell, name: Name
             ["--value-subject", "record", "--value-schema", "file:UNION"],
             "the strategy record needs",
         ),
-        (["-X", "value.subject.name.strategy=com.acme.Own"], "value.subject.name.strategy is one of topic, record, "),
+        (
+            ["-X", "value.subject.name.strategy=com.acme.Own"],
+            "value.subject.name.strategy must be one of topic, record, ",
+        ),
     ],
 )
 def test_what_leaves_the_subject_open_is_refused(words: list[str], says: str, tmp_path: Path, broker: Shell) -> None:

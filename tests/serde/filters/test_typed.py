@@ -150,7 +150,7 @@ async def test_decimals_are_compared_exactly(condition: str, kept: list[int]) ->
     [
         ("value.at > 1700000000000", "value.at is a text by its schema, but 1700000000000 is a number"),
         ("value.state == 'GONE'", "value.state is never 'GONE' by its schema; it is one of NEW, PAID"),
-        ("value.n == 'x'", "value.n is a number by its schema, and 'x' is a text"),
+        ("value.n == 'x'", "value.n is a number by its schema, but 'x' is a text"),
         ("value.nn == 1", "value.nn is not in any of the first 2 records; did you mean n?"),
     ],
 )
