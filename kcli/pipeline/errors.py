@@ -46,7 +46,7 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
     if busy(error):
         return PipelineError(
             "this machine is too busy: a Python process of Spark did not start within ten seconds; run it again "
-            "when the machine is less busy, or with fewer parallel tasks (master local[1]){where}"
+            f"when the machine is less busy, or with fewer parallel tasks (master local[1]){where}"
         )
     theirs = list(_PYTHON.finditer(text))
     lines = [line for line in text.splitlines() if line.strip()]

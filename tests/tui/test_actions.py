@@ -536,4 +536,4 @@ async def test_a_topic_has_a_plot_of_what_is_written(world: World) -> None:
         await pilot.press("ctrl+t")
         await shows(pilot, "Topics (1)")
         await pilot.press("enter")
-        await shows(pilot, "written a second  now 0", 10.0)
+        await shows(pilot, "written per second  now 0", 10.0)

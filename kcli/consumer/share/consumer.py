@@ -99,7 +99,7 @@ class ShareConsumer:
         """Describe the consequence of a blocked event loop."""
         return (
             "without a heartbeat for the group's session timeout this member leaves the group, and records that "
-            "it has held for more than {self._reader.lock_timeout:g} s go to other members"
+            f"it has held for more than {self._reader.lock_timeout:g} s go to other members"
         )
 
     def _assigned(self) -> None:
