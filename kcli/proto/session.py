@@ -321,7 +321,7 @@ class ServerSession:
         """Return the request in `frame`. Raises DecodeError for invalid bytes."""
         view = memoryview(frame)
         if len(view) < _REQUEST_HEADER.size:
-            raise DecodeError(f"a request header wants {_REQUEST_HEADER.size} bytes, the frame has {len(view)}")
+            raise DecodeError(f"a request header needs {_REQUEST_HEADER.size} bytes, but the frame has {len(view)}")
         api_key, version, correlation_id, size = _REQUEST_HEADER.unpack_from(view)
         kind = request_type(api_key)
         at = _REQUEST_HEADER.size

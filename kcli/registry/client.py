@@ -356,7 +356,7 @@ class RegistryClient:
         raise RegistryError(f"{about}: there are more than {MOST:,}; give a prefix to list a part of them")
 
     def _wrong(self, path: str, what: str) -> BadAnswer:
-        return BadAnswer(f"{self.settings.name} answered another schema than {path} asks for: {what}")
+        return BadAnswer(f"{self.settings.name} returned another schema than {path} requested: {what}")
 
 
 def allow(method: str, path: str, guard: str, profile: str) -> None:

@@ -31,7 +31,7 @@ class Tokens:
     def __init__(self, oauth: OAuth | None) -> None:
         named = [] if oauth is None else [name for name in SOURCES if getattr(oauth, name)]
         if oauth is None or len(named) != 1:
-            what = "wants one of" if not named else "wants one, and not several, of"
+            what = "requires one of" if not named else "requires exactly one of"
             raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")
         if oauth.token_endpoint:
             from kcli.security.oidc import check_endpoint

@@ -78,7 +78,7 @@ def test_D22_a_promise_tells_unknown_from_failed_and_why() -> None:
         world = World()
         async with producing(world) as producer:
             world.log().script += [codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND] * 10_000
-            with pytest.raises(UnknownOutcome, match="may be stored all the same") as caught:
+            with pytest.raises(UnknownOutcome, match="may still have been stored") as caught:
                 await (await producer.send("t", b"v", partition=0))
             assert isinstance(caught.value.__cause__, BrokerError)
             assert (producer.counts.unknown, producer.counts.failed) == (1, 0)

@@ -194,7 +194,7 @@ async def test_a_registry_without_a_request() -> None:
 @each(
     ("what", "said", "says"),
     [
-        (lambda r: r.by_id(7), {"schema": "x", "id": 8}, "answered another schema than .* it has id 8"),
+        (lambda r: r.by_id(7), {"schema": "x", "id": 8}, "returned another schema than .* it has id 8"),
         (lambda r: r.by_guid("g"), {"schema": "x", "guid": "h\x1b"}, r"it has GUID h\\x1b"),
         (lambda r: r.version("a", 3), {"schema": "x", "version": 4}, "it has version 4"),
         (lambda r: r.version("a"), {"schema": "x"}, "another schema"),

@@ -169,7 +169,7 @@ class Ledger:
 
 def _unknown(error: KcliError) -> UnknownOutcome:
     """Return the error for records that may be in the log."""
-    unknown = UnknownOutcome(f"{error}; the record may be stored all the same")
+    unknown = UnknownOutcome(f"{error}; the record may still have been stored")
     unknown.__cause__ = error
     return unknown
 

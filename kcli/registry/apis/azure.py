@@ -160,7 +160,7 @@ class AzureClient(RegistryClient):
         kind = SERIALIZATIONS.get(serialization)
         if kind is None:
             raise self._odd(
-                answer, f"{harmless(headers.get('content-type', 'no type'), 60)} is no kind that kcli reads"
+                answer, f"{harmless(headers.get('content-type', 'no type'), 60)} is not a type that kcli supports"
             )
         try:
             text = answer.body.decode()

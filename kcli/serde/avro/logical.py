@@ -73,14 +73,14 @@ def _days(match: re.Match[str]) -> int:
     try:
         return date(int(match[1]), int(match[2]), int(match[3])).toordinal() - EPOCH
     except ValueError:
-        raise ValueError("is no day of the calendar") from None
+        raise ValueError("is not a calendar date") from None
 
 
 def _clock(match: re.Match[str], digits: int) -> int:
     hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3])
     part = (match[4] or "").ljust(digits, "0")
     if hours > 23 or minutes > 59 or seconds > 59:
-        raise ValueError("is no time of a day")
+        raise ValueError("is not a time of day")
     if part[digits:].strip("0"):
         raise ValueError(f"has more than {digits} digits of a second")
     parts: int = 10**digits
@@ -91,7 +91,7 @@ def unscaled(text: str, logical: Logical) -> int:
     """Return the unscaled integer of a decimal: 12.3 with scale 2 is 1230. Nothing is rounded."""
     match = DECIMAL.fullmatch(text)
     if match is None:
-        raise ValueError("is no decimal such as 12.34")
+        raise ValueError("is not a decimal such as 12.34")
     exponent = int(match[4] or 0)
     digits = (match[2] + (match[3] or "")).lstrip("0") or "0"
     shift = logical.scale - len(match[3] or "") + exponent
@@ -111,7 +111,7 @@ def big_decimal(text: str) -> bytes:
     """Return a number with its own scale: 12.30 is 1230 with scale 2, and 5e3 is 5 with scale -3."""
     match = DECIMAL.fullmatch(text)
     if match is None:
-        raise ValueError("is no decimal such as 12.34")
+        raise ValueError("is not a decimal such as 12.34")
     digits, scale = match[2] + (match[3] or ""), len(match[3] or "") - int(match[4] or 0)
     if len(digits) > LARGEST_EXPONENT:
         raise ValueError("has too many digits")

@@ -135,7 +135,7 @@ def checked(given: dict[str, Any], where: str) -> dict[str, str]:
             if key.strip() == QUITS and name != "app.quit":
                 raise UsageError(f"{where}: {name}: {QUITS} always quits; use another key")
             if not _is_key(key.strip()):
-                raise UsageError(f"{where}: {name}: {key!r} is no key{did_you_mean(key, NAMED)}")
+                raise UsageError(f"{where}: {name}: {key!r} is not a key{did_you_mean(key, NAMED)}")
         found[name] = ",".join("comma" if key == "," else key.strip() for key in keys)
     _no_clash(found, known, where)
     for one, other in (("app.pause", "replay.play"), ("replay.play", "app.pause")):

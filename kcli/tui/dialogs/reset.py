@@ -150,7 +150,7 @@ class Reset(Changing):
         if not self._live:
             super().begin(plan, typed)
             return
-        self.say(f"waiting; escape: no reset. {problem or self._live[0]}", "bad" if problem is not None else "")
+        self.say(f"waiting; escape cancels the reset. {problem or self._live[0]}", "bad" if problem is not None else "")
         self.set_timer(AGAIN, partial(self._again, plan, typed))
 
     @work(exclusive=True, group="wait")

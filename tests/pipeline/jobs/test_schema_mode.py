@@ -88,7 +88,7 @@ def test_pinned_reads_by_the_first_schema_and_counts_what_it_does_not_read(
     capfd.readouterr()
     assert kcli(*line) == 0
     assert (
-        f"{topic}: not read, as the first run's schema does not have it (--schema-mode pinned): "
+        f"{topic}: not read, because the first run's schema does not have it (--schema-mode pinned): "
         "note (string, 10 times), user.vip (boolean, 10 times), in the 30 newest records"
     ) in capfd.readouterr().err
     fill(CENTS)

@@ -165,15 +165,15 @@ def test_a_schema_of_bytes_alone_has_no_length() -> None:
         ({"type": "map", "values": "int"}, '{"k":null}', "k: null is not an int"),
         (["null", "int"], '"x"', '"x" is none of null, int'),
         ([record(field("a", "int"), name="X"), record(field("a", "long"), name="Y")], '{"a":1}', "it fits X and Y"),
-        ({"type": "enum", "name": "E", "symbols": ["A"]}, '"B"', '"B" is no symbol of E: A'),
+        ({"type": "enum", "name": "E", "symbols": ["A"]}, '"B"', '"B" is not a symbol of E: A'),
         ({"type": "fixed", "name": "F", "size": 2}, '"abc"', "it has 3 bytes, not 2"),
         ("bytes", '{"base64":"!"}', "is not base64"),
-        ({"type": "int", "logicalType": "date"}, '"2026-02-30"', "is no day of the calendar"),
+        ({"type": "int", "logicalType": "date"}, '"2026-02-30"', "is not a calendar date"),
         ({"type": "long", "logicalType": "timestamp-millis"}, '"2026-02-03T00:00:00"', "has no zone"),
         ({"type": "long", "logicalType": "timestamp-millis"}, '"2026-02-03T00:00:00.0001Z"', "more than 3 digits"),
         (DECIMAL, '"1.234"', "more than 2 digits"),
         (DECIMAL, '"123"', "more than 4 digits"),
-        (DECIMAL, '"1e999999"', "is no decimal"),
+        (DECIMAL, '"1e999999"', "is not a decimal"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_says_where_and_why(schema: Any, text: str, says: str) -> None:

@@ -158,7 +158,7 @@ def test_indexes_that_are_none(data: bytes) -> None:
         ("message M }{", r"line 1: \{ is missing before }"),
         ("\n\nmessage M { int32 = 1; }", "line 3: a name is missing before ="),
         ("message M { int32 a = b; }", "a number is missing before b"),
-        ("message M { int32 a = 0; }", "0 is no number for M.a"),
+        ("message M { int32 a = 0; }", "0 is not a valid number for M.a"),
         ("message M { int32 a = 1; int32 b = 1; }", "the number 1 twice: a and b"),
         ("message M { Other a = 1; }", "Other, the type of a, is in none of its files"),
         ("message M { map<float, int32> a = 1; }", "float is not a valid type for map keys"),

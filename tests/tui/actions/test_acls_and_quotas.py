@@ -176,7 +176,7 @@ async def test_an_acl_is_added_for_the_resource_of_a_row(sandbox: SandboxThread)
         await pilot.press("a", "N")
         await shows(pilot, "principal: missing")
         await fill(pilot, principal="zoe", operation="reed")
-        await shows(pilot, "operation: for a topic it is read")
+        await shows(pilot, "operation: expected one of read")
         await fill(pilot, operation="write", permission="deny", host="10.0.0.9")
         text = await shows(pilot, "1 of 1 would change")
         command = (

@@ -102,7 +102,7 @@ class Selection:
         """Whether the first timestamp past the range ends it. Raises UsageError."""
         ordered = isinstance(options, OrderedOptions) and options.ordered
         if ordered and not self.range.until_time:
-            raise UsageError("--ordered stops at a timestamp; add --end TIME, or -o @TIME:@TIME")
+            raise UsageError("--ordered needs an end time; add --end TIME, or -o @TIME:@TIME")
         return ordered or self.range.places
 
     def _filter(self, filters: FilterOptions | None, *, by_field: bool) -> Filter | None:

@@ -147,8 +147,8 @@ def _topic(text: str, *, literal: bool) -> tuple[str, set[int] | None]:
         first, dash, last = part.partition("-")
         last = last if dash else first
         if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in (first, last)):
-            raise UsageError(f"--topic {text}: {part!r} is no partition; expected TOPIC:0,1 or TOPIC:0-5")
+            raise UsageError(f"--topic {text}: {part!r} is not a partition; expected TOPIC:0,1 or TOPIC:0-5")
         if int(last) < int(first) or int(last) - int(first) > MOST:
-            raise UsageError(f"--topic {text}: {part!r} is no range of partitions")
+            raise UsageError(f"--topic {text}: {part!r} is not a range of partitions")
         numbers.update(range(int(first), int(last) + 1))
     return topic, numbers

@@ -246,9 +246,7 @@ class FileSchemas:
         needed = await self._schemas.references(latest) if latest.references else []
         if same(latest, schema, [(name, one.text) for name, one in needed], referred):
             return latest
-        raise UsageError(
-            f"the latest version of {subject} is another schema than the file; --register registers the file"
-        )
+        raise UsageError(f"the latest version of {subject} differs from the file; --register registers the file")
 
 
 def _direct(text: str, known: dict[str, Reference]) -> tuple[Reference, ...]:

@@ -109,7 +109,7 @@ class AddAcl(Change):
         if not given["principal"].strip():
             raise UsageError("principal: missing; such as User:bob")
         if operation not in OPERATIONS or operation not in (*POSSIBLE[like.kind], "all"):
-            raise UsageError(f"operation: for a {like.kind} it is {', '.join(POSSIBLE[like.kind])} or all")
+            raise UsageError(f"operation: expected one of {', '.join(POSSIBLE[like.kind])}, or all, for a {like.kind}")
         if permission not in PERMISSIONS:
             raise UsageError("permission: allow or deny")
         who, host = principal(given["principal"].strip()), given["host"].strip() or ANYWHERE

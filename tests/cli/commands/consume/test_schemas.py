@@ -238,7 +238,7 @@ def test_a_compiled_schema_reads_the_message_that_a_header_names_and_writes(kcli
     (tmp_path / "m.binpb").write_bytes(b"syntax")
     wrong = kcli("consume", name, "-e", "--value-schema", image)
     assert (wrong.returncode, wrong.stdout) == (2, b"")
-    assert b"m.binpb: the Protobuf schema is not used: it is no descriptor set" in wrong.stderr
+    assert b"m.binpb: the Protobuf schema is not used: not a descriptor set" in wrong.stderr
 
 
 def test_formats_without_a_schema_are_shown_and_filtered_as_json(kcli: Shell) -> None:

@@ -200,9 +200,9 @@ def test_a_topic_that_is_not_there_stops_the_others_and_that_is_said(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["alter", "", "-p", "4"], "'' names no TOPIC"),
-        (["describe", "orders", ""], "'' names no TOPIC"),
-        (["trim", "", "--before", "end"], "'' names no TOPIC"),
+        (["alter", "", "-p", "4"], "TOPIC must not be empty"),
+        (["describe", "orders", ""], "TOPIC must not be empty"),
+        (["trim", "", "--before", "end"], "TOPIC must not be empty"),
         (["create", "new", "3", "1"], "3 looks like a number, not a topic name: kcli topics create new -p 3 -r 1"),
         (["alter", "orders"], "missing change"),
         (["alter", "orders", "--config", "retention.ms"], "expected KEY=VALUE"),

@@ -116,7 +116,7 @@ class Pinned:
         said = [f"{path} ({kind}, {counts.get(path, 0):,} times)" for path, kind in found.added.items()]
         if said:
             self.notes.append(
-                f"{topic}: not read, as the first run's schema does not have it (--schema-mode pinned): "
+                f"{topic}: not read, because the first run's schema does not have it (--schema-mode pinned): "
                 f"{', '.join(said)}, in the {fields.values:,} newest records"
             )
         others = [f"{path} ({now}, {before} here)" for path, (before, now) in _types(found).items()]
