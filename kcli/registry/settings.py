@@ -262,6 +262,6 @@ class _Reader:
         for origin in fields["origins"]:
             if not origin.secure and not origin.loopback and (origin.user or fields.get("oauth") is not None):
                 raise UsageError(
-                    f"{origin.url} would get the credentials where others can read them: "
+                    f"the credentials would be sent to {origin.url} unencrypted, so others could read them: "
                     "use https, or set schema.registry.allow.insecure.auth=true"
                 )
