@@ -373,7 +373,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "stdin", "code", "says"),
     [
-        (["produce", "T", "--input", "envelope"], b'{"value":1}\n', 1, 'stdin: input line 1: "value" is text'),
+        (["produce", "T", "--input", "envelope"], b'{"value":1}\n', 1, 'stdin: input line 1: "value" must be text'),
         (["produce", "T", "/no/such"], b"", 1, "/no/such: No such file or directory"),
         (["produce", "T", "-p", "9"], b"x\n", 2, "partition 9"),
         (["produce", "no such topic"], b"x\n", 1, "no such topic"),
@@ -382,7 +382,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
         (["consume", "absent", "-e"], b"", 1, "absent"),
         (["consume", "T", "-o", "x"], b"", 2, "-o x: expected beginning"),
         (["consume", "T", "-f", "%q"], b"", 2, "unknown token %q"),
-        (["consume", "T", "-J", "-f", "%s"], b"", 2, "take one"),
+        (["consume", "T", "-J", "-f", "%s"], b"", 2, "cannot be combined"),
         (["consume", "T", "-o", "end", "--timeout-ms", "50"], b"", 4, "no record arrived for 50 ms"),
         (["consume", "T", "-b", "127.0.0.1:1", "-e", "-X", "default.api.timeout.ms=300"], b"", 5, "127.0.0.1:1"),
         (["consume", "T", "-X", "nope=1"], b"", 2, "unknown property nope"),

@@ -300,7 +300,7 @@ HOSTILE = {
     raw(b"[" * 100_000): "is not JSON",
     raw(b"1" * 5000): "is not JSON",
     raw(b"{}"): "unexpected response .*: expected a list",
-    raw(b"[1]"): r"unexpected response: \[0\]: expected a text",
+    raw(b"[1]"): r"unexpected response .*: \[0\]: expected a text",
     raw(b'["\\ud800"]'): "unpaired surrogate",
     raw(b"null"): "unexpected response",
     raw(b"[]", Content_Encoding="gzip", Content_Length="2"): "the answer cannot be unpacked",

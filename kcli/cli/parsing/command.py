@@ -122,7 +122,7 @@ def options_read(command: Command, line: Line) -> Options:
         from kcli.errors import UsageError
 
         place = min(words.index(""), command.words.count(" "))
-        raise UsageError(f"{command.words.split()[place].strip('[].')} must not be empty")
+        raise UsageError(f"{command.words.split()[place].strip('[].').partition('[')[0]} must not be empty")
     read: Options = kind(words=words, **line.values)
     return read
 

@@ -39,7 +39,7 @@ class OffsetOutOfRange(KcliError):
 
     def __init__(self, at: TopicPartition, asked: int, start: int, end: int) -> None:
         super().__init__(
-            f"{at.topic} partition {at.partition}: offset {asked} is out of range, the log holds {start} to {end}; "
+            f"{at.topic} partition {at.partition}: offset {asked} is out of range, the log contains {start} to {end}; "
             "seek, or set auto.offset.reset to earliest or latest"
         )
         self.at, self.asked, self.start, self.end = at, asked, start, end
