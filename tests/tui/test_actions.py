@@ -330,7 +330,7 @@ async def test_a_key_of_the_file_does_it_and_the_old_one_does_not(
     ("text", "sentence"),
     [
         ('"group.rest" = "R"', "unknown action group.rest; did you mean group.reset"),
-        ('"group.reset" = "ctlr+x"', r"'ctlr\+x' is no key; did you mean ctrl\+x"),
+        ('"group.reset" = "ctlr+x"', r"'ctlr\+x' is not a key; did you mean ctrl\+x"),
         ('"group.reset" = 7', "expected a key"),
         ('"group.reset" = "1"', "are both on 1"),
         ('"app.help" = "ctrl+q"', r"app.help: ctrl\+q always quits"),
@@ -407,7 +407,7 @@ def test_without_a_file_there_is_no_keymap(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert keys.load() == {}
     monkeypatch.setenv("KCLI_KEYS", str(tmp_path / "none.toml"))
-    with pytest.raises(UsageError, match="there is no file"):
+    with pytest.raises(UsageError, match="file not found"):
         keys.load()
 
 
